@@ -1,0 +1,129 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+int dlm_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int dlm_epoll_set(int epoll, int fd, uint32_t events, uint64_t data) {
+    struct epoll_event event = {0};
+    if (events & DLM_READABLE) event.events |= EPOLLIN;
+    if (events & DLM_WRITABLE) event.events |= EPOLLOUT;
+    event.data.u64 = data;
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) == 0) return 0;
+    if (errno != ENOENT) return -1;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+int dlm_epoll_remove(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
+
+int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeout) {
+    struct epoll_event ready[64];
+    int count = epoll_wait(epoll, ready, capacity < 64 ? capacity : 64, timeout);
+    for (int i = 0; i < count; i++) {
+        uint32_t bits = 0;
+        if (ready[i].events & EPOLLIN) bits |= DLM_READABLE;
+        if (ready[i].events & EPOLLOUT) bits |= DLM_WRITABLE;
+        if (ready[i].events & (EPOLLERR | EPOLLHUP)) bits |= DLM_FAILED;
+        events[i].events = bits;
+        events[i].data = ready[i].data.u64;
+    }
+    return count;
+}
+
+int dlm_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int dlm_eventfd_signal(int fd) {
+    uint64_t one = 1;
+    return write(fd, &one, sizeof one) == sizeof one ? 0 : -1;
+}
+
+void dlm_eventfd_drain(int fd) {
+    uint64_t count;
+    while (read(fd, &count, sizeof count) == sizeof count) {}
+}
+
+int dlm_preallocate(int fd, int64_t length) { return fallocate(fd, 0, 0, length); }
+
+int dlm_is_memory_file_system(int fd) {
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) return 0;
+    return info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC;
+}
+
+int dlm_rename_no_replace(int folder, const char *from, const char *to) {
+    if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    if (linkat(folder, from, folder, to, 0) != 0) return -1;
+    return unlinkat(folder, from, 0);
+}
+
+int dlm_start_writeback(int fd, int64_t offset, int64_t length) {
+    return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+int dlm_syncfs(int fd) { return syncfs(fd); }
+
+int dlm_lock_exclusive(int fd) {
+    int result;
+    do result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+void dlm_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int dlm_terminal_columns(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int dlm_terminal_rows(int fd) {
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+struct dlm_digest {
+    EVP_MD_CTX *context;
+};
+
+struct dlm_digest *dlm_digest_create(const char *name) {
+    const EVP_MD *method = EVP_get_digestbyname(name);
+    if (!method) return NULL;
+    struct dlm_digest *digest = calloc(1, sizeof *digest);
+    if (!digest) return NULL;
+    digest->context = EVP_MD_CTX_new();
+    if (!digest->context || EVP_DigestInit_ex(digest->context, method, NULL) != 1) {
+        dlm_digest_free(digest);
+        return NULL;
+    }
+    return digest;
+}
+
+int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count) {
+    return EVP_DigestUpdate(digest->context, bytes, count) == 1 ? 0 : -1;
+}
+
+size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out) {
+    unsigned int length = 0;
+    if (EVP_DigestFinal_ex(digest->context, out, &length) != 1) return 0;
+    return length;
+}
+
+void dlm_digest_free(struct dlm_digest *digest) {
+    if (!digest) return;
+    EVP_MD_CTX_free(digest->context);
+    free(digest);
+}

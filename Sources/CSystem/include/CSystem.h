@@ -1,0 +1,56 @@
+// The Linux calls and OpenSSL digests that Swift's Glibc module does not offer.
+// Feature-test macros stay in CSystem.c: defined here they would break the import.
+#ifndef DLM_CSYSTEM_H
+#define DLM_CSYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// One ready descriptor: `events` are the EPOLL bits, `data` what was registered.
+struct dlm_event {
+    uint32_t events;
+    uint64_t data;
+};
+
+enum dlm_readiness { DLM_READABLE = 1, DLM_WRITABLE = 2, DLM_FAILED = 4 };
+
+/// All calls below return -1 and set errno on failure, as their man pages say.
+int dlm_epoll_create(void);
+/// Registers or changes `fd`; `events` is a mask of DLM_READABLE and DLM_WRITABLE.
+int dlm_epoll_set(int epoll, int fd, uint32_t events, uint64_t data);
+int dlm_epoll_remove(int epoll, int fd);
+/// Waits `timeout` ms (-1: for ever) and fills at most 64 events.
+int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeout);
+
+int dlm_eventfd(void);
+int dlm_eventfd_signal(int fd);
+void dlm_eventfd_drain(int fd);
+
+/// fallocate(2) of the first `length` bytes: fails with EOPNOTSUPP where the file system has no such thing.
+int dlm_preallocate(int fd, int64_t length);
+/// True when `fd` lies in memory (tmpfs, ramfs), where preallocation costs and gains nothing.
+int dlm_is_memory_file_system(int fd);
+/// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where the file system lacks it.
+int dlm_rename_no_replace(int folder, const char *from, const char *to);
+/// Starts write-back of a range without waiting; no promise of durability.
+int dlm_start_writeback(int fd, int64_t offset, int64_t length);
+int dlm_syncfs(int fd);
+/// Exclusive flock(2) without waiting: EWOULDBLOCK when somebody else holds it.
+int dlm_lock_exclusive(int fd);
+
+void dlm_name_thread(const char *name);
+/// Columns of the terminal behind `fd`, 0 when it is none.
+int dlm_terminal_columns(int fd);
+/// Rows of the terminal behind `fd`, 0 when it is none.
+int dlm_terminal_rows(int fd);
+
+/// Message digests through OpenSSL's EVP; NULL when the name is unknown.
+struct dlm_digest;
+struct dlm_digest *dlm_digest_create(const char *name);
+int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count);
+/// Writes the digest (at most 64 bytes) and returns its length, 0 on failure.
+size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
+void dlm_digest_free(struct dlm_digest *digest);
+
+#endif

@@ -1,0 +1,3 @@
+import CCurl
+import CSystem
+import DownloadCore

@@ -1,0 +1,201 @@
+import Foundation
+
+extension DownloadError {
+    /// Another attempt may succeed without anybody doing anything.
+    public var isTransient: Bool {
+        switch self {
+        case .networkFailed: true
+        case .serverRefused(let status, _): Self.transientStatuses.contains(status)
+        case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
+        case .verificationFailed(.changed): true
+        case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
+            .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .unexpected:
+            false
+        }
+    }
+
+    /// curl's `--retry` set, with 425 (RFC 8470) and the gateway answers that content networks give.
+    static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
+
+    /// What the process ends with: 1 to 8 mean what they mean for wget.
+    public var exitStatus: Int32 {
+        switch self {
+        case .requestInvalid: 2
+        case .fileFailed: 3
+        case .networkFailed: 4
+        case .trustFailed: 5
+        case .authenticationFailed: 6
+        case .protocolViolated: 7
+        case .serverRefused: 8
+        case .verificationFailed: 9
+        case .noSuchDownload: 10
+        case .cancelled: 11
+        case .sessionUnavailable: 12
+        case .unexpected: 1
+        }
+    }
+
+    /// The stable word for the case in `--json`.
+    public var kind: String {
+        switch self {
+        case .requestInvalid: "request"
+        case .fileFailed: "file"
+        case .networkFailed: "network"
+        case .trustFailed: "tls"
+        case .authenticationFailed: "authentication"
+        case .protocolViolated: "protocol"
+        case .serverRefused: "server"
+        case .verificationFailed: "verification"
+        case .noSuchDownload: "noSuchDownload"
+        case .cancelled: "cancelled"
+        case .sessionUnavailable: "session"
+        case .unexpected: "unexpected"
+        }
+    }
+
+    /// The stable word for the reason in `--json`.
+    public var reason: String {
+        switch self {
+        case .requestInvalid(let failure): Self.word(failure)
+        case .fileFailed(let failure, _): Self.word(failure)
+        case .networkFailed(let failure, _): failure.rawValue
+        case .trustFailed: "certificate"
+        case .authenticationFailed(let status): "status\(status)"
+        case .protocolViolated(let failure): Self.word(failure)
+        case .serverRefused(let status, _): "status\(status)"
+        case .verificationFailed(let failure): Self.word(failure)
+        case .noSuchDownload: "unknownID"
+        case .cancelled: "cancelled"
+        case .sessionUnavailable(let failure): Self.word(failure)
+        case .unexpected: "unexpected"
+        }
+    }
+
+    public var curlCode: Int? {
+        switch self {
+        case .networkFailed(_, let diagnosis), .trustFailed(let diagnosis): diagnosis.code
+        default: nil
+        }
+    }
+
+    public var httpStatus: Int? {
+        switch self {
+        case .authenticationFailed(let status), .serverRefused(let status, _): status
+        default: nil
+        }
+    }
+
+    public var systemErrno: Int32? {
+        switch self {
+        case .networkFailed(_, let diagnosis) where diagnosis.errno != 0: diagnosis.errno
+        case .fileFailed(.system(_, let code), _): code
+        default: nil
+        }
+    }
+
+    /// The name of an enum case: `noSpace(needed: 1)` is `noSpace`.
+    private static func word(_ value: some Any) -> String {
+        String(String(describing: value).prefix { $0 != "(" })
+    }
+}
+
+extension DownloadError: CustomStringConvertible {
+    /// What failed and why, in one line; control characters are the printer's business.
+    public var description: String {
+        switch self {
+        case .requestInvalid(let failure): failure.description
+        case .fileFailed(let failure, let path): "\(path): \(failure.description)"
+        case .networkFailed(let failure, let diagnosis): failure.describe(diagnosis)
+        case .trustFailed(let diagnosis): "TLS: \(diagnosis.message)"
+        case .authenticationFailed(let status):
+            status == 407 ? "407 Proxy Authentication Required" : "\(status) Unauthorized"
+        case .protocolViolated(let failure): failure.description
+        case .serverRefused(let status, let phrase): phrase.isEmpty ? "status \(status)" : "\(status) \(phrase)"
+        case .verificationFailed(let failure): failure.description
+        case .noSuchDownload(let id): "no download \(id)"
+        case .cancelled: "cancelled"
+        case .sessionUnavailable(let failure): failure.description
+        case .unexpected(let message): message
+        }
+    }
+}
+
+extension RequestFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .malformedURL(let text): "\(text): malformed URL"
+        case .missingScheme(let text): "\(text): not a URL; did you mean https://\(text)?"
+        case .unsupportedScheme(let scheme): "unsupported scheme \(scheme):// (http and https work)"
+        case .missingSecrets(let names):
+            "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
+        }
+    }
+}
+
+extension FileFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
+        case .partialExists: "exists already and belongs to no download; move it away first"
+        case .locked: "is being written by another process"
+        case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
+        case .folderMissing: "no such folder"
+        case .permissionDenied: "permission denied"
+        case .noSpace(let needed):
+            needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
+        case .nameUnusable: "not usable as a file name"
+        case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
+        }
+    }
+}
+
+extension NetworkFailure {
+    func describe(_ diagnosis: TransportDiagnosis) -> String {
+        let lead =
+            switch self {
+            case .nameResolution: "name resolution failed"
+            case .connect: "cannot connect"
+            case .timedOut: "timed out"
+            case .stalled: "stalled"
+            case .connectionLost: "connection lost"
+            }
+        return diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)"
+    }
+}
+
+extension ProtocolFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .redirectRefused(let what): "redirect refused: \(what)"
+        case .tooManyRedirects(let limit): "more than \(limit) redirects"
+        case .redirectWithoutLocation: "redirect without a location"
+        case .wrongRange(let what): "wrong range in the answer: \(what)"
+        case .malformedReply(let what): "malformed reply: \(what)"
+        }
+    }
+}
+
+extension VerificationFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .checksum(let expected, let actual):
+            "checksum does not match: expected \(expected), got \(actual)"
+        case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
+        case .unexpectedType(let was, let now):
+            "the server now answers with \(now) where it was \(was); what was fetched is kept"
+        case .changed(let what): "the file changed on the server: \(what)"
+        }
+    }
+}
+
+extension SessionFailure: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .storeUnreadable(let path, let message):
+            "cannot open the store \(path): \(message)"
+        case .ownedElsewhere(let id, let session): "download \(id) is being run by session \(session)"
+        case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
+        case .shuttingDown: "the session is ending"
+        }
+    }
+}

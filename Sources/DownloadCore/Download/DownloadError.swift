@@ -1,0 +1,83 @@
+/// Why a download, or a command, failed: the case says what failed, the nested reason why.
+/// Foreign errors arrive as code and message.
+public enum DownloadError: Error, Codable, Equatable, Sendable {
+    case requestInvalid(RequestFailure)
+    case fileFailed(FileFailure, path: String)
+    case networkFailed(NetworkFailure, TransportDiagnosis)
+    case trustFailed(TransportDiagnosis)
+    case authenticationFailed(status: Int)
+    case protocolViolated(ProtocolFailure)
+    case serverRefused(status: Int, phrase: String)
+    case verificationFailed(VerificationFailure)
+    case noSuchDownload(DownloadID)
+    case cancelled
+    case sessionUnavailable(SessionFailure)
+    case unexpected(String)
+}
+
+public enum RequestFailure: Codable, Equatable, Sendable {
+    case malformedURL(String)
+    case missingScheme(String)
+    case unsupportedScheme(String)
+    /// Secrets are not stored: they must be given again.
+    case missingSecrets([String])
+}
+
+public enum FileFailure: Codable, Equatable, Sendable {
+    /// The final name is taken.
+    case exists
+    /// `NAME.part` is there and no download owns it.
+    case partialExists
+    /// Another process writes the partial file.
+    case locked
+    /// The partial file is not the one that was written.
+    case replaced
+    case folderMissing
+    case permissionDenied
+    case noSpace(needed: Int64?)
+    case nameUnusable
+    case system(operation: String, errno: Int32)
+}
+
+public enum NetworkFailure: String, Codable, Equatable, Sendable {
+    case nameResolution, connect, timedOut, stalled, connectionLost
+}
+
+/// What the transport said: libcurl's code and its message, and the system's error number if there was one.
+public struct TransportDiagnosis: Codable, Equatable, Sendable {
+    public let code: Int
+    public let message: String
+    public let errno: Int32
+
+    public init(code: Int, message: String, errno: Int32 = 0) {
+        self.code = code
+        self.message = message
+        self.errno = errno
+    }
+}
+
+public enum ProtocolFailure: Codable, Equatable, Sendable {
+    case redirectRefused(String)
+    case tooManyRedirects(Int)
+    case redirectWithoutLocation
+    /// A range was asked for and the answer holds another one.
+    case wrongRange(String)
+    case malformedReply(String)
+}
+
+public enum VerificationFailure: Codable, Equatable, Sendable {
+    case checksum(expected: Checksum, actual: String)
+    case size(expected: Int64, actual: Int64)
+    /// The server now answers with another kind of content than the download began with (a login page, say).
+    case unexpectedType(was: String, is: String)
+    /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
+    case changed(String)
+}
+
+public enum SessionFailure: Codable, Equatable, Sendable {
+    case storeUnreadable(path: String, message: String)
+    /// Another live session runs it.
+    case ownedElsewhere(DownloadID, session: String)
+    case noHome
+    case shuttingDown
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// A download's number: small, never reused within a store.
+public typealias DownloadID = Int64
+
+/// Everything the store keeps of one download.
+public struct DownloadRecord: Codable, Sendable, Equatable {
+    public var id: DownloadID
+    public var request: DownloadRequest
+    public var state: DownloadState
+    /// The session that runs it; nil when none does.
+    public var session: String?
+    /// The final name, once decided.
+    public var fileName: String?
+    /// The file is whole, verified and synced; what is left is the rename. Set before it, so that a crash in
+    /// between costs nothing.
+    public var isFinishing = false
+    public var resume = ResumeData()
+    /// Bytes per second, of late.
+    public var speed: Double?
+    public var attempts: [AttemptRecord] = []
+    /// The file of the last completion, kept when the download is asked for again.
+    public var completed: CompletedFile?
+    public var created: Date
+    public var updated: Date
+
+    public init(id: DownloadID, request: DownloadRequest, state: DownloadState = .queued, created: Date) {
+        self.id = id
+        self.request = request
+        self.state = state
+        self.created = created
+        self.updated = created
+    }
+
+    /// Bytes on disk.
+    public var received: Int64 { resume.written.count }
+
+    /// What people call it: the final name, the name asked for, or the last part of the URL.
+    public var displayName: String {
+        fileName ?? request.destination.fileName ?? FileNaming.name(fromPath: request.url.path) ?? request.url.host
+    }
+
+    public var finalPath: String? {
+        fileName.map { FileNaming.path(request.destination.folder, $0) }
+    }
+
+    /// Attempts are told from the newest; a download that failed for months must not grow without bound.
+    public static let attemptsKept = 20
+}

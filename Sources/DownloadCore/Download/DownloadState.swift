@@ -1,0 +1,62 @@
+import Foundation
+
+/// Where a download stands. There is never a flag beside it.
+public enum DownloadState: Codable, Sendable, Equatable {
+    case queued
+    case running
+    case waiting(WaitReason, until: Date?)
+    case paused(PauseReason)
+    case completed
+    case failed(DownloadError)
+    case cancelled
+
+    public enum WaitReason: Codable, Sendable, Equatable {
+        /// A transient failure; the next attempt follows.
+        case retry(DownloadError)
+    }
+
+    public enum PauseReason: String, Codable, Sendable {
+        case user, hangup, interrupt, terminate
+        /// Its session ended without a word (kill -9, power loss) and the download was found afterwards.
+        case interrupted
+    }
+
+    /// The state without its data: what lists filter by and the store indexes.
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+        case queued, running, waiting, paused, completed, failed, cancelled
+
+        /// A session works on it, or will.
+        public var isActive: Bool { self == .queued || self == .running || self == .waiting }
+        /// `resume` has nothing to do.
+        public var isCompleted: Bool { self == .completed }
+    }
+
+    public var kind: Kind {
+        switch self {
+        case .queued: .queued
+        case .running: .running
+        case .waiting: .waiting
+        case .paused: .paused
+        case .completed: .completed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        }
+    }
+
+    /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.
+    public func canMove(to next: Kind) -> Bool {
+        switch (kind, next) {
+        case (.queued, .running), (.queued, .paused), (.queued, .cancelled), (.queued, .failed): true
+        case (.running, .queued), (.running, .waiting), (.running, .paused), (.running, .completed),
+            (.running, .failed), (.running, .cancelled):
+            true
+        case (.waiting, .queued), (.waiting, .running), (.waiting, .paused), (.waiting, .cancelled),
+            (.waiting, .failed):
+            true
+        case (.paused, .queued), (.paused, .cancelled): true
+        case (.failed, .queued), (.cancelled, .queued), (.completed, .queued): true
+        case (.failed, .cancelled): true
+        default: false
+        }
+    }
+}

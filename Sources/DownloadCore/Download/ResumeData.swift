@@ -1,0 +1,57 @@
+/// Everything needed to go on with a partial file, and to refuse when it no longer belongs to the remote.
+public struct ResumeData: Codable, Sendable, Equatable {
+    public var validators = Validators()
+    /// The size of the whole representation, once known.
+    public var total: Int64?
+    /// Where the redirects led.
+    public var finalURL: SourceURL?
+    /// The media type the download began with.
+    public var contentType: String?
+    /// The server answered a range request with 206.
+    public var acceptsRanges = false
+    /// `pwrite` has returned: safe against the death of the process.
+    public var written = ByteRanges()
+    /// `fdatasync` has returned: safe against power loss.
+    public var durable = ByteRanges()
+    /// The partial file.
+    public var file: FileIdentity?
+    /// The boot that `written` belongs to: after another one only `durable` counts.
+    public var bootID: String?
+
+    public init() {}
+
+    /// The ranges that may be believed on the running boot.
+    public func trusted(bootID current: String?) -> ByteRanges {
+        bootID != nil && bootID == current ? written : durable
+    }
+}
+
+/// A file as the kernel knows it, whatever its name.
+public struct FileIdentity: Codable, Sendable, Equatable {
+    public let inode: UInt64
+
+    public init(inode: UInt64) { self.inode = inode }
+}
+
+/// What tells one version of a remote file from another (RFC 9110 section 8.8).
+public struct Validators: Codable, Sendable, Equatable {
+    public var etag: EntityTag?
+    /// The field value as the server sent it.
+    public var lastModified: String?
+    /// `Last-Modified` lies far enough before `Date` to be a strong validator (RFC 9110 section 8.8.2.2).
+    public var lastModifiedIsStrong = false
+
+    public init(etag: EntityTag? = nil, lastModified: String? = nil, lastModifiedIsStrong: Bool = false) {
+        self.etag = etag
+        self.lastModified = lastModified
+        self.lastModifiedIsStrong = lastModifiedIsStrong
+    }
+
+    public var isEmpty: Bool { etag == nil && lastModified == nil }
+
+    /// The value for `If-Range` (RFC 9110 section 13.1.5): a strong ETag, else a strong date, else none.
+    public var ifRange: String? {
+        if let etag { return etag.isWeak ? nil : etag.fieldValue }
+        return lastModifiedIsStrong ? lastModified : nil
+    }
+}

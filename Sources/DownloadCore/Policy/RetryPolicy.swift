@@ -1,0 +1,34 @@
+/// When a failed attempt is followed by another: data, and a pure rule.
+public struct RetryPolicy: Codable, Sendable, Equatable {
+    /// Attempts after the first one, counted anew after progress.
+    public var limit: Int
+    /// The first delay in seconds; it doubles each time.
+    public var delay: Double
+    /// The longest delay in seconds.
+    public var maximumDelay: Double
+
+    public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60) {
+        self.limit = limit
+        self.delay = delay
+        self.maximumDelay = maximumDelay
+    }
+
+    /// An attempt that brought so many bytes is no part of a series of failures.
+    public static let progressThatForgets: Int64 = 1 << 20
+
+    public enum Decision: Equatable, Sendable {
+        case retry(after: Double)
+        case giveUp
+    }
+
+    /// - Parameters:
+    ///   - failures: attempts that failed in a row before this one.
+    ///   - retryAfter: what the server asked for, in seconds.
+    ///   - jitter: a random number from 0 to 1: delays are drawn from the upper half of their span, so that many
+    ///     clients do not come back in step.
+    public func decide(_ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double) -> Decision {
+        guard error.isTransient, failures < limit else { return .giveUp }
+        let span = min(maximumDelay, delay * Double(1 << min(failures, 30)))
+        return .retry(after: max(span * (0.5 + 0.5 * jitter), retryAfter ?? 0))
+    }
+}

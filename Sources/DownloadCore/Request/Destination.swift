@@ -1,0 +1,32 @@
+/// Where the finished file goes: Alamofire's destination closure as a value.
+public struct Destination: Codable, Sendable, Equatable {
+    /// What to do when the final name is taken.
+    public enum IfExists: String, Codable, Sendable, CaseIterable {
+        /// End with status 3 and touch nothing.
+        case fail
+        /// Replace it once the new file is complete.
+        case overwrite
+        /// Take `name (1).ext`, `name (2).ext`, ...
+        case rename
+        /// Leave it and succeed.
+        case skip
+        /// Replace it only when the server has a newer one.
+        case newer
+    }
+
+    /// Absolute path.
+    public var folder: String
+    /// The name asked for; nil leaves it to the server's answer (see ``FileNaming``).
+    public var fileName: String?
+    public var ifExists: IfExists
+    public var createsFolders: Bool
+
+    public init(
+        folder: String, fileName: String? = nil, ifExists: IfExists = .fail, createsFolders: Bool = true
+    ) {
+        self.folder = folder
+        self.fileName = fileName
+        self.ifExists = ifExists
+        self.createsFolders = createsFolders
+    }
+}

@@ -1,0 +1,40 @@
+/// What the user asked for: a value that is stored, sent to other processes and printed.
+public struct DownloadRequest: Codable, Sendable, Equatable {
+    public var url: SourceURL
+    public var destination: Destination
+    public var headers: [RequestHeader] = []
+    public var credential: Credential?
+    public var checksum: Checksum?
+    /// Parallel connections for this one file, at least 1.
+    public var connections = 1
+    /// Higher starts earlier.
+    public var priority = 0
+    public var retry = RetryPolicy()
+    public var redirect = RedirectPolicy()
+    public var trust = ServerTrustPolicy.system
+    public var timeouts = Timeouts()
+
+    public init(url: SourceURL, destination: Destination) {
+        self.url = url
+        self.destination = destination
+    }
+
+    /// In seconds.
+    public struct Timeouts: Codable, Sendable, Equatable {
+        /// Name resolution, TCP and TLS together, for each attempt to connect.
+        public var connect: Double
+        /// No byte for so long cuts the connection.
+        public var stall: Double
+
+        public init(connect: Double = 15, stall: Double = 30) {
+            self.connect = connect
+            self.stall = stall
+        }
+    }
+
+    /// The names of secrets that must be given again before this request can be sent.
+    public var missingSecrets: [String] {
+        headers.filter { $0.value == nil }.map(\.name)
+            + (credential.map { $0.password == nil ? ["the password of \($0.user)"] : [] } ?? [])
+    }
+}

@@ -1,0 +1,112 @@
+/// A set of bytes of one file: sorted, disjoint, non-touching half-open ranges of offsets.
+public struct ByteRanges: Sendable, Equatable {
+    public private(set) var ranges: [Range<Int64>] = []
+
+    public init() {}
+
+    public init(_ ranges: some Sequence<Range<Int64>>) {
+        for range in ranges { insert(range) }
+    }
+
+    public var isEmpty: Bool { ranges.isEmpty }
+
+    /// The number of bytes in the set.
+    public var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
+
+    /// One past the last byte, 0 for the empty set.
+    public var end: Int64 { ranges.last?.upperBound ?? 0 }
+
+    /// The bytes from 0 without a gap.
+    public var prefix: Int64 {
+        guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
+        return first.upperBound
+    }
+
+    public func contains(_ range: Range<Int64>) -> Bool {
+        if range.isEmpty { return true }
+        guard let index = indexOfFirst(endingAfter: range.lowerBound) else { return false }
+        return ranges[index].lowerBound <= range.lowerBound && range.upperBound <= ranges[index].upperBound
+    }
+
+    public mutating func insert(_ range: Range<Int64>) {
+        if range.isEmpty { return }
+        // The common case is a segment that grows at its end.
+        let first = indexOfFirst(endingAtOrAfter: range.lowerBound) ?? ranges.count
+        var last = first
+        var merged = range
+        while last < ranges.count, ranges[last].lowerBound <= range.upperBound {
+            merged = min(merged.lowerBound, ranges[last].lowerBound)..<max(merged.upperBound, ranges[last].upperBound)
+            last += 1
+        }
+        ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
+    }
+
+    public mutating func remove(_ range: Range<Int64>) {
+        if range.isEmpty { return }
+        ranges = ranges.flatMap { held -> [Range<Int64>] in
+            guard held.overlaps(range) else { return [held] }
+            var rest: [Range<Int64>] = []
+            if held.lowerBound < range.lowerBound { rest.append(held.lowerBound..<range.lowerBound) }
+            if range.upperBound < held.upperBound { rest.append(range.upperBound..<held.upperBound) }
+            return rest
+        }
+    }
+
+    public func union(_ other: ByteRanges) -> ByteRanges {
+        var result = self
+        for range in other.ranges { result.insert(range) }
+        return result
+    }
+
+    /// What `whole` has and this set lacks.
+    public func missing(in whole: Range<Int64>) -> ByteRanges {
+        var result = ByteRanges([whole])
+        for range in ranges { result.remove(range) }
+        return result
+    }
+
+    /// Only the bytes below `end`.
+    public func clipped(to end: Int64) -> ByteRanges {
+        var result = self
+        if self.end > end { result.remove(max(0, end)..<self.end) }
+        return result
+    }
+
+    private func indexOfFirst(endingAfter offset: Int64) -> Int? {
+        partition { $0.upperBound > offset }
+    }
+
+    private func indexOfFirst(endingAtOrAfter offset: Int64) -> Int? {
+        partition { $0.upperBound >= offset }
+    }
+
+    /// Binary search: the first index for which `isRight` holds, which must be false, then true along the array.
+    private func partition(_ isRight: (Range<Int64>) -> Bool) -> Int? {
+        var low = 0
+        var high = ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            if isRight(ranges[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low < ranges.count ? low : nil
+    }
+}
+
+/// Stored as `[[0,100],[200,300]]`; what is not a set of ranges is refused, never trusted.
+extension ByteRanges: Codable {
+    public init(from decoder: any Decoder) throws {
+        let pairs = try [[Int64]](from: decoder)
+        self.init()
+        for pair in pairs {
+            guard pair.count == 2, pair[0] >= 0, pair[0] <= pair[1] else {
+                throw DecodingError.dataCorrupted(
+                    .init(codingPath: decoder.codingPath, debugDescription: "not a byte range: \(pair)"))
+            }
+            insert(pair[0]..<pair[1])
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try ranges.map { [$0.lowerBound, $0.upperBound] }.encode(to: encoder)
+    }
+}

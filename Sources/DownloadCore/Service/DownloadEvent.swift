@@ -1,0 +1,22 @@
+/// A change, as it is announced: once, and only when it really happened.
+public enum DownloadEvent: Sendable, Equatable {
+    case didAdd(DownloadSnapshot)
+    /// It runs; `atOffset` bytes are there already.
+    case didStart(DownloadSnapshot, atOffset: Int64)
+    /// The remote has a new version: what was there of the old one was dropped.
+    case didRestart(DownloadSnapshot, why: String)
+    case willRetry(DownloadSnapshot, DownloadError)
+    case didPause(DownloadSnapshot)
+    case didCancel(DownloadSnapshot)
+    case didComplete(DownloadSnapshot)
+    case didFail(DownloadSnapshot, DownloadError)
+
+    public var snapshot: DownloadSnapshot {
+        switch self {
+        case .didAdd(let snapshot), .didStart(let snapshot, _), .didRestart(let snapshot, _),
+            .willRetry(let snapshot, _), .didPause(let snapshot), .didCancel(let snapshot),
+            .didComplete(let snapshot), .didFail(let snapshot, _):
+            snapshot
+        }
+    }
+}

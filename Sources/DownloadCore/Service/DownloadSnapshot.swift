@@ -1,0 +1,44 @@
+/// A download at a moment: its record, with the progress of this instant.
+public struct DownloadSnapshot: Sendable, Equatable {
+    public var record: DownloadRecord
+    public var progress: DownloadProgress
+
+    public init(record: DownloadRecord, progress: DownloadProgress? = nil) {
+        self.record = record
+        self.progress =
+            progress
+            ?? DownloadProgress(
+                id: record.id, name: record.displayName, state: record.state,
+                received: record.state == .completed
+                    ? record.completed?.bytes ?? record.received : record.received,
+                total: record.state == .completed ? record.completed?.bytes : record.resume.total,
+                speed: record.state.kind == .running ? record.speed : nil)
+    }
+
+    public var id: DownloadID { record.id }
+}
+
+/// What a progress line shows.
+public struct DownloadProgress: Sendable, Equatable {
+    public var id: DownloadID
+    public var name: String
+    public var state: DownloadState
+    /// Bytes present, those of earlier attempts included.
+    public var received: Int64
+    public var total: Int64?
+    /// Bytes per second, where this process does not measure it itself.
+    public var speed: Double?
+    /// All bytes are there: checking, syncing, renaming.
+    public var isFinishing = false
+
+    public init(
+        id: DownloadID, name: String, state: DownloadState, received: Int64, total: Int64?, speed: Double? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.state = state
+        self.received = received
+        self.total = total
+        self.speed = speed
+    }
+}

@@ -1,0 +1,32 @@
+/// How a session works: URLSessionConfiguration's default, ephemeral and background as a value.
+public struct SessionConfiguration: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
+        /// Recorded; lives as long as this process.
+        case foreground
+        /// Nothing is recorded.
+        case ephemeral
+        /// Recorded; found again by its identifier.
+        case background(identifier: String)
+    }
+
+    public var kind: Kind
+    /// Holds the store and `sessions/`.
+    public var stateFolder: String
+    /// Downloads that transfer at the same time.
+    public var maxConcurrent = 16
+    /// Downloads from one origin that transfer at the same time.
+    public var maxPerHost = 16
+
+    public init(kind: Kind, stateFolder: String) {
+        self.kind = kind
+        self.stateFolder = stateFolder
+    }
+
+    /// `$XDG_STATE_HOME/dlm`, by default `~/.local/state/dlm`; a relative value is invalid and ignored (XDG base
+    /// directory specification).
+    public static func stateFolder(environment: [String: String]) throws(DownloadError) -> String {
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return FileNaming.path(state, "dlm") }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { throw .sessionUnavailable(.noHome) }
+        return FileNaming.path(home, ".local/state/dlm")
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// Remembers downloads. It stores what it is told; the decisions are made elsewhere.
+public protocol DownloadStore: Sendable {
+    /// Finds or makes a download for each request, in order, in one transaction: two processes that ask for the same
+    /// URL and destination get the same download.
+    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
+
+    /// Hands downloads that no live session runs to `session`, as `queued`. Refuses all when one is unknown.
+    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload]
+
+    /// Waiting work of `session`: the `queued` ones behind `position`, by priority and order.
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord]
+
+    /// Writes the records back, grouped with whatever else is waiting. Returns the ids that no longer belong to
+    /// `session`: those were not written.
+    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID>
+
+    func records(_ selection: DownloadSelection) async throws -> [DownloadRecord]
+
+    /// Forgets them. Refuses all when one is unknown or run by a live session other than `session`.
+    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord]
+
+    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted).
+    func releaseDeadSessions() async throws
+
+    /// Waits for what is still to be written.
+    func close() async
+}
+
+/// Where a queue was left: the priority and id of the last one taken.
+public struct QueuePosition: Sendable, Equatable {
+    public let priority: Int
+    public let id: DownloadID
+
+    public init(priority: Int, id: DownloadID) {
+        self.priority = priority
+        self.id = id
+    }
+}
+
+/// What became of a request.
+public struct AddedDownload: Sendable, Equatable {
+    public enum Kind: Sendable, Equatable {
+        case inserted
+        /// One that nobody was running, taken over with all it has.
+        case adopted
+        /// A live session is at it already.
+        case joined
+    }
+
+    public var kind: Kind
+    public var record: DownloadRecord
+
+    public init(kind: Kind, record: DownloadRecord) {
+        self.kind = kind
+        self.record = record
+    }
+}
+
+public enum ClaimedDownload: Sendable, Equatable {
+    case claimed(DownloadRecord)
+    /// A live session runs it.
+    case running(DownloadRecord)
+    /// There is nothing left to do.
+    case completed(DownloadRecord)
+
+    public var record: DownloadRecord {
+        switch self {
+        case .claimed(let record), .running(let record), .completed(let record): record
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPTypes
+
+/// Moves the bytes of one request at a time into a sink; it knows nothing of files, retries or downloads.
+public protocol Transport: Sendable {
+    /// Begins a transfer. The sink hears of it on the transport's own thread until `transferDidFinish`, which
+    /// always comes, and comes once.
+    func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer
+    /// Cancels what is left and ends the threads; later starts fail at once.
+    func shutdown()
+}
+
+/// A handle on a running transfer; every call is safe from any thread and does nothing once it has ended.
+public protocol Transfer: AnyObject, Sendable {
+    /// Ends it; the sink then hears `.cancelled`.
+    func cancel()
+    /// Goes on after the sink answered `.pause`.
+    func resume()
+}
+
+/// Receives one transfer, on the transport's thread: it must never block.
+public protocol TransferSink: AnyObject, Sendable {
+    /// Judges the final response head before a byte of the body is taken.
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition
+    /// All of `bytes` is taken, or nothing is.
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition
+    func transferDidFinish(_ result: TransferResult)
+}
+
+public enum HeadDisposition: Sendable, Equatable {
+    case accept
+    /// Read the body, a little of it at most, and throw it away: the connection stays usable.
+    case discard
+    /// End the transfer now.
+    case refuse
+}
+
+public enum BodyDisposition: Sendable, Equatable {
+    case taken
+    /// Nothing was taken; deliver the same bytes again after ``Transfer/resume()``.
+    case pause
+    /// End the transfer now.
+    case refuse
+}
+
+public struct TransferRequest: Sendable, Equatable {
+    public var url: SourceURL
+    public var fields = HTTPFields()
+    /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
+    public var range: String?
+    public var credential: Credential?
+    public var verifiesServer = true
+    public var connectTimeout = 15.0
+    public var stallTimeout = 30.0
+    /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
+    /// moves better over connections of its own.
+    public var prefersMultiplexing = false
+
+    public init(url: SourceURL) { self.url = url }
+}
+
+/// The status line and header section of the final response (no 1xx).
+public struct ResponseHead: Sendable, Equatable {
+    public var status: Int
+    public var phrase: String
+    /// "1.0", "1.1", "2".
+    public var httpVersion: String
+    public var fields: HTTPFields
+    /// `Location` made absolute, for a redirect.
+    public var redirectURL: String?
+
+    public init(
+        status: Int, phrase: String = "", httpVersion: String = "1.1", fields: HTTPFields = HTTPFields(),
+        redirectURL: String? = nil
+    ) {
+        self.status = status
+        self.phrase = phrase
+        self.httpVersion = httpVersion
+        self.fields = fields
+        self.redirectURL = redirectURL
+    }
+}
+
+public struct TransferResult: Sendable, Equatable {
+    public enum Ending: Sendable, Equatable {
+        /// The response is complete by its own framing.
+        case complete
+        /// The sink refused the head or a piece of the body.
+        case refused
+        case cancelled
+        case failed(DownloadError)
+    }
+
+    public var ending: Ending
+    public var metrics: TransferMetrics
+
+    public init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
+        self.ending = ending
+        self.metrics = metrics
+    }
+}
