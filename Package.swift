@@ -46,9 +46,12 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
             name: "DownloadTestSupport",
-            dependencies: ["CSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: [
+                "CSystem", "CTestSupport", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
         .testTarget(

@@ -1,0 +1,160 @@
+import CSystem
+import Foundation
+import Synchronization
+
+/// A program that a test started: what it prints can be waited for, signals go to it alone, and it ends by itself or
+/// at its time limit.
+package final class ChildProcess: Sendable {
+    package enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        /// Killed by a signal, not a status above 128.
+        case signalled(Int32)
+    }
+
+    package struct Result: Sendable {
+        package let ending: Ending
+        package let stdout: String
+        package let stderr: String
+        package let duration: Duration
+        /// Of memory, in bytes, as last seen; 0 if the program was not watched.
+        package let peakResident: Int64
+
+        package var errorLines: [Substring] { stderr.split(separator: "\n") }
+        package var outputLines: [Substring] { stdout.split(separator: "\n") }
+    }
+
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    package struct Output: Sendable {
+        package internal(set) var stdout: [UInt8] = []
+        package internal(set) var stderr: [UInt8] = []
+        package internal(set) var peakResident: Int64 = 0
+        fileprivate var timedOut = false
+        fileprivate var result: Result?
+
+        package var errorText: String { String(decoding: stderr, as: UTF8.self) }
+        package var outputText: String { String(decoding: stdout, as: UTF8.self) }
+    }
+
+    package let pid: pid_t
+    private let launch: ProcessLaunch
+    private let output = Observed(Output())
+    /// Nil until it is reaped: so long it may be signalled.
+    private let ending = Mutex<Ending?>(nil)
+    private let begin = ContinuousClock.now
+
+    package init(_ launch: ProcessLaunch) throws {
+        self.launch = launch
+        let spawned = try launch.spawn()
+        pid = spawned.pid
+        let ended = dlm_eventfd()
+        Thread.detachNewThread {
+            self.reap()
+            dlm_eventfd_signal(ended)
+        }
+        Thread.detachNewThread {
+            self.read(stdout: spawned.stdout, stderr: spawned.stderr, ended: ended)
+            for descriptor in [spawned.stdout, spawned.stderr, ended] { close(descriptor) }
+            self.publish()
+        }
+    }
+
+    package var standardError: String { output.value.errorText }
+    package var standardOutput: String { output.value.outputText }
+    package var hasEnded: Bool { output.value.result != nil }
+
+    package func send(_ signal: Int32) {
+        ending.withLock { if $0 == nil { kill(pid, signal) } }
+    }
+
+    /// Waits for something in what it printed; false when it did not come within the limit.
+    package func waitForOutput(
+        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable (Output) -> Bool
+    ) async -> Bool {
+        await output.wait(atMost: limit, until: isMet)
+    }
+
+    /// Waits for the end; throws when the time limit ended it.
+    package func result() async throws -> Result {
+        let came = await output.wait(atMost: launch.timeLimit + .seconds(30)) { $0.result != nil }
+        let last = output.value
+        guard came, let result = last.result, !last.timedOut else {
+            throw Failure(
+                description: "\(launch) did not end in \(launch.timeLimit)\n\(last.outputText)\n\(last.errorText)")
+        }
+        return result
+    }
+
+    /// Blocks until the process has ended. It is reaped under the lock, so no signal can reach another process that
+    /// was given its number.
+    private func reap() {
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        ending.withLock { ending in
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            let signal = status & 0x7F
+            ending = signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+        }
+    }
+
+    /// Collects both outputs until the process has ended and nothing is left in them.
+    private func read(stdout: Int32, stderr: Int32, ended: Int32) {
+        var watched = [stdout, stderr, ended].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        let deadline = begin + launch.timeLimit
+        var mayWait = true
+        while true {
+            let ready = poll(&watched, 3, mayWait ? (launch.watchesMemory ? 20 : 200) : 0)
+            if launch.watchesMemory { noteMemory() }
+            var gotSomething = false
+            if ready > 0 {
+                for index in 0..<2 where watched[index].revents != 0 {
+                    if take(from: watched[index].fd, isError: index == 1) {
+                        gotSomething = true
+                    } else {
+                        watched[index].fd = -1
+                    }
+                }
+            }
+            if !mayWait, !gotSomething { return }
+            if watched[2].revents != 0 { mayWait = false }
+            if mayWait, ContinuousClock.now > deadline {
+                output.update { $0.timedOut = true }
+                send(SIGKILL)
+            }
+        }
+    }
+
+    /// False at the end.
+    private func take(from descriptor: Int32, isError: Bool) -> Bool {
+        var piece = [UInt8](repeating: 0, count: 65536)
+        let count = Glibc.read(descriptor, &piece, piece.count)
+        if count < 0 { return errno == EINTR || errno == EAGAIN }
+        if count == 0 { return false }
+        output.update { output in
+            if isError { output.stderr += piece[..<count] } else { output.stdout += piece[..<count] }
+        }
+        return true
+    }
+
+    /// `ru_maxrss` would be no use: it starts with what the parent had at the fork.
+    private func noteMemory() {
+        guard let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = Int64(line.filter(\.isNumber))
+        else { return }
+        output.update { $0.peakResident = max($0.peakResident, kilobytes << 10) }
+    }
+
+    private func publish() {
+        guard let ending = ending.withLock({ $0 }) else { return }
+        let duration = ContinuousClock.now - begin
+        output.update { output in
+            output.result = Result(
+                ending: ending, stdout: output.outputText, stderr: output.errorText, duration: duration,
+                peakResident: output.peakResident)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// A home of its own for `dlm`, the binary built with these tests.
+package struct DlmSandbox: Sendable {
+    package let root: TemporaryFolder
+    /// Where `dlm` runs and puts its files.
+    package let files: String
+    /// `$XDG_STATE_HOME`.
+    package let state: String
+
+    package init() throws {
+        root = try TemporaryFolder()
+        files = root("files")
+        state = root("state")
+        for folder in [files, state, root("home"), root("config")] {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+    }
+
+    /// `$DLM_BINARY`, or the one beside the test bundle.
+    package static var binary: String {
+        get throws {
+            if let named = ProcessInfo.processInfo.environment["DLM_BINARY"] { return named }
+            let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            return (bundle as NSString).deletingLastPathComponent + "/dlm"
+        }
+    }
+
+    package func launch(_ arguments: [String]) throws -> ProcessLaunch {
+        var launch = ProcessLaunch(try Self.binary, arguments)
+        launch.folder = files
+        launch.environment = [
+            "HOME": root("home"), "XDG_STATE_HOME": state, "XDG_CONFIG_HOME": root("config"),
+            "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm",
+        ]
+        return launch
+    }
+
+    package func start(
+        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) throws -> ChildProcess {
+        var launch = try launch(arguments)
+        change(&launch)
+        return try ChildProcess(launch)
+    }
+
+    /// Runs it to its end.
+    package func run(
+        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) async throws -> ChildProcess.Result {
+        var launch = try launch(arguments)
+        change(&launch)
+        return try await ChildProcess(launch).result()
+    }
+
+    /// The path of a file among the downloads.
+    package func file(_ name: String) -> String { "\(files)/\(name)" }
+
+    package func exists(_ name: String) -> Bool { root.exists("files/\(name)") }
+
+    /// The names among the downloads.
+    package var names: [String] { root.names(in: "files") }
+
+    package func remove() { root.remove() }
+}

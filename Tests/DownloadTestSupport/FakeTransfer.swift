@@ -1,0 +1,88 @@
+import Dispatch
+import DownloadCore
+import Synchronization
+
+/// One playback to one sink: in order, on one queue, with exactly one end.
+final class FakeTransfer: Transfer {
+    private struct State {
+        var nextPiece = 0
+        var headIsDone = false
+        var isPaused = false
+        var isOver = false
+        var received: Int64 = 0
+    }
+
+    private let playback: Playback
+    private let sink: any TransferSink
+    private let queue = DispatchQueue(label: "dlm.fake-transfer")
+    private let state = Mutex(State())
+
+    init(_ playback: Playback, sink: any TransferSink) {
+        self.playback = playback
+        self.sink = sink
+    }
+
+    func begin() { queue.async { self.step() } }
+
+    func cancel() { queue.async { self.finish(.cancelled) } }
+
+    func resume() {
+        queue.async {
+            let wasPaused = self.state.withLock { state in
+                defer { state.isPaused = false }
+                return state.isPaused
+            }
+            if wasPaused { self.step() }
+        }
+    }
+
+    /// One call of the sink, then the next from the queue: a cancel in between is heard.
+    private func step() {
+        let now = state.withLock { $0 }
+        if now.isOver || now.isPaused { return }
+        if !now.headIsDone {
+            deliverHead()
+        } else if now.nextPiece < playback.pieceCount {
+            deliver(now.nextPiece)
+        } else if let ending = playback.ending {
+            finish(ending)
+        }
+    }
+
+    private func deliverHead() {
+        state.withLock { $0.headIsDone = true }
+        guard let head = playback.head else { return step() }
+        switch sink.transferDidReceiveHead(head) {
+        case .accept: begin()
+        case .discard: finish(playback.ending ?? .complete)
+        case .refuse: finish(.refused)
+        }
+    }
+
+    private func deliver(_ index: Int) {
+        let bytes = playback.piece(index)
+        switch bytes.withUnsafeBytes({ sink.transferDidReceive($0) }) {
+        case .taken:
+            state.withLock {
+                $0.nextPiece += 1
+                $0.received += Int64(bytes.count)
+            }
+            begin()
+        case .pause: state.withLock { $0.isPaused = true }
+        case .refuse: finish(.refused)
+        }
+    }
+
+    private func finish(_ ending: TransferResult.Ending) {
+        let received = state.withLock { state -> Int64? in
+            if state.isOver { return nil }
+            state.isOver = true
+            return state.received
+        }
+        guard let received else { return }
+        var metrics = TransferMetrics()
+        metrics.received = received
+        metrics.httpVersion = playback.head?.httpVersion
+        sink.transferDidFinish(TransferResult(ending, metrics: metrics))
+    }
+}

@@ -1,0 +1,164 @@
+import Dispatch
+import DownloadCore
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// A transport without a network: the script of a ``FaultServer``, or heads and bodies word by word, played to the
+/// sink on a thread of the transport's own.
+package final class FakeTransport: Transport {
+    /// What happens to one request.
+    package enum Exchange: Sendable {
+        /// What a server with this script would answer. A cut is a lost connection; a stall lasts until `cancel`.
+        case reply(FaultReply)
+        /// No answer.
+        case failure(DownloadError)
+        /// A head, pieces of a body, and the end; nil for none until `cancel`.
+        case scripted(ResponseHead, body: [[UInt8]], ending: TransferResult.Ending?)
+    }
+
+    package typealias Script = @Sendable (TransferRequest, FaultRequest) -> Exchange
+
+    private struct State {
+        var requests: [TransferRequest] = []
+        var transfers: [FakeTransfer] = []
+        var isDown = false
+    }
+
+    private let script: Script
+    private let state = Mutex(State())
+    private let log = Observed<[TransferRequest]>([])
+
+    /// The script is given the request as the runner made it, and as a server would read it (numbered from 1).
+    package init(_ script: @escaping Script) { self.script = script }
+
+    package convenience init(serving reply: FaultReply) { self.init { _, _ in .reply(reply) } }
+
+    /// Every request so far, in order.
+    package var requests: [TransferRequest] { log.value }
+
+    /// Waits for so many requests; false when they did not come within the limit.
+    package func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(20)) async -> Bool {
+        await log.wait(atMost: limit) { $0.count >= count }
+    }
+
+    package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
+        let number = log.update { requests -> Int in
+            requests.append(request)
+            return requests.count
+        }
+        var asked = FaultRequest()
+        asked.number = number
+        asked.target = request.url.path
+        asked.fields = request.fields.map { ($0.name.rawName, $0.value) }
+        if let range = request.range { asked.fields.append(("Range", "bytes=\(range)")) }
+        let exchange = state.withLock { $0.isDown }
+            ? Exchange.failure(.sessionUnavailable(.shuttingDown)) : script(request, asked)
+        let transfer = FakeTransfer(Playback(exchange, request: request, asked: asked), sink: sink)
+        state.withLock { $0.transfers.append(transfer) }
+        transfer.begin()
+        return transfer
+    }
+
+    package func shutdown() {
+        let left = state.withLock { state in
+            state.isDown = true
+            return state.transfers
+        }
+        for transfer in left { transfer.cancel() }
+    }
+}
+
+/// What a fake transfer plays: a head, the pieces of a body, an ending.
+struct Playback: Sendable {
+    var head: ResponseHead?
+    var pieceCount = 0
+    var piece: @Sendable (Int) -> [UInt8] = { _ in [] }
+    /// Nil: nothing more happens until `cancel`.
+    var ending: TransferResult.Ending? = .complete
+
+    static let pieceSize: Int64 = 16 << 10
+
+    init(_ exchange: FakeTransport.Exchange, request: TransferRequest, asked: FaultRequest) {
+        switch exchange {
+        case .failure(let error): ending = .failed(error)
+        case .scripted(let head, let body, let ending):
+            self.head = head
+            pieceCount = body.count
+            piece = { body[$0] }
+            self.ending = ending
+        case .reply(let reply): play(reply, request: request, asked: asked)
+        }
+    }
+
+    private mutating func play(_ reply: FaultReply, request: TransferRequest, asked: FaultRequest) {
+        let lost = TransferResult.Ending.failed(
+            .networkFailed(.connectionLost, TransportDiagnosis(code: 18, message: "the script ended it")))
+        if reply.cut == .silence {
+            ending = lost
+            return
+        }
+        let resolved = ResolvedReply(reply, to: asked)
+        var body: [ResolvedReply.Piece] = []
+        for piece in resolved.pieces {
+            guard case .content(let range) = piece else {
+                body.append(piece)
+                continue
+            }
+            let starts = stride(from: range.lowerBound, to: range.upperBound, by: Int(Self.pieceSize))
+            body += starts.map { .content($0..<min($0 + Self.pieceSize, range.upperBound)) }
+        }
+        let size = resolved.size
+        head = Self.head(resolved, reply.framing, size: size, request: request)
+        switch reply.cut {
+        case .stall: ending = nil
+        case .close, .reset: ending = lost
+        case .silence, nil: if case .wrongLength(let more) = reply.framing, more > 0 { ending = lost }
+        }
+        let kept = Self.clip(body, to: min(size, reply.cut?.limit ?? size))
+        pieceCount = kept.count
+        piece = { index in
+            switch kept[index] {
+            case .text(let text): Array(text.utf8)
+            case .content(let range): resolved.content.bytes(range)
+            }
+        }
+    }
+
+    private static func clip(_ body: [ResolvedReply.Piece], to limit: Int64) -> [ResolvedReply.Piece] {
+        var left = limit
+        return body.compactMap { piece in
+            guard left > 0 else { return nil }
+            switch piece {
+            case .text(let text):
+                left -= Int64(text.utf8.count)
+                return piece
+            case .content(let range):
+                let count = min(left, Int64(range.count))
+                left -= count
+                return .content(range.lowerBound..<range.lowerBound + count)
+            }
+        }
+    }
+
+    private static func head(
+        _ reply: ResolvedReply, _ framing: FaultReply.Framing, size: Int64, request: TransferRequest
+    ) -> ResponseHead {
+        var fields = reply.fields
+        if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
+        switch framing {
+        case .contentLength: fields.append(("Content-Length", "\(size)"))
+        case .wrongLength(let more): fields.append(("Content-Length", "\(size + more)"))
+        case .chunked, .closeDelimited: break
+        }
+        var head = ResponseHead(status: reply.status)
+        for field in fields {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            head.fields.append(HTTPField(name: name, value: field.value))
+        }
+        if (300..<400).contains(reply.status), let location = head.fields[.location] {
+            head.redirectURL = URL(string: location, relativeTo: URL(string: request.url.string))?.absoluteString
+        }
+        return head
+    }
+}

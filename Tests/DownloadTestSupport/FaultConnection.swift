@@ -1,0 +1,145 @@
+import Foundation
+import Synchronization
+
+/// One connection of a ``FaultServer``, from its first request to its end, on its own thread.
+struct FaultConnection {
+    let descriptor: Int32
+    let number: Int
+    let core: FaultServer.Core
+
+    func serve() {
+        var noDelay: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
+        var pending: [UInt8] = []
+        while let request = readRequest(&pending) {
+            let reply = core.handler.withLock { $0 }(request)
+            let goesOn = answer(request, with: reply)
+            core.log.update { $0.entries[request.number - 1].isOver = true }
+            if !goesOn || request["Connection"]?.lowercased() == "close" { return }
+        }
+    }
+
+    /// Reads up to the empty line, then drops a body if one is announced; nil at the end of the connection.
+    private func readRequest(_ pending: inout [UInt8]) -> FaultRequest? {
+        let end = Array("\r\n\r\n".utf8)
+        var searched = 0
+        while true {
+            if let found = pending[max(0, searched - 3)...].firstRange(of: end) {
+                let head = String(decoding: pending[..<found.lowerBound], as: UTF8.self)
+                pending.removeSubrange(..<found.upperBound)
+                guard var request = FaultRequest(head: head) else { return nil }
+                guard drop(Int(request["Content-Length"] ?? "0") ?? 0, &pending) else { return nil }
+                request.connection = number
+                request.arrival = .now
+                return core.log.update { [request] log in
+                    var numbered = request
+                    numbered.number = log.entries.count + 1
+                    log.entries.append(ServerLog.Entry(request: numbered))
+                    return numbered
+                }
+            }
+            searched = pending.count
+            guard searched < 1 << 17, receive(into: &pending) else { return nil }
+        }
+    }
+
+    private func drop(_ count: Int, _ pending: inout [UInt8]) -> Bool {
+        while pending.count < count { guard receive(into: &pending) else { return false } }
+        pending.removeFirst(count)
+        return true
+    }
+
+    private func receive(into pending: inout [UInt8]) -> Bool {
+        var piece = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            if count > 0 {
+                pending.append(contentsOf: piece[..<count])
+                return true
+            }
+            if count < 0, errno == EINTR { continue }
+            return false
+        }
+    }
+
+    /// False when the connection must end.
+    private func answer(_ request: FaultRequest, with reply: FaultReply) -> Bool {
+        if reply.cut == .silence { return false }
+        let resolved = ResolvedReply(reply, to: request)
+        core.log.update { log in
+            log.entries[request.number - 1].status = resolved.status
+            if case .content(let range)? = resolved.pieces.first { log.entries[request.number - 1].start = range.lowerBound }
+        }
+        guard send(head(resolved, reply.framing)) else { return false }
+        if request.method == "HEAD" { return true }
+        var writer = BodyWriter(
+            connection: self, entry: request.number - 1, chunked: reply.framing == .chunked,
+            limit: reply.cut?.limit ?? .max, bytesPerSecond: reply.bytesPerSecond)
+        guard writer.write(resolved) else { return false }
+        switch reply.cut {
+        case nil: return reply.framing == .contentLength || reply.framing == .chunked
+        case .close, .silence: return false
+        case .reset:
+            reset()
+            return false
+        case .stall:
+            waitForEnd()
+            return false
+        }
+    }
+
+    private func head(_ reply: ResolvedReply, _ framing: FaultReply.Framing) -> [UInt8] {
+        var lines = ["HTTP/1.1 \(reply.status) \(Self.phrases[reply.status] ?? "Status")"]
+        var fields = reply.fields
+        if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
+        switch framing {
+        case .contentLength: fields.append(("Content-Length", "\(reply.size)"))
+        case .wrongLength(let more): fields.append(("Content-Length", "\(reply.size + more)"))
+        case .chunked: fields.append(("Transfer-Encoding", "chunked"))
+        case .closeDelimited: fields.append(("Connection", "close"))
+        }
+        lines += fields.map { "\($0.name): \($0.value)" }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    private static let phrases = [
+        200: "OK", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 302: "Found",
+        304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 401: "Unauthorized",
+        403: "Forbidden", 404: "Not Found", 410: "Gone", 416: "Range Not Satisfiable", 429: "Too Many Requests",
+        500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+    ]
+
+    func send(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { send($0) } }
+
+    func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var rest = bytes
+        while let base = rest.baseAddress, !rest.isEmpty {
+            let count = Glibc.send(descriptor, base, rest.count, Int32(MSG_NOSIGNAL))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+        }
+        return true
+    }
+
+    /// Reads and forgets until the peer ends the connection or the server is stopped.
+    private func waitForEnd() {
+        var scratch: [UInt8] = []
+        while receive(into: &scratch) { scratch.removeAll() }
+    }
+
+    /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
+    private func reset() {
+        var unsent: Int32 = 1
+        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { pause(.milliseconds(1)) }
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Lets time pass for a throttled reply; ends early with the connection.
+    func pause(_ duration: Duration) {
+        var watched = pollfd(fd: descriptor, events: 0, revents: 0)
+        let (seconds, attoseconds) = duration.components
+        poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,92 @@
+/// How a server answers one request: a well-behaved file server unless the fields say otherwise.
+package struct FaultReply: Sendable {
+    package var status = 200
+    /// Fields besides those that follow from the rest.
+    package var fields: [(name: String, value: String)] = []
+    package var content: Content
+    /// The field value, with its quotes and `W/`.
+    package var etag: String?
+    package var lastModified: String?
+    package var ranges = RangeBehaviour.honoured
+    package var framing = Framing.contentLength
+    package var cut: Cut?
+    /// For this reply alone.
+    package var bytesPerSecond: Int?
+
+    package init(_ content: Content = .empty, etag: String? = nil, lastModified: String? = nil) {
+        self.content = content
+        self.etag = etag
+        self.lastModified = lastModified
+    }
+
+    /// A status other than 2xx, with a small page as its body.
+    package init(status: Int, fields: [(name: String, value: String)] = []) {
+        self.init(Content("<html><body>status \(status)</body></html>\n"))
+        self.status = status
+        self.fields = fields
+        ranges = .ignored
+    }
+
+    package static func redirect(to location: String, status: Int = 302) -> FaultReply {
+        FaultReply(status: status, fields: [("Location", location)])
+    }
+
+    /// What becomes of a `Range` field.
+    package enum RangeBehaviour: Sendable, Equatable {
+        /// 206 as RFC 9110 says, `If-Range` included.
+        case honoured
+        /// 206 even when `If-Range` names another version.
+        case honouredBlindly
+        /// 200 with the whole file.
+        case ignored
+        /// 206 with the right bytes and no `Content-Range`.
+        case withoutContentRange
+        /// 206 whose bytes and `Content-Range` begin so much later than asked.
+        case wrongStart(by: Int64)
+        /// 206 with the right `Content-Range` and the bytes of so much later.
+        case wrongBytes(by: Int64)
+        /// 206 that ends so much later than asked (sooner when negative).
+        case wrongEnd(by: Int64)
+        /// 206 with a total that is so much larger.
+        case wrongTotal(by: Int64)
+        /// 206 with `multipart/byteranges`.
+        case multipart
+        /// 416 whatever was asked.
+        case refused
+    }
+
+    package enum Framing: Sendable, Equatable {
+        case contentLength
+        case chunked
+        /// No length: the end of the connection is the end of the body.
+        case closeDelimited
+        /// A `Content-Length` that is so much larger (smaller when negative) than what is sent.
+        case wrongLength(by: Int64)
+    }
+
+    /// What ends the reply before its time, after so many bytes of the body.
+    package enum Cut: Sendable, Equatable {
+        /// An orderly end of the connection.
+        case close(after: Int64)
+        /// RST, once the peer's kernel has the bytes.
+        case reset(after: Int64)
+        /// Silence until the client goes or the server is stopped.
+        case stall(after: Int64)
+        /// The connection ends with no reply at all.
+        case silence
+
+        package var limit: Int64 {
+            switch self {
+            case .close(let count), .reset(let count), .stall(let count): count
+            case .silence: 0
+            }
+        }
+    }
+
+    /// A copy with something changed, to write a script in one expression.
+    package func with(_ change: (inout FaultReply) -> Void) -> FaultReply {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}

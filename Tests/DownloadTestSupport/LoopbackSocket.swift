@@ -1,0 +1,75 @@
+import Foundation
+
+/// A call of the system that failed.
+package struct SystemError: Error, CustomStringConvertible {
+    package let operation: String
+    package let code: Int32
+
+    package init(_ operation: String, code: Int32 = errno) {
+        self.operation = operation
+        self.code = code
+    }
+
+    package var description: String { "\(operation): \(String(cString: strerror(code)))" }
+}
+
+/// TCP sockets on 127.0.0.1.
+package enum LoopbackSocket {
+    /// A listening socket on a port that the kernel chose.
+    package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
+        let descriptor = try open()
+        var address = loopback(port: 0)
+        let bound = withSocketAddress(&address) { bind(descriptor, $0, $1) }
+        guard bound == 0 else { throw failure("bind", closing: descriptor) }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw failure("listen", closing: descriptor) }
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let named = withSocketAddress(&address) { pointer, _ in getsockname(descriptor, pointer, &length) }
+        guard named == 0 else { throw failure("getsockname", closing: descriptor) }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// A port that was free a moment ago: nothing listens on it.
+    package static func unusedPort() throws -> Int {
+        let (descriptor, port) = try listen(backlog: 1)
+        close(descriptor)
+        return port
+    }
+
+    /// True if something accepts connections on the port.
+    package static func accepts(port: Int) throws -> Bool {
+        let descriptor = try open()
+        defer { close(descriptor) }
+        var address = loopback(port: port)
+        return withSocketAddress(&address) { connect(descriptor, $0, $1) } == 0
+    }
+
+    private static func open() throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SystemError("socket") }
+        return descriptor
+    }
+
+    private static func loopback(port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+
+    private static func withSocketAddress<Result>(
+        _ address: inout sockaddr_in, _ body: (UnsafeMutablePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private static func failure(_ operation: String, closing descriptor: Int32) -> SystemError {
+        let error = SystemError(operation)
+        close(descriptor)
+        return error
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+
+/// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
+/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection. End it with ``stop()``.
+package final class Nginx: Sendable {
+    /// Bytes a second.
+    package static let slowRate = 4 << 20
+
+    package let folder: TemporaryFolder
+    package let certificates: Certificates
+    private let process: ChildProcess
+    private let plainPort: Int
+    private let securePort: Int
+
+    package init() async throws {
+        let program = "/usr/sbin/nginx"
+        guard FileManager.default.isExecutableFile(atPath: program) else {
+            throw ChildProcess.Failure(description: "\(program) is missing: apt-get install nginx-light")
+        }
+        folder = try TemporaryFolder()
+        certificates = try await Certificates(in: folder)
+        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        plainPort = try LoopbackSocket.unusedPort()
+        securePort = try LoopbackSocket.unusedPort()
+        try folder.write(
+            Self.configuration(folder: folder, plain: plainPort, secure: securePort, certificates: certificates),
+            to: "nginx.conf")
+        var launch = ProcessLaunch(program, ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"])
+        launch.timeLimit = .seconds(1800)
+        process = try ChildProcess(launch)
+        // It listens before it starts its workers.
+        guard await process.waitForOutput({ $0.errorText.contains("start worker process ") }) else {
+            process.send(SIGKILL)
+            throw ChildProcess.Failure(description: "nginx did not start: \(process.standardError)")
+        }
+    }
+
+    /// Puts a file there and gives back its URL path.
+    @discardableResult
+    package func add(_ content: Content, as name: String) throws -> String {
+        try content.write(to: folder("files/\(name)"))
+        return "/\(name)"
+    }
+
+    package func url(_ path: String) -> String { "http://127.0.0.1:\(plainPort)\(path)" }
+
+    package func secureURL(_ path: String) -> String { "https://localhost:\(securePort)\(path)" }
+
+    /// A finished request, as the access log has it.
+    package struct LogLine: Sendable {
+        package let status: Int
+        package let bodyBytes: Int64
+        package let range: String
+        /// "HTTP/1.1", "HTTP/2.0".
+        package let version: String
+        package let path: String
+    }
+
+    /// The requests that have ended.
+    package var log: [LogLine] { Self.parse(process.standardOutput) }
+
+    /// Waits for something in the access log; false when it did not come within the limit.
+    package func waitUntil(
+        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable ([LogLine]) -> Bool
+    ) async -> Bool {
+        await process.waitForOutput(atMost: limit) { isMet(Self.parse($0.outputText)) }
+    }
+
+    package func stop() {
+        process.send(SIGTERM)
+        folder.remove()
+    }
+
+    private static func parse(_ text: String) -> [LogLine] {
+        text.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 6, words[0] == "request", let status = Int(words[1]), let body = Int64(words[2])
+            else { return nil }
+            return LogLine(
+                status: status, bodyBytes: body, range: String(words[3]), version: String(words[4]),
+                path: String(words[5]))
+        }
+    }
+
+    private static func configuration(
+        folder: TemporaryFolder, plain: Int, secure: Int, certificates: Certificates
+    ) -> String {
+        """
+        daemon off;
+        worker_processes 2;
+        \(geteuid() == 0 ? "user root;" : "")
+        pid \(folder("nginx.pid"));
+        error_log stderr notice;
+        events { worker_connections 2048; }
+        http {
+            log_format short 'request $status $body_bytes_sent $http_range $server_protocol $uri';
+            access_log /dev/stdout short;
+            client_body_temp_path \(folder("body"));
+            proxy_temp_path \(folder("proxy"));
+            fastcgi_temp_path \(folder("fastcgi"));
+            uwsgi_temp_path \(folder("uwsgi"));
+            scgi_temp_path \(folder("scgi"));
+            sendfile on;
+            tcp_nopush on;
+            keepalive_requests 100000;
+            default_type application/octet-stream;
+            server {
+                listen 127.0.0.1:\(plain) backlog=1024;
+                listen 127.0.0.1:\(secure) ssl http2 backlog=1024;
+                ssl_certificate \(certificates.certificate);
+                ssl_certificate_key \(certificates.key);
+                ssl_protocols TLSv1.2 TLSv1.3;
+                root \(folder("files"));
+                location /slow/ {
+                    alias \(folder("files"))/;
+                    limit_rate \(slowRate);
+                }
+            }
+        }
+        """
+    }
+}

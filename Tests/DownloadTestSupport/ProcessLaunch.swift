@@ -1,0 +1,88 @@
+import CTestSupport
+import Foundation
+
+/// What to run, and in which surroundings: nothing is inherited from the test but what is named here.
+package struct ProcessLaunch: Sendable, CustomStringConvertible {
+    package var executable: String
+    package var arguments: [String] = []
+    package var environment: [String: String] = [:]
+    package var folder = "/"
+    /// What it reads; nil for nothing.
+    package var input: String?
+    /// Standard input and error are a terminal of so many columns; standard output stays a pipe.
+    package var terminalColumns: Int?
+    package var watchesMemory = false
+    /// When it is killed and its test fails.
+    package var timeLimit = Duration.seconds(60)
+
+    package init(_ executable: String, _ arguments: [String] = []) {
+        self.executable = executable
+        self.arguments = arguments
+    }
+
+    package var description: String { ([executable] + arguments).joined(separator: " ") }
+
+    struct Spawned {
+        let pid: pid_t
+        /// What the parent reads.
+        let stdout: Int32
+        let stderr: Int32
+    }
+
+    /// Starts it; in a terminal what it writes there comes out of `stderr`.
+    func spawn() throws -> Spawned {
+        let input = try openInput()
+        defer { close(input) }
+        let output = try makePipe()
+        defer { close(output.write) }
+        guard let terminalColumns else {
+            let errors = try makePipe()
+            defer { close(errors.write) }
+            let pid = try start((input, output.write, errors.write), terminal: nil)
+            return Spawned(pid: pid, stdout: output.read, stderr: errors.read)
+        }
+        var name = [CChar](repeating: 0, count: 128)
+        let master = dlmtest_open_terminal(Int32(terminalColumns), &name, name.count)
+        guard master >= 0 else { throw SystemError("open a terminal") }
+        let pid = try start((input, output.write, -1), terminal: name)
+        return Spawned(pid: pid, stdout: output.read, stderr: master)
+    }
+
+    private func start(_ descriptors: (Int32, Int32, Int32), terminal: [CChar]?) throws -> pid_t {
+        let words = ([executable] + arguments).map { strdup($0) } + [nil]
+        let settings = environment.map { strdup("\($0)=\($1)") } + [nil]
+        let name = terminal.flatMap { strdup($0) }
+        let directory = strdup(folder)
+        defer { for text in words + settings + [name, directory] { free(text) } }
+        var pid: pid_t = 0
+        let error = words.withUnsafeBufferPointer { words in
+            settings.withUnsafeBufferPointer { settings in
+                var launch = dlmtest_launch(
+                    arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
+                    descriptors: descriptors, terminal: name)
+                return dlmtest_spawn(executable, &launch, &pid)
+            }
+        }
+        guard error == 0 else { throw SystemError("start \(executable)", code: error) }
+        return pid
+    }
+
+    /// The input as an unlinked file, for it may be larger than a pipe holds.
+    private func openInput() throws -> Int32 {
+        guard let input else { return open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        var name = Array("/tmp/dlm-input-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw SystemError("mkstemp") }
+        unlink(name)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+        try file.write(contentsOf: Data(input.utf8))
+        try file.seek(toOffset: 0)
+        return descriptor
+    }
+
+    private func makePipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemError("pipe") }
+        return (ends[0], ends[1])
+    }
+}

@@ -1,0 +1,94 @@
+/// A reply once the request is known: what goes over the wire.
+package struct ResolvedReply: Sendable {
+    /// A piece of the body.
+    package enum Piece: Sendable {
+        case text(String)
+        case content(Range<Int64>)
+    }
+
+    package var status: Int
+    package var fields: [(name: String, value: String)]
+    package var content: Content
+    package var pieces: [Piece] = []
+
+    package var size: Int64 {
+        pieces.reduce(0) { sum, piece in
+            switch piece {
+            case .text(let text): sum + Int64(text.utf8.count)
+            case .content(let range): sum + Int64(range.count)
+            }
+        }
+    }
+
+    package init(_ reply: FaultReply, to request: FaultRequest) {
+        status = reply.status
+        fields = reply.fields
+        content = reply.content
+        if let etag = reply.etag { fields.append(("ETag", etag)) }
+        if let date = reply.lastModified { fields.append(("Last-Modified", date)) }
+        var asked = request.range(in: content.size)
+        if reply.ranges != .ignored {
+            fields.append(("Accept-Ranges", "bytes"))
+            if reply.ranges != .honouredBlindly, let condition = request["If-Range"],
+                !reply.isStill(condition)
+            {
+                asked = .whole
+            }
+        }
+        if reply.ranges == .refused { asked = .unsatisfiable }
+        switch (reply.ranges, asked) {
+        case (.ignored, _), (_, .whole): pieces = [.content(0..<content.size)]
+        case (_, .unsatisfiable): refuse()
+        case (let behaviour, .part(let range)): take(range, behaviour)
+        }
+    }
+
+    private mutating func refuse() {
+        status = 416
+        fields.append(("Content-Range", "bytes */\(content.size)"))
+        pieces = [.text("<html><body>416</body></html>\n")]
+    }
+
+    private mutating func take(_ range: Range<Int64>, _ behaviour: FaultReply.RangeBehaviour) {
+        status = 206
+        let total = content.size
+        var named = range
+        var sent = range
+        var namedTotal = total
+        switch behaviour {
+        case .honoured, .honouredBlindly, .ignored, .refused, .withoutContentRange, .multipart: break
+        case .wrongStart(let shift):
+            named = min(total, range.lowerBound + shift)..<max(min(total, range.lowerBound + shift), range.upperBound)
+            sent = named
+        case .wrongBytes(let shift):
+            let length = min(Int64(range.count), total)
+            let start = max(0, min(range.lowerBound + shift, total - length))
+            sent = start..<start + length
+        case .wrongEnd(let shift):
+            named = range.lowerBound..<max(range.lowerBound + 1, min(total, range.upperBound + shift))
+            sent = named
+        case .wrongTotal(let more): namedTotal = total + more
+        }
+        let contentRange = "bytes \(named.lowerBound)-\(named.upperBound - 1)/\(namedTotal)"
+        switch behaviour {
+        case .withoutContentRange: pieces = [.content(sent)]
+        case .multipart:
+            fields.append(("Content-Type", "multipart/byteranges; boundary=dlm-boundary"))
+            pieces = [
+                .text("--dlm-boundary\r\nContent-Range: \(contentRange)\r\n\r\n"), .content(sent),
+                .text("\r\n--dlm-boundary--\r\n"),
+            ]
+        default:
+            fields.append(("Content-Range", contentRange))
+            pieces = [.content(sent)]
+        }
+    }
+}
+
+extension FaultReply {
+    /// The rule of `If-Range` (RFC 9110 section 13.1.5): a strong ETag or the very date, nothing weaker.
+    fileprivate func isStill(_ condition: String) -> Bool {
+        if condition.hasPrefix("\"") { return condition == etag }
+        return condition == lastModified
+    }
+}

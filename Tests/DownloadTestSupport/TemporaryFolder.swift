@@ -1,0 +1,43 @@
+import Foundation
+
+/// A folder of its own for one test; ``remove()`` deletes it and all that is in it.
+package struct TemporaryFolder: Sendable {
+    /// Absolute, without a trailing slash.
+    package let path: String
+
+    /// - Parameter parent: nil for the system's place for temporary files.
+    package init(in parent: String? = nil) throws {
+        let parent = parent ?? FileManager.default.temporaryDirectory.path
+        path = "\(parent)/dlm-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    /// The path of something in the folder.
+    package func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The names in the folder, or in one below it, sorted; nothing where there is no such folder.
+    package func names(in folder: String = "") -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: self(folder))) ?? []).sorted()
+    }
+
+    package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: self(name)) }
+
+    package func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: self(name)))
+    }
+
+    package func read(_ name: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(fileURLWithPath: self(name))), as: UTF8.self)
+    }
+
+    package func size(of name: String) throws -> Int64 {
+        let attributes = try FileManager.default.attributesOfItem(atPath: self(name))
+        return (attributes[.size] as? Int64) ?? Int64(attributes[.size] as? Int ?? -1)
+    }
+
+    package func remove() {
+        do { try FileManager.default.removeItem(atPath: path) } catch {
+            FileHandle.standardError.write(Data("cannot remove \(path): \(error)\n".utf8))
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// The instruments themselves: a test that trusts them must not pass because they are broken.
+@Suite("Test support", .timeLimit(.minutes(1)))
+struct TestSupportTests {
+    @Test("A program's exit status is told from its death by a signal")
+    func endings() async throws {
+        let exited = try await ChildProcess(ProcessLaunch("/bin/sh", ["-c", "exit 143"])).result()
+        #expect(exited.ending == .exited(143))
+        let killed = try await ChildProcess(ProcessLaunch("/bin/sh", ["-c", "kill -TERM $$"])).result()
+        #expect(killed.ending == .signalled(SIGTERM))
+    }
+
+    @Test("A program gets its input, folder and environment, and both its outputs are kept apart")
+    func surroundings() async throws {
+        var launch = ProcessLaunch("/bin/sh", ["-c", "cat; pwd; echo $NAME >&2; ls /proc/self/fd | wc -l"])
+        launch.input = "hello\n"
+        launch.folder = "/usr"
+        launch.environment = ["NAME": "value", "PATH": "/usr/bin:/bin"]
+        let result = try await ChildProcess(launch).result()
+        // Three descriptors and the one that lists them.
+        #expect(result.stdout == "hello\n/usr\n4\n")
+        #expect(result.stderr == "value\n")
+    }
+
+    @Test("In a terminal, standard error is one and standard output is not")
+    func terminal() async throws {
+        var launch = ProcessLaunch("/bin/sh", ["-c", "test -t 0 && test -t 2 && ! test -t 1 && stty size >&2"])
+        launch.terminalColumns = 72
+        launch.environment = ["PATH": "/usr/bin:/bin"]
+        let result = try await ChildProcess(launch).result()
+        #expect(result.ending == .exited(0))
+        #expect(result.stderr == "24 72\r\n")
+    }
+
+    @Test("A program that outlives its time limit is killed and fails its test")
+    func timeLimit() async throws {
+        var launch = ProcessLaunch("/bin/sh", ["-c", "echo begun; sleep 60"])
+        launch.timeLimit = .milliseconds(300)
+        launch.environment = ["PATH": "/usr/bin:/bin"]
+        let process = try ChildProcess(launch)
+        await #expect(throws: ChildProcess.Failure.self) { try await process.result() }
+    }
+
+    @Test("Memory is measured for the program alone")
+    func memory() async throws {
+        var launch = ProcessLaunch("/bin/sh", ["-c", "read line"])
+        launch.terminalColumns = 80
+        launch.watchesMemory = true
+        let process = try ChildProcess(launch)
+        #expect(await process.waitForOutput { $0.peakResident > 0 })
+        process.send(SIGKILL)
+        let result = try await process.result()
+        #expect(result.peakResident < 8 << 20)
+    }
+
+    @Test("Content is the same by pieces as by the whole, and differs by seed and page")
+    func content() throws {
+        let content = Content(seed: 7, size: 20_001)
+        let whole = content.bytes(0..<20_001)
+        #expect(Array(whole[4090..<8200]) == content.bytes(4090..<8200))
+        #expect(Set((0..<4).map { content.bytes($0 * 4096..<$0 * 4096 + 4096) }).count == 4)
+        #expect(content.bytes(0..<64) != Content(seed: 8, size: 20_001).bytes(0..<64))
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try content.write(to: folder("file"))
+        #expect(try sha256(of: folder("file")) == content.sha256)
+        #expect(Content("abc").sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    }
+
+    @Test("Waiting ends when the condition holds, and at its limit when it does not")
+    func waiting() async {
+        let counter = Observed(0)
+        async let met = counter.wait(atMost: .seconds(20)) { $0 == 2 }
+        counter.update { $0 += 1 }
+        counter.update { $0 += 1 }
+        #expect(await met)
+        #expect(await !counter.wait(atMost: .milliseconds(10)) { $0 == 3 })
+    }
+
+    @Test(
+        "The answer to a range is what the script says",
+        arguments: [
+            (FaultReply.RangeBehaviour.honoured, 206, "bytes 10-19/100", 10),
+            (.ignored, 200, nil, 100), (.withoutContentRange, 206, nil, 10),
+            (.wrongStart(by: 5), 206, "bytes 15-19/100", 5), (.wrongEnd(by: 7), 206, "bytes 10-26/100", 17),
+            (.wrongTotal(by: 1), 206, "bytes 10-19/101", 10), (.refused, 416, "bytes */100", nil),
+            (.wrongBytes(by: 3), 206, "bytes 10-19/100", 10),
+        ] as [(FaultReply.RangeBehaviour, Int, String?, Int?)])
+    func ranges(behaviour: FaultReply.RangeBehaviour, status: Int, contentRange: String?, size: Int?) {
+        var request = FaultRequest()
+        request.fields = [("range", "bytes=10-19")]
+        let reply = FaultReply(Content(seed: 1, size: 100)).with { $0.ranges = behaviour }
+        let resolved = ResolvedReply(reply, to: request)
+        #expect(resolved.status == status)
+        #expect(resolved.fields.first { $0.name == "Content-Range" }?.value == contentRange)
+        if let size { #expect(resolved.size == Int64(size)) }
+    }
+
+    @Test(
+        "If-Range is met by the very strong ETag or date alone",
+        arguments: [
+            ("\"a\"", 206), ("\"b\"", 200), ("W/\"a\"", 200), ("Tue, 01 Jan 2030 00:00:00 GMT", 206),
+            ("Tue, 01 Jan 2031 00:00:00 GMT", 200),
+        ])
+    func ifRange(condition: String, status: Int) {
+        var request = FaultRequest()
+        request.fields = [("Range", "bytes=5-"), ("If-Range", condition)]
+        let reply = FaultReply(
+            Content(seed: 1, size: 100), etag: "\"a\"", lastModified: "Tue, 01 Jan 2030 00:00:00 GMT")
+        #expect(ResolvedReply(reply, to: request).status == status)
+        let weak = reply.with { $0.etag = "W/\"a\"" }
+        if condition.hasSuffix("\"") { #expect(ResolvedReply(weak, to: request).status == 200) }
+    }
+
+    @Test("The fake transport plays a reply, pauses when told, and ends once")
+    func fakeTransport() async throws {
+        let content = Content(seed: 3, size: 100_000)
+        let transport = FakeTransport(serving: FaultReply(content, etag: "\"a\""))
+        let url = try SourceURL.parse("http://example.org/file").get().url
+        var request = TransferRequest(url: url)
+        request.range = "1000-"
+        let sink = RecordingSink(pausesAt: 2)
+        let transfer = transport.start(request, sink: sink)
+        #expect(await sink.record.wait { $0.pauses == 1 })
+        transfer.resume()
+        #expect(await sink.record.wait { $0.endings.count == 1 })
+        transfer.cancel()
+        transport.shutdown()
+        let record = sink.record.value
+        #expect(record.head?.status == 206)
+        #expect(record.bytes == content.bytes(1000..<100_000))
+        #expect(record.endings == [.complete])
+    }
+
+    @Test("The fake transport ends a stalled transfer when it is cancelled, and fails starts after its shutdown")
+    func fakeTransportStalls() async throws {
+        let reply = FaultReply(Content(seed: 3, size: 100_000)).with { $0.cut = .stall(after: 20_000) }
+        let transport = FakeTransport(serving: reply)
+        let request = TransferRequest(url: try SourceURL.parse("http://example.org/file").get().url)
+        let sink = RecordingSink()
+        let transfer = transport.start(request, sink: sink)
+        #expect(await sink.record.wait { $0.bytes.count == 20_000 })
+        transfer.cancel()
+        #expect(await sink.record.wait { $0.endings == [.cancelled] })
+        transport.shutdown()
+        let late = RecordingSink()
+        _ = transport.start(request, sink: late)
+        #expect(await late.record.wait { $0.endings.count == 1 && $0.head == nil })
+    }
+}
+
+/// Keeps what it is given.
+private final class RecordingSink: TransferSink {
+    struct Record {
+        var head: ResponseHead?
+        var bytes: [UInt8] = []
+        var pauses = 0
+        var calls = 0
+        var endings: [TransferResult.Ending] = []
+    }
+
+    let record = Observed(Record())
+    private let pausesAt: Int?
+
+    init(pausesAt: Int? = nil) { self.pausesAt = pausesAt }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        record.update { $0.head = head }
+        return .accept
+    }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let piece = Array(bytes)
+        return record.update { record in
+            record.calls += 1
+            if record.calls == pausesAt {
+                record.pauses += 1
+                return .pause
+            }
+            record.bytes += piece
+            return .taken
+        }
+    }
+
+    func transferDidFinish(_ result: TransferResult) { record.update { $0.endings.append(result.ending) } }
+}
