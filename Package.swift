@@ -70,7 +70,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadStorageTests",
-            dependencies: ["DownloadStorage", "DownloadCore", "DownloadTestSupport"],
+            dependencies: [
+                "DownloadStorage", "DownloadCore", "DownloadTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DlmTests", dependencies: ["dlm", "DownloadCore"], swiftSettings: swiftSettings),

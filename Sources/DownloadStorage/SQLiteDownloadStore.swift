@@ -1,2 +1,64 @@
-import GRDB
 import DownloadCore
+import Foundation
+import GRDB
+
+/// Downloads in one SQLite database, which any number of processes use at the same time.
+///
+/// Calls run on the database's queue, never on a thread of the caller's, and are finished even when the calling task
+/// is cancelled: resume data is written by tasks that have just been. Secrets of a request are not stored, so records
+/// read back lack them.
+package final class SQLiteDownloadStore: DownloadStore {
+    let database: DatabaseQueue
+    let coder = RequestCoder()
+    let isAlive: @Sendable (String) -> Bool
+    private let committer: SaveCommitter
+    private let failure: StoreFailure
+
+    /// Makes the folder and the store where they are missing. Waits for other processes that do the same.
+    /// - Parameters:
+    ///   - folder: the state folder.
+    ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
+    package init(folder: String, isAlive: @escaping @Sendable (String) -> Bool) throws(DownloadError) {
+        let path = FileNaming.path(folder, StoreFile.name)
+        try PrivateFolder.make(folder)
+        database = try StoreFile.open(path)
+        committer = SaveCommitter(database: database)
+        failure = StoreFailure(path: path)
+        self.isAlive = isAlive
+    }
+
+    package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+        if records.isEmpty { return [] }
+        do {
+            let rows = try records.map { try DownloadRow($0, coder: coder) }
+            return try await committer.save(rows, session: session)
+        } catch {
+            throw failure.error(error)
+        }
+    }
+
+    package func close() async {
+        do {
+            _ = try await committer.save([], session: "")
+            try database.close()
+        } catch {
+            // Closing only tidies up: every save has returned, and is in the log file if not in the database.
+        }
+    }
+
+    /// Runs `body` in one transaction that takes the write lock at its start.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await perform { db in try db.immediately { try body(db) } }
+    }
+
+    /// Runs `body` on the database's queue.
+    func perform<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        // Not GRDB's async calls: those give up when the task is cancelled.
+        let outcome = await withCheckedContinuation { continuation in
+            database.asyncWriteWithoutTransaction { db in
+                continuation.resume(returning: Result { try body(db) })
+            }
+        }
+        do { return try outcome.get() } catch { throw failure.error(error) }
+    }
+}

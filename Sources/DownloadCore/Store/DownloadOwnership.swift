@@ -1,0 +1,70 @@
+import Foundation
+
+/// Who may work on a recorded download: one rule for every store. Lives as long as one question to the store, for it
+/// asks after each session only once.
+package struct DownloadOwnership {
+    package let session: String
+    private let isAlive: (String) -> Bool
+    private var answers: [String: Bool] = [:]
+
+    /// - Parameters:
+    ///   - session: the one that asks.
+    ///   - isAlive: whether another session's process lives.
+    package init(session: String, isAlive: @escaping (String) -> Bool) {
+        self.session = session
+        self.isAlive = isAlive
+    }
+
+    package enum Standing: Equatable {
+        /// A live session is at it.
+        case busy
+        /// Whoever asks may take it.
+        case free
+    }
+
+    /// A live session keeps what it works on and what it holds paused; of the asking session only the former is busy.
+    package mutating func standing(of state: DownloadState.Kind, owner: String?) -> Standing {
+        guard let owner else { return .free }
+        if owner == session { return state.isActive ? .busy : .free }
+        guard state.isActive || state == .paused else { return .free }
+        return lives(owner) ? .busy : .free
+    }
+
+    /// The live session, other than the one that asks, that a removal would pull the download from.
+    package mutating func foreignHolder(of state: DownloadState.Kind, owner: String?) -> String? {
+        owner == session || standing(of: state, owner: owner) == .free ? nil : owner
+    }
+
+    private mutating func lives(_ owner: String) -> Bool {
+        if let known = answers[owner] { return known }
+        let answer = isAlive(owner)
+        answers[owner] = answer
+        return answer
+    }
+}
+
+extension DownloadRecord {
+    /// Hands it to `session`, with all it has.
+    package mutating func queue(for session: String, at now: Date) {
+        state = .queued
+        self.session = session
+        speed = nil
+        updated = now
+    }
+
+    /// Its session is gone.
+    package mutating func interrupt(at now: Date) {
+        state = .paused(.interrupted)
+        session = nil
+        speed = nil
+        updated = now
+    }
+}
+
+extension Sequence<DownloadID> {
+    /// Each id once, where it came first.
+    package var firstOccurrences: [DownloadID] {
+        var seen: Set<DownloadID> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

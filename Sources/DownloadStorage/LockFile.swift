@@ -1,0 +1,81 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// A file whose flock(2) says that somebody lives.
+struct LockFile: Sendable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Makes and locks the file; nil when another holds it.
+    static func acquire(_ path: String) throws(DownloadError) -> LockFile? {
+        // Others hold a shared lock for microseconds when they ask, and may unlink the file before it is locked.
+        let deadline = ContinuousClock.now + .milliseconds(500)
+        repeat {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw unusable(path, errno) }
+            if lockExclusively(descriptor) {
+                let lock = LockFile(path: path, descriptor: descriptor)
+                if lock.isAtItsPath {
+                    lock.writeProcessID()
+                    return lock
+                }
+            } else if errno != EWOULDBLOCK {
+                defer { close(descriptor) }
+                throw unusable(path, errno)
+            }
+            close(descriptor)
+            usleep(1000)
+        } while ContinuousClock.now < deadline
+        return nil
+    }
+
+    static func lockExclusively(_ descriptor: Int32) -> Bool { dlm_lock_exclusive(descriptor) == 0 }
+
+    /// A missing file is held by nobody; one that cannot be asked may be.
+    static func isHeld(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return errno != ENOENT && errno != ENOTDIR }
+        defer { close(descriptor) }
+        return !lockShared(descriptor)
+    }
+
+    /// For the holder of the folder's lock only: two at once could unlink the file of a session that has just begun.
+    static func removeIfFree(_ path: String) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard lockShared(descriptor), LockFile(path: path, descriptor: descriptor).isAtItsPath else { return }
+        unlink(path)
+    }
+
+    /// In this order: whoever waits for the lock finds that the file has gone, and makes its own.
+    func unlinkAndClose() {
+        if isAtItsPath { unlink(path) }
+        close(descriptor)
+    }
+
+    private static func lockShared(_ descriptor: Int32) -> Bool {
+        while flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+            if errno != EINTR { return false }
+        }
+        return true
+    }
+
+    private var isAtItsPath: Bool {
+        var mine = stat()
+        var named = stat()
+        return fstat(descriptor, &mine) == 0 && lstat(path, &named) == 0
+            && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
+    }
+
+    /// For people; nothing reads it.
+    private func writeProcessID() {
+        let text = "\(getpid())\n"
+        if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.utf8.count, 0) }
+    }
+
+    private static func unusable(_ path: String, _ code: Int32) -> DownloadError {
+        .sessionUnavailable(.storeUnreadable(path: path, message: String(cString: strerror(code))))
+    }
+}

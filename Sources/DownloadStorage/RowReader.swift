@@ -1,0 +1,56 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// Reads the columns of one row without trusting any: SQLite keeps whatever a hand or another program wrote there.
+struct RowReader {
+    /// In the order of ``columns``.
+    enum Column: Int, CaseIterable {
+        case id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated
+        case request, stateDetail, resume, attempts, completed
+    }
+
+    /// What a SELECT must list.
+    static let columns = Column.allCases.map { "\($0)" }.joined(separator: ", ")
+
+    /// The column that could not be read.
+    struct Damage: Error {
+        let column: Column
+    }
+
+    let row: Row
+
+    func optional<Value: DatabaseValueConvertible>(_ column: Column, _ type: Value.Type = Value.self) throws -> Value? {
+        let stored: DatabaseValue = row[column.rawValue]
+        if stored.isNull { return nil }
+        guard let value = Value.fromDatabaseValue(stored) else { throw Damage(column: column) }
+        return value
+    }
+
+    func value<Value: DatabaseValueConvertible>(_ column: Column, _ type: Value.Type = Value.self) throws -> Value {
+        guard let value = try optional(column, type) else { throw Damage(column: column) }
+        return value
+    }
+
+    func date(_ column: Column) throws -> Date { DownloadRow.date(try value(column)) }
+
+    func kind() throws -> DownloadState.Kind {
+        guard let kind = DownloadState.Kind(rawValue: try value(.state)) else { throw Damage(column: .state) }
+        return kind
+    }
+
+    func url() throws -> SourceURL {
+        guard case .success(let parsed) = SourceURL.parse(try value(.url)) else { throw Damage(column: .url) }
+        return parsed.url
+    }
+
+    /// Nil for NULL.
+    func json<Value>(_ column: Column, _ decode: (String) throws -> Value) throws -> Value? {
+        guard let text = try optional(column, String.self) else { return nil }
+        do { return try decode(text) } catch { throw Damage(column: column) }
+    }
+
+    func json<Value: Decodable>(_ column: Column, _ type: Value.Type) throws -> Value? {
+        try json(column) { try JSONText.decode(type, $0) }
+    }
+}

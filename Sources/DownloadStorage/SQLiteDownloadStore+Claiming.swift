@@ -1,0 +1,128 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// Who runs what: each verb is one transaction.
+extension SQLiteDownloadStore {
+    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+        if requests.isEmpty { return [] }
+        return try await write { [self] db in
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let now = Date.stored
+            return try requests.map { request in
+                guard let found = try find(request, in: db) else {
+                    return AddedDownload(kind: .inserted, record: try insert(request, session, now, db))
+                }
+                if ownership.standing(of: found.kind, owner: found.record.session) == .busy {
+                    return AddedDownload(kind: .joined, record: found.record)
+                }
+                var record = found.record
+                record.request = request
+                return AddedDownload(kind: .adopted, record: try hand(record, to: session, at: now, db))
+            }
+        }
+    }
+
+    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        try await write { [self] db in
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let now = Date.stored
+            return try stored(ids, in: db).map { found in
+                let record = found.record
+                if ownership.standing(of: found.kind, owner: record.session) == .busy { return .running(record) }
+                if let damage = found.damage { throw damage }
+                if record.state == .completed { return .completed(record) }
+                return .claimed(try hand(record, to: session, at: now, db))
+            }
+        }
+    }
+
+    package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+        try await write { [self] db in
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let found = try stored(ids, in: db)
+            for download in found {
+                if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
+                    throw DownloadError.sessionUnavailable(.ownedElsewhere(download.record.id, session: holder))
+                }
+            }
+            let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
+            return try found.map { download in
+                try statement.execute(arguments: [download.record.id])
+                return download.record
+            }
+        }
+    }
+
+    package func releaseDeadSessions() async throws {
+        let dead = try await perform { [isAlive] db in
+            try Self.activeOwners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
+        }
+        if dead.isEmpty { return }
+        try await write { [isAlive] db in
+            let detail = try JSONText.encode(DownloadState.paused(.interrupted))
+            for owner in dead where owner.map({ !isAlive($0) }) ?? true {
+                try db.cachedStatement(
+                    sql: """
+                        UPDATE download SET state = 'paused', stateDetail = ?, session = NULL, speed = NULL, updated = ?
+                        WHERE \(Self.isActive) AND session IS ?
+                        """
+                ).execute(arguments: [detail, DownloadRow.milliseconds(Date()), owner])
+            }
+        }
+    }
+
+    /// As in the index downloadActive, which only a query with these very words may use.
+    static let isActive = "state IN ('queued', 'running', 'waiting')"
+
+    /// The sessions that active downloads belong to, nil for none: one step of the index for each.
+    private static func activeOwners(_ db: Database) throws -> [String?] {
+        var owners: [String?] = []
+        let orphan = try db.cachedStatement(
+            sql: "SELECT 1 FROM download WHERE \(isActive) AND session IS NULL LIMIT 1")
+        if try Int.fetchOne(orphan) != nil { owners.append(nil) }
+        let next = try db.cachedStatement(
+            sql: "SELECT session FROM download WHERE \(isActive) AND session > ? ORDER BY session LIMIT 1")
+        var last = ""
+        while let owner = try String.fetchOne(next, arguments: [last]), owner != last {
+            owners.append(owner)
+            last = owner
+        }
+        return owners
+    }
+
+    /// The newest download with the same URL, folder and name asked for.
+    private func find(_ request: DownloadRequest, in db: Database) throws -> StoredDownload? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(RowReader.columns) FROM download WHERE folder = ? AND url = ? AND askedName IS ?
+                ORDER BY id DESC LIMIT 1
+                """)
+        let key: StatementArguments = [
+            request.destination.folder, request.url.string, request.destination.fileName,
+        ]
+        return try Row.fetchOne(statement, arguments: key).map { try StoredDownload($0, coder: coder) }
+    }
+
+    private func insert(
+        _ request: DownloadRequest, _ session: String, _ now: Date, _ db: Database
+    ) throws -> DownloadRecord {
+        var record = DownloadRecord(id: 0, request: request, created: now)
+        record.session = session
+        record.id = try DownloadRow(record, coder: coder).insert(db)
+        return record
+    }
+
+    /// Writes the record as queued for `session`.
+    private func hand(
+        _ old: DownloadRecord, to session: String, at now: Date, _ db: Database
+    ) throws -> DownloadRecord {
+        var record = old
+        record.queue(for: session, at: now)
+        guard try DownloadRow(record, coder: coder).update(db, ownedBy: old.session) else {
+            // The transaction has read the owner: it differs only when the column holds what is no text.
+            throw StoredDownload.failure(record.id, .session)
+        }
+        return record
+    }
+}

@@ -1,0 +1,95 @@
+import DownloadCore
+import Foundation
+import GRDB
+import Synchronization
+
+/// Group commit: whatever callers want saved while a transaction runs, or within 5 ms of the last one, goes into one
+/// transaction, in the order of the calls. Runs on the database's queue; between groups no thread waits.
+final class SaveCommitter: Sendable {
+    private struct Call {
+        let rows: [DownloadRow]
+        let session: String
+        let continuation: CheckedContinuation<Set<DownloadID>, any Error>
+    }
+
+    private struct State {
+        var waiting: [Call] = []
+        var isScheduled = false
+        var lastEnd: ContinuousClock.Instant?
+    }
+
+    private let database: DatabaseQueue
+    private let state = Mutex(State())
+    private static let interval = Duration.milliseconds(5)
+
+    init(database: DatabaseQueue) { self.database = database }
+
+    /// The ids of rows that do not belong to `session` any more. Without rows: returns when all earlier calls did.
+    func save(_ rows: [DownloadRow], session: String) async throws -> Set<DownloadID> {
+        try await withCheckedThrowingContinuation { continuation in
+            let call = Call(rows: rows, session: session, continuation: continuation)
+            let delay = state.withLock { state -> Duration? in
+                state.waiting.append(call)
+                if state.isScheduled { return nil }
+                state.isScheduled = true
+                return Self.delay(state)
+            }
+            if let delay { schedule(after: delay) }
+        }
+    }
+
+    private static func delay(_ state: State) -> Duration {
+        guard let lastEnd = state.lastEnd else { return .zero }
+        return max(.zero, interval - (ContinuousClock.now - lastEnd))
+    }
+
+    private func schedule(after delay: Duration) {
+        let commit: @Sendable () -> Void = { [self] in database.asyncWriteWithoutTransaction(commitGroup) }
+        if delay == .zero { return commit() }
+        let nanoseconds = Int(delay / .nanoseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: commit)
+    }
+
+    private func commitGroup(_ db: Database) {
+        let group = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        let outcome = Result { try Self.write(group, to: db) }
+        let delay = state.withLock { state -> Duration? in
+            state.lastEnd = .now
+            state.isScheduled = !state.waiting.isEmpty
+            return state.isScheduled ? Self.delay(state) : nil
+        }
+        if let delay { schedule(after: delay) }
+        for (index, call) in group.enumerated() {
+            call.continuation.resume(with: outcome.map { $0[index] })
+        }
+    }
+
+    /// The lost ids of each call.
+    private static func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
+        if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
+        return try db.immediately {
+            try group.map { call in
+                var lost: Set<DownloadID> = []
+                for row in call.rows where try !row.update(db, ownedBy: call.session) { lost.insert(row.record.id) }
+                return lost
+            }
+        }
+    }
+}
+
+extension Database {
+    /// One transaction that takes the write lock at its start: a deferred one that reads first fails at once among
+    /// many writers.
+    func immediately<Value>(_ body: () throws -> Value) throws -> Value {
+        var value: Value?
+        try inTransaction(.immediate) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { preconditionFailure("inTransaction returned without running its body") }
+        return value
+    }
+}

@@ -1,0 +1,71 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// Which sessions live: each holds an exclusive flock(2) on `sessions/<identifier>.lock`, which the kernel releases
+/// however its process ends.
+///
+/// Questions take a shared lock, so that they never disturb each other. A lock file is unlinked by its owner, or by
+/// whoever holds the folder's lock and found the file's free.
+package final class SessionRegistry: Sendable {
+    private let folder: String
+    private let held = Mutex<[String: LockFile]>([:])
+
+    /// - Parameter stateFolder: `sessions/` is made in it when the first session registers.
+    package init(stateFolder: String) {
+        folder = FileNaming.path(stateFolder, "sessions")
+    }
+
+    deinit {
+        for lock in held.withLock(\.self).values { lock.unlinkAndClose() }
+    }
+
+    /// Makes `identifier` a live session until ``unregister(_:)`` or the end of the process. To be called before the
+    /// store hears of the session.
+    /// - Returns: false when a live session has this identifier.
+    package func register(_ identifier: String) throws(DownloadError) -> Bool {
+        guard let path = path(of: identifier) else {
+            throw .unexpected("\(identifier): not usable as the name of a session")
+        }
+        try PrivateFolder.make(folder)
+        removeStale()
+        guard let lock = try LockFile.acquire(path) else { return false }
+        held.withLock { $0[identifier] = lock }
+        return true
+    }
+
+    package func unregister(_ identifier: String) {
+        held.withLock { $0.removeValue(forKey: identifier) }?.unlinkAndClose()
+    }
+
+    /// Whether the process of this session lives; when that cannot be found out it does, for a download must not be
+    /// taken from a live one.
+    package func isAlive(_ identifier: String) -> Bool {
+        if held.withLock({ $0[identifier] != nil }) { return true }
+        guard let path = path(of: identifier) else { return false }
+        return LockFile.isHeld(path)
+    }
+
+    /// Unlinks what dead sessions left; one process at a time.
+    private func removeStale() {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        guard LockFile.lockExclusively(descriptor),
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        else { return }
+        for name in names where name.hasSuffix(Self.suffix) {
+            LockFile.removeIfFree(FileNaming.path(folder, name))
+        }
+    }
+
+    private static let suffix = ".lock"
+
+    /// Nil when the identifier is no file name: nobody can have registered it.
+    private func path(of identifier: String) -> String? {
+        guard !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200,
+            !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
+        else { return nil }
+        return FileNaming.path(folder, identifier + Self.suffix)
+    }
+}

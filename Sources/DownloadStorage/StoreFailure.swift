@@ -1,0 +1,83 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// SQLite's errors in words, each with what to do.
+struct StoreFailure {
+    let path: String
+    /// Nothing works without the store; later a full disk is told as what it is.
+    var isOpening = false
+
+    func error(_ error: any Error) -> DownloadError {
+        switch error {
+        case let error as DownloadError: error
+        case let refusal as Migrations.Refusal: unreadable(describe(refusal))
+        case let error as DatabaseError: describe(error)
+        default: unreadable(String(describing: error))
+        }
+    }
+
+    private func describe(_ refusal: Migrations.Refusal) -> String {
+        switch refusal {
+        case .newer(let version):
+            "made by a newer dlm (schema \(version), this one knows up to \(Migrations.steps.count)); update dlm"
+        case .foreign: "is a database of another program; \(startAnew)"
+        }
+    }
+
+    private func describe(_ error: DatabaseError) -> DownloadError {
+        let detail = error.message ?? "SQLite error \(error.extendedResultCode.rawValue)"
+        switch error.resultCode {
+        case .SQLITE_FULL where isOpening,
+            .SQLITE_IOERR where isOpening && isDiskFull:
+            return unreadable("no space left on the device; free some and try again")
+        case .SQLITE_FULL,
+            .SQLITE_IOERR where isDiskFull:
+            return .fileFailed(.noSpace(needed: nil), path: path)
+        case .SQLITE_MISUSE where detail == "Connection is closed": return .sessionUnavailable(.shuttingDown)
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT: return unreadable("\(detail); \(startAnew)")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return unreadable("another process keeps it locked for more than \(StoreFile.patience) s; try again")
+        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
+            return unreadable(
+                "\(accessFailure ?? detail); check who owns it, or set XDG_STATE_HOME to a folder that you can write to")
+        case .SQLITE_IOERR: return unreadable("\(detail); check the space left (df) and the disk")
+        default: return unreadable(detail)
+        }
+    }
+
+    /// What the system says to reading and writing the file, or to making it in its folder.
+    private var accessFailure: String? {
+        let name = access(path, F_OK) == 0 ? path : (path as NSString).deletingLastPathComponent
+        guard access(name, R_OK | W_OK) != 0 else { return nil }
+        return String(cString: strerror(errno))
+    }
+
+    /// SQLite calls it an I/O error when its log files cannot grow.
+    private var isDiskFull: Bool {
+        var information = statvfs()
+        return statvfs((path as NSString).deletingLastPathComponent, &information) == 0 && information.f_bavail == 0
+    }
+
+    private var startAnew: String {
+        let file = Self.quoted(path)
+        return "move it away to start with an empty store: mv \(file) \(Self.quoted(path + ".damaged"))"
+    }
+
+    private func unreadable(_ message: String) -> DownloadError {
+        .sessionUnavailable(.storeUnreadable(path: path, message: message))
+    }
+
+    /// As a shell takes it for one word.
+    private static func quoted(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "/._-+,:@%".utf8.contains(byte)
+            }
+        }
+        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+    }
+}

@@ -1,0 +1,86 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// What was read of one row.
+struct StoredDownload: Sendable {
+    /// A damaged one is told as failed, and nothing of it is trusted for going on.
+    let record: DownloadRecord
+    /// What its column says, which decides who may take it; unreadable, it counts as at work.
+    let kind: DownloadState.Kind
+    let damage: DownloadError?
+
+    /// - Parameter row: holds ``RowReader/columns``.
+    init(_ row: Row, coder: RequestCoder) throws {
+        let reader = RowReader(row: row)
+        do {
+            record = try Self.decode(reader, coder: coder)
+            kind = record.state.kind
+            damage = nil
+        } catch let unreadable as RowReader.Damage {
+            let id: DownloadID = try reader.value(.id)
+            let failure = Self.failure(id, unreadable.column)
+            record = Self.remains(reader, id, failure)
+            kind = (try? reader.kind()) ?? .running
+            damage = failure
+        }
+    }
+
+    private static func decode(_ reader: RowReader, coder: RequestCoder) throws -> DownloadRecord {
+        guard var request = try reader.json(.request, coder.decode) else {
+            throw RowReader.Damage(column: .request)
+        }
+        request.url = try reader.url()
+        request.destination.folder = try reader.value(.folder)
+        request.destination.fileName = try reader.optional(.askedName)
+        request.priority = try reader.value(.priority)
+
+        var record = DownloadRecord(
+            id: try reader.value(.id), request: request, state: try state(reader),
+            created: try reader.date(.created))
+        record.updated = try reader.date(.updated)
+        record.session = try reader.optional(.session)
+        record.fileName = try reader.optional(.fileName)
+        record.speed = try reader.optional(.speed)
+        record.isFinishing = try reader.value(.isFinishing)
+        record.resume = try reader.json(.resume, ResumeData.self) ?? ResumeData()
+        record.attempts = try reader.json(.attempts, [AttemptRecord].self) ?? []
+        record.completed = try reader.json(.completed, CompletedFile.self)
+        return record
+    }
+
+    /// The kind is in its column; what a state carries is beside it.
+    private static func state(_ reader: RowReader) throws -> DownloadState {
+        let detail = try reader.json(.stateDetail, DownloadState.self)
+        let kind = try reader.kind()
+        switch kind {
+        case .queued: return .queued
+        case .running: return .running
+        case .completed: return .completed
+        case .cancelled: return .cancelled
+        case .waiting, .paused, .failed:
+            guard let detail, detail.kind == kind else { throw RowReader.Damage(column: .stateDetail) }
+            return detail
+        }
+    }
+
+    /// Says what is damaged and what to do.
+    static func failure(_ id: DownloadID, _ column: RowReader.Column) -> DownloadError {
+        .unexpected("its record in the store is damaged (\(column)); run: dlm remove \(id)")
+    }
+
+    /// What can be told of a damaged row.
+    private static func remains(_ reader: RowReader, _ id: DownloadID, _ failure: DownloadError) -> DownloadRecord {
+        let url = (try? reader.url()) ?? RequestCoder.placeholder
+        let folder: String? = try? reader.value(.folder)
+        var request = DownloadRequest(url: url, destination: Destination(folder: folder ?? "/"))
+        request.destination.fileName = try? reader.optional(.askedName)
+        let created = try? reader.date(.created)
+        var record = DownloadRecord(
+            id: id, request: request, state: .failed(failure), created: created ?? Date(timeIntervalSince1970: 0))
+        record.updated = (try? reader.date(.updated)) ?? record.created
+        record.session = try? reader.optional(.session)
+        record.fileName = try? reader.optional(.fileName)
+        return record
+    }
+}

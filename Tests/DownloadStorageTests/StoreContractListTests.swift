@@ -1,0 +1,176 @@
+import DownloadCore
+import Foundation
+import Testing
+
+/// What every store promises about lists, queues and removal.
+@Suite("Every store, asked for many")
+struct StoreContractListTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("hands out the queue by priority, then by id, from where it was left", arguments: StoreKind.allCases)
+    func queue(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let priorities = [0, 5, -3, 5, 0]
+        let requests = try priorities.enumerated().map { try Sample.request("\($0)", priority: $1) }
+        let ids = try await store.add(requests, session: "s").map(\.record.id)
+        _ = try await store.add([Sample.request("foreign", priority: 9)], session: "other")
+        let inOrder = [1, 3, 0, 4, 2].map { ids[$0] }
+
+        #expect(try await store.queued(session: "s", after: nil, limit: 10).map(\.id) == inOrder)
+        var position: QueuePosition?
+        var seen: [DownloadID] = []
+        while let next = try await store.queued(session: "s", after: position, limit: 2).last {
+            seen += try await store.queued(session: "s", after: position, limit: 2).map(\.id)
+            position = QueuePosition(priority: next.request.priority, id: next.id)
+        }
+        #expect(seen == inOrder)
+    }
+
+    @Test("leaves out of the queue what runs already", arguments: StoreKind.allCases)
+    func queueOfQueued(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        records[0].state = .running
+        records[2].state = .paused(.user)
+        _ = try await store.save(records, session: "s")
+        #expect(try await store.queued(session: "s", after: nil, limit: 10).map(\.id) == [records[1].id])
+    }
+
+    @Test("does not write records that belong to another session, and says which", arguments: StoreKind.allCases)
+    func lost(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add([Sample.request("a"), Sample.request("b")], session: "dead")
+            .map(\.record)
+        _ = try await store.claim([records[0].id], session: "s")
+        records[0].state = .running
+        records[1].state = .running
+        var unknown = records[1]
+        unknown.id = 99
+        #expect(try await store.save(records + [unknown], session: "dead") == [records[0].id, 99])
+        let stored = try await store.records(.all)
+        #expect(stored.map(\.state) == [.queued, .running])
+        #expect(stored.map(\.session) == ["s", "dead"])
+    }
+
+    @Test("lets go of a download when it is saved without a session", arguments: StoreKind.allCases)
+    func letsGo(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await store.add([Sample.request()], session: "s")[0].record
+        record.state = .paused(.interrupt)
+        record.session = nil
+        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.save([record], session: "s") == [record.id])
+        #expect(try await store.claim([record.id], session: "t").map(\.record.session) == ["t"])
+    }
+
+    @Test("keeps the order of saves", arguments: StoreKind.allCases)
+    func order(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let record = try await store.add([Sample.request()], session: "s")[0].record
+        var versions = [record, record]
+        versions[0].fileName = "first"
+        versions[1].fileName = "second"
+        _ = try await store.save(versions, session: "s")
+        #expect(try await store.records(.all).map(\.fileName) == ["second"])
+    }
+
+    @Test("lists by id, by state and all of it, the newest so many", arguments: StoreKind.allCases)
+    func lists(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add((0..<5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        records[1].state = .completed
+        records[3].state = .completed
+        _ = try await store.save(records, session: "s")
+        let ids = records.map(\.id)
+        func listed(_ which: DownloadSelection.Which, _ limit: Int? = nil) async throws -> [DownloadID] {
+            try await store.records(DownloadSelection(which, limit: limit)).map(\.id)
+        }
+        #expect(try await listed(.all) == ids)
+        #expect(try await listed(.all, 2) == Array(ids.suffix(2)))
+        #expect(try await listed(.all, 0) == [])
+        #expect(try await listed(.states([.completed])) == [ids[1], ids[3]])
+        #expect(try await listed(.states([.completed, .queued]), 3) == [ids[2], ids[3], ids[4]])
+        #expect(try await listed(.states([])) == [])
+        #expect(try await listed(.ids([ids[4], ids[0], ids[4]])) == [ids[4], ids[0]])
+        #expect(try await listed(.ids([ids[4], ids[0], ids[2]]), 2) == [ids[4], ids[2]])
+    }
+
+    @Test("refuses everything when one id is unknown", arguments: StoreKind.allCases)
+    func unknown(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await store.add([Sample.request()], session: "s")[0].record
+        record.state = .failed(.cancelled)
+        record.session = nil
+        _ = try await store.save([record], session: "s")
+        let ids = [record.id, 77]
+        await #expect(throws: DownloadError.noSuchDownload(77)) { try await store.records(.ids(ids)) }
+        await #expect(throws: DownloadError.noSuchDownload(77)) { try await store.claim(ids, session: "s") }
+        await #expect(throws: DownloadError.noSuchDownload(77)) { try await store.remove(ids, session: "s") }
+        #expect(try await store.records(.all).map(\.state) == [.failed(.cancelled)])
+    }
+
+    @Test("removes, and never uses an id again", arguments: StoreKind.allCases)
+    func removes(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let added = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record)
+        #expect(try await store.remove(added.map(\.id), session: "s") == added)
+        #expect(try await store.records(.all) == [])
+        let again = try await store.add([Sample.request("b")], session: "s")
+        #expect(again.map(\.kind) == [.inserted])
+        #expect(again[0].record.id > added[1].id)
+    }
+
+    @Test("does not remove what another live session runs", arguments: StoreKind.allCases)
+    func refusesRemoval(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let mine = try await store.add([Sample.request("a")], session: "s")[0].record
+        let theirs = try await store.add([Sample.request("b")], session: "other")[0].record
+        let dead = try await store.add([Sample.request("c")], session: "dead")[0].record
+        await #expect(throws: DownloadError.sessionUnavailable(.ownedElsewhere(theirs.id, session: "other"))) {
+            try await store.remove([mine.id, theirs.id], session: "s")
+        }
+        #expect(try await store.records(.all).count == 3)
+        #expect(try await store.remove([mine.id, dead.id], session: "s") == [mine, dead])
+    }
+
+    @Test("pauses what dead sessions left at work, and nothing else", arguments: StoreKind.allCases)
+    func releases(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let left: [(String, DownloadState)] = [
+            ("alive", .running), ("dead1", .queued), ("dead1", .running), ("dead2", .waiting(.retry(.cancelled), until: nil)),
+            ("dead1", .paused(.user)), ("dead1", .completed), ("dead1", .cancelled),
+        ]
+        for (index, (session, state)) in left.enumerated() {
+            var record = try await store.add([Sample.request("\(index)")], session: session)[0].record
+            record.state = state
+            record.speed = 1
+            _ = try await store.save([record], session: session)
+        }
+        var orphan = try await store.add([Sample.request("orphan")], session: "alive")[0].record
+        orphan.session = nil
+        _ = try await store.save([orphan], session: "alive")
+
+        try await store.releaseDeadSessions()
+        try await store.releaseDeadSessions()
+        let after = try await store.records(.all)
+        let gone = DownloadState.paused(.interrupted)
+        #expect(after.map(\.state) == [.running, gone, gone, gone, .paused(.user), .completed, .cancelled, gone])
+        #expect(after.map { $0.state == gone ? $0.session : nil } == Array(repeating: nil, count: 8))
+        #expect(after[0].session == "alive" && after[0].speed == 1)
+        #expect(after[1].speed == nil)
+    }
+
+    @Test("does nothing for nothing", arguments: StoreKind.allCases)
+    func nothing(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        #expect(try await store.add([], session: "s") == [])
+        #expect(try await store.claim([], session: "s") == [])
+        #expect(try await store.save([], session: "s") == [])
+        #expect(try await store.remove([], session: "s") == [])
+        #expect(try await store.records(.ids([])) == [])
+        try await store.releaseDeadSessions()
+        await store.close()
+    }
+}

@@ -1,0 +1,154 @@
+import DownloadCore
+import Foundation
+import Testing
+
+/// What every store promises.
+@Suite("Every store")
+struct StoreContractTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("inserts requests in order, queued and owned by the session that adds them", arguments: StoreKind.allCases)
+    func inserts(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let requests = try [Sample.request("a"), Sample.request("b", as: "c")]
+        let added = try await store.add(requests, session: "s")
+        #expect(added.map(\.kind) == [.inserted, .inserted])
+        #expect(added.map(\.record.request) == requests)
+        #expect(added.map(\.record.state) == [.queued, .queued])
+        #expect(added.map(\.record.session) == ["s", "s"])
+        #expect(added[0].record.id < added[1].record.id)
+        let stored = try await store.records(.all)
+        #expect(stored == added.map(\.record))
+    }
+
+    @Test("keeps every field of a record", arguments: StoreKind.allCases)
+    func keepsFields(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let added = try await store.add([Sample.request()], session: "s")
+        let record = try Sample.filled(added[0].record)
+        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.records(.ids([record.id])) == [record])
+    }
+
+    @Test("keeps every state", arguments: StoreKind.allCases)
+    func keepsStates(kind: StoreKind) async throws {
+        let states: [DownloadState] = [
+            .queued, .running, .waiting(.retry(.cancelled), until: nil), .paused(.hangup), .completed,
+            .failed(.verificationFailed(.size(expected: 1, actual: 2))), .cancelled,
+        ]
+        let store = try kind.make(in: folder)
+        var record = try await store.add([Sample.request()], session: "s")[0].record
+        for state in states {
+            record.state = state
+            #expect(try await store.save([record], session: "s") == [])
+            #expect(try await store.records(.ids([record.id])).map(\.state) == [state])
+        }
+    }
+
+    @Test("joins a request that its own session has queued, also within one call", arguments: StoreKind.allCases)
+    func joinsOwn(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let twice = try await store.add([Sample.request(), Sample.request()], session: "s")
+        #expect(twice.map(\.kind) == [.inserted, .joined])
+        let again = try await store.add([Sample.request()], session: "s")
+        #expect(again.map(\.kind) == [.joined])
+        #expect(Set((twice + again).map(\.record.id)).count == 1)
+    }
+
+    @Test("tells requests apart by URL, folder and the name asked for", arguments: StoreKind.allCases)
+    func tellsApart(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let requests = try [
+            Sample.request("a"), Sample.request("b"), Sample.request("a", folder: "/tmp"),
+            Sample.request("a", as: "x"), Sample.request("a", as: "y"),
+        ]
+        let added = try await store.add(requests, session: "s")
+        #expect(added.allSatisfy { $0.kind == .inserted })
+    }
+
+    @Test(
+        "joins what a live session works on or holds paused, and takes over what is over",
+        arguments: StoreKind.allCases, ownershipCases)
+    func addsToExisting(kind: StoreKind, row: OwnershipCase) async throws {
+        let store = try kind.make(in: folder)
+        let before = try await prepare(row, in: store)
+        var request = try Sample.request()
+        request.connections = 3
+        let added = try await store.add([request], session: "me")[0]
+        #expect(added.kind == (row.isBusy ? .joined : .adopted))
+        #expect(added.record.id == before.id)
+        if row.isBusy {
+            #expect(added.record == before)
+        } else {
+            #expect(added.record.state == .queued)
+            #expect(added.record.session == "me")
+            #expect(added.record.request == request)
+            #expect(added.record.resume == before.resume)
+            #expect(added.record.fileName == before.fileName)
+            #expect(added.record.isFinishing)
+        }
+        #expect(try await store.records(.all) == [added.record])
+    }
+
+    @Test("claims what no live session runs", arguments: StoreKind.allCases, ownershipCases)
+    func claims(kind: StoreKind, row: OwnershipCase) async throws {
+        let store = try kind.make(in: folder)
+        let before = try await prepare(row, in: store)
+        let claimed = try await store.claim([before.id, before.id], session: "me")
+        try #require(claimed.count == 1)
+        switch claimed[0] {
+        case .running(let record):
+            #expect(row.isBusy)
+            #expect(record == before)
+        case .completed(let record):
+            #expect(row.state == .completed)
+            #expect(record == before)
+        case .claimed(let record):
+            #expect(!row.isBusy && row.state != .completed)
+            #expect(record.state == .queued && record.session == "me" && record.speed == nil)
+            #expect(record.resume == before.resume && record.attempts == before.attempts)
+        }
+        #expect(try await store.records(.all) == claimed.map(\.record))
+    }
+
+    private func prepare(_ row: OwnershipCase, in store: any DownloadStore) async throws -> DownloadRecord {
+        var record = try await store.add([Sample.request()], session: "owner")[0].record
+        record.state = row.state
+        record.session = row.owner
+        record.fileName = "a"
+        record.isFinishing = true
+        record.speed = 5
+        record.resume.written = ByteRanges([0..<10])
+        record.updated = Date(timeIntervalSince1970: 1_700_000_000)
+        #expect(try await store.save([record], session: "owner") == [])
+        return try await store.records(.ids([record.id]))[0]
+    }
+}
+
+/// A download as another left it, and whether that keeps session "me" from it.
+struct OwnershipCase: Sendable, CustomTestStringConvertible {
+    let state: DownloadState
+    let owner: String?
+    let isBusy: Bool
+
+    var testDescription: String { "\(state.kind) of \(owner ?? "nobody")" }
+}
+
+private let ownershipCases: [OwnershipCase] = [
+    OwnershipCase(state: .queued, owner: "other", isBusy: true),
+    OwnershipCase(state: .running, owner: "other", isBusy: true),
+    OwnershipCase(state: .waiting(.retry(.cancelled), until: nil), owner: "other", isBusy: true),
+    OwnershipCase(state: .paused(.user), owner: "other", isBusy: true),
+    OwnershipCase(state: .completed, owner: "other", isBusy: false),
+    OwnershipCase(state: .running, owner: "me", isBusy: true),
+    OwnershipCase(state: .paused(.user), owner: "me", isBusy: false),
+    OwnershipCase(state: .running, owner: "dead", isBusy: false),
+    OwnershipCase(state: .paused(.user), owner: "dead", isBusy: false),
+    OwnershipCase(state: .queued, owner: nil, isBusy: false),
+    OwnershipCase(state: .paused(.terminate), owner: nil, isBusy: false),
+    OwnershipCase(state: .failed(.cancelled), owner: nil, isBusy: false),
+    OwnershipCase(state: .cancelled, owner: nil, isBusy: false),
+    OwnershipCase(state: .completed, owner: nil, isBusy: false),
+]

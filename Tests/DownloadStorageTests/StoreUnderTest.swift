@@ -1,0 +1,109 @@
+import DownloadCore
+@testable import DownloadStorage
+import Foundation
+import Testing
+
+/// The two stores, which keep one contract.
+enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case sqlite, inMemory
+
+    var testDescription: String { rawValue }
+
+    /// An empty store; sessions whose name begins with "dead" are dead.
+    func make(in folder: TemporaryFolder) throws -> any DownloadStore {
+        let isAlive: @Sendable (String) -> Bool = { !$0.hasPrefix("dead") }
+        switch self {
+        case .sqlite: return try SQLiteDownloadStore(folder: folder.path, isAlive: isAlive)
+        case .inMemory: return InMemoryDownloadStore(isAlive: isAlive)
+        }
+    }
+}
+
+/// A folder of one test, deleted with it.
+final class TemporaryFolder: Sendable {
+    let path = FileManager.default.temporaryDirectory.path + "/dlm-store-\(UUID().uuidString)"
+
+    var store: String { path + "/downloads.sqlite" }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func open(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) throws -> SQLiteDownloadStore {
+        try SQLiteDownloadStore(folder: path, isAlive: isAlive)
+    }
+}
+
+enum Sample {
+    static func request(
+        _ name: String = "a", folder: String = "/home/me", as fileName: String? = nil, priority: Int = 0
+    ) throws -> DownloadRequest {
+        let url = try SourceURL.parse("https://example.org/files/\(name)").get().url
+        var request = DownloadRequest(url: url, destination: Destination(folder: folder, fileName: fileName))
+        request.priority = priority
+        return request
+    }
+
+    /// A record with something in every field that can be stored.
+    static func filled(_ record: DownloadRecord) throws -> DownloadRecord {
+        var record = record
+        record.request = try request("moved", folder: "/srv/data", as: "asked.bin", priority: 7)
+        record.request.headers = [RequestHeader(name: "X-Purpose", value: "é\n\"quoted\"")]
+        record.request.checksum = Checksum(algorithm: .md5, digest: String(repeating: "ab", count: 16))
+        record.request.connections = 4
+        record.request.destination.ifExists = .rename
+        record.request.destination.createsFolders = false
+        record.request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: .infinity)
+        record.request.redirect = RedirectPolicy(limit: 3)
+        record.request.trust = .insecure
+        record.request.timeouts = DownloadRequest.Timeouts(connect: 1.5, stall: .infinity)
+        record.state = .waiting(
+            .retry(.networkFailed(.stalled, TransportDiagnosis(code: 28, message: "slow", errno: 110))),
+            until: Date(timeIntervalSince1970: 1_800_000_000.5))
+        record.fileName = "name (1).bin"
+        record.isFinishing = true
+        record.resume.validators = Validators(
+            etag: EntityTag(opaque: "v1"), lastModified: "Mon, 01 Jan 2024 00:00:00 GMT", lastModifiedIsStrong: true)
+        record.resume.total = 5_000_000_000
+        record.resume.finalURL = try request("elsewhere").url
+        record.resume.contentType = "application/zip"
+        record.resume.acceptsRanges = true
+        record.resume.written = ByteRanges([0..<100, 200..<300])
+        record.resume.durable = ByteRanges([0..<100])
+        record.resume.file = FileIdentity(inode: .max)
+        record.resume.bootID = "boot"
+        record.speed = 12.5
+        record.attempts = [attempt()]
+        record.completed = CompletedFile(
+            path: "/srv/data/name (1).bin", bytes: 42, identity: FileIdentity(inode: 7), modified: 1_700_000_000_123,
+            validators: Validators(etag: EntityTag(opaque: "old", isWeak: true)), checksum: record.request.checksum)
+        record.updated = Date(timeIntervalSince1970: 1_750_000_000.123)
+        return record
+    }
+
+    private static func attempt() -> AttemptRecord {
+        var attempt = AttemptRecord(started: Date(timeIntervalSince1970: 1_700_000_000.25))
+        attempt.ended = Date(timeIntervalSince1970: 1_700_000_001)
+        attempt.received = 100
+        attempt.outcome = "stalled"
+        attempt.metrics = TransferMetrics()
+        attempt.metrics?.remoteAddress = "192.0.2.7"
+        attempt.metrics?.firstByte = 0.125
+        return attempt
+    }
+}
+
+/// Whether two records are the same, to the millisecond the store keeps.
+extension DownloadRecord {
+    func isSame(as other: DownloadRecord) -> Bool {
+        var copy = self
+        guard abs(created.timeIntervalSince(other.created)) < 0.001,
+            abs(updated.timeIntervalSince(other.updated)) < 0.001
+        else { return false }
+        copy.created = other.created
+        copy.updated = other.updated
+        return copy == other
+    }
+}
