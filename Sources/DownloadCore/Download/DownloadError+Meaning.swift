@@ -194,6 +194,7 @@ extension SessionFailure: CustomStringConvertible {
         case .storeUnreadable(let path, let message):
             "cannot open the store \(path): \(message)"
         case .ownedElsewhere(let id, let session): "download \(id) is being run by session \(session)"
+        case .alreadyRunning(let session): "session \(session) is running already"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"
         }
