@@ -54,6 +54,7 @@ extension SessionFailure {
         switch self {
         case .storeUnreadable: "storeUnreadable"
         case .ownedElsewhere: "ownedElsewhere"
+        case .alreadyRunning: "alreadyRunning"
         case .noHome: "noHome"
         case .shuttingDown: "shuttingDown"
         }
