@@ -51,7 +51,7 @@ package struct FaultReply: Sendable {
         case wrongTotal(by: Int64)
         /// 206 with `multipart/byteranges`.
         case multipart
-        /// 416 whatever was asked.
+        /// 416 for every range.
         case refused
     }
 

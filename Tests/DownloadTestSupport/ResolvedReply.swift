@@ -35,7 +35,7 @@ package struct ResolvedReply: Sendable {
                 asked = .whole
             }
         }
-        if reply.ranges == .refused { asked = .unsatisfiable }
+        if reply.ranges == .refused, asked != .whole { asked = .unsatisfiable }
         switch (reply.ranges, asked) {
         case (.ignored, _), (_, .whole): pieces = [.content(0..<content.size)]
         case (_, .unsatisfiable): refuse()

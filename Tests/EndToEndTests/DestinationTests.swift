@@ -1,0 +1,131 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Where the file goes", .timeLimit(.minutes(1)))
+    struct DestinationTests {
+        let content = Content(seed: 20, size: 70_000)
+
+        @Test("-o names the file, -d its folder, which is made")
+        func named() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let plain = try await sandbox.run("get", "-o", "other.name", server.url())
+                try expectDownloaded(content, as: "other.name", by: plain, in: sandbox)
+                let deep = try await sandbox.run("get", "-d", "some/folder", server.url())
+                try expectDownloaded(content, as: "some/folder/file.bin", by: deep, in: sandbox)
+                let both = try await sandbox.run("get", "-d", "some", "-o", "third", server.url())
+                try expectDownloaded(content, as: "some/third", by: both, in: sandbox)
+            }
+        }
+
+        @Test(
+            "The server's name is taken",
+            arguments: [
+                ("attachment; filename=\"report.pdf\"", "report.pdf"),
+                ("attachment; filename=plain.txt", "plain.txt"),
+                ("attachment; filename=\"x.txt\"; filename*=UTF-8''na%C3%AFve%20plan.txt", "naïve plan.txt"),
+                ("inline", "file.bin"),
+                ("attachment; filename=\"\"", "file.bin"),
+                ("attachment; filename=\"..\"", "file.bin"),
+            ])
+        func contentDisposition(field: String, name: String) async throws {
+            let reply = FaultReply(content).with { $0.fields.append(("Content-Disposition", field)) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await sandbox.run("get", server.url())
+                try expectDownloaded(content, as: name, by: result, in: sandbox)
+            }
+        }
+
+        @Test(
+            "No name from a server leaves the folder, hides the file or holds control characters",
+            arguments: [
+                "../../escape.txt", "/etc/passwd", "..\\\\up.txt", ".bashrc", "a/b/c", "tab\there",
+                "rtl\u{202E}gpj.exe", "....//....//x", String(repeating: "long", count: 100) + ".txt",
+            ])
+        func hostileNames(name: String) async throws {
+            let encoded = name.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            let reply = FaultReply(content).with {
+                $0.fields.append(("Content-Disposition", "attachment; filename*=UTF-8''\(encoded)"))
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let before = sandbox.root.names()
+                let result = try await sandbox.run("get", server.url())
+                let made = try #require(sandbox.names.first)
+                #expect(sandbox.names.count == 1)
+                try expectDownloaded(content, as: made, by: result, in: sandbox)
+                #expect(!made.hasPrefix(".") && made.utf8.count <= 255)
+                #expect(made.unicodeScalars.allSatisfy { $0.value >= 32 && $0 != "\u{202E}" && $0 != "/" })
+                #expect(sandbox.root.names() == before)
+            }
+        }
+
+        @Test("After redirects the last URL gives the name")
+        func redirected() async throws {
+            try await withDlm({ [content] request in
+                switch request.target {
+                case "/one": .redirect(to: "/two", status: 301)
+                case "/two": .redirect(to: "three/final.name?version=3", status: 307)
+                default: FaultReply(content)
+                }
+            }) { sandbox, server in
+                let result = try await sandbox.run("get", server.url("/one"))
+                try expectDownloaded(content, as: "final.name", by: result, in: sandbox)
+            }
+        }
+
+        @Test("An existing file is left alone with status 3, and nothing is fetched")
+        func exists() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try sandbox.root.write("mine", to: "files/file.bin")
+                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                expectFailure(3, of: try await sandbox.run("get", "-o", "file.bin", server.url()))
+                #expect(try sandbox.root.read("files/file.bin") == "mine")
+                #expect(sandbox.names == ["file.bin"])
+            }
+        }
+
+        @Test("--if-exists overwrite, rename and skip do what they say")
+        func ifExists() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                for name in ["a.tar", "b.tar", "c.tar"] { try sandbox.root.write("mine", to: "files/\(name)") }
+                let over = try await sandbox.run("get", "--if-exists", "overwrite", server.url("/a.tar"))
+                try expectDownloaded(content, as: "a.tar", by: over, in: sandbox)
+                let renamed = try await sandbox.run("get", "--if-exists", "rename", server.url("/b.tar"))
+                try expectDownloaded(content, as: "b (1).tar", by: renamed, in: sandbox)
+                let skipped = try await sandbox.run("get", "--if-exists", "skip", server.url("/c.tar"))
+                #expect(skipped.ending == .exited(0))
+                #expect(try sandbox.root.read("files/b.tar") == "mine")
+                #expect(try sandbox.root.read("files/c.tar") == "mine")
+            }
+        }
+
+        @Test("A partial file that belongs to no download is left alone")
+        func foreignPartial() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try sandbox.root.write("somebody's", to: "files/file.bin.part")
+                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                #expect(try sandbox.root.read("files/file.bin.part") == "somebody's")
+                #expect(sandbox.names == ["file.bin.part"])
+            }
+        }
+
+        @Test("A list of URLs may come from standard input")
+        func standardInput() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let result = try await sandbox.run("get", "-i", "-") {
+                    $0.input = """
+                        # a comment
+                        \(server.url("/one"))
+
+                        \(server.url("/two"))
+                          output=renamed
+                        """
+                }
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(sandbox.names == ["one", "renamed"])
+                try expectFile(content, "renamed", in: sandbox)
+            }
+        }
+    }
+}

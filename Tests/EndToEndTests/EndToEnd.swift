@@ -1,0 +1,143 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// Tests of the built binary. They follow one another, for several of them measure time and traffic.
+@Suite("End to end", .serialized)
+enum EndToEnd {}
+
+/// Runs a test in a home of its own.
+func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
+    let sandbox = try DlmSandbox()
+    defer { sandbox.remove() }
+    try await body(sandbox)
+}
+
+/// Runs a test in a home of its own, against a server with this script.
+func withDlm(
+    _ handler: @escaping FaultServer.Handler, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    let server = try FaultServer(handler)
+    defer { server.stop() }
+    try await withDlm { try await body($0, server) }
+}
+
+/// Runs a test in a home of its own, against a well-behaved server of one file.
+func withDlm(
+    serving reply: FaultReply, _ body: (DlmSandbox, FaultServer) async throws -> Void
+) async throws {
+    try await withDlm({ _ in reply }, body)
+}
+
+func withNginx(_ body: (DlmSandbox, Nginx) async throws -> Void) async throws {
+    let nginx = try await Nginx()
+    defer { nginx.stop() }
+    try await withDlm { try await body($0, nginx) }
+}
+
+/// The command succeeded, said where the file is and nothing else on standard output, and the file is right.
+func expectDownloaded(
+    _ content: Content, as name: String, by result: ChildProcess.Result, in sandbox: DlmSandbox,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    #expect(result.ending == .exited(0), "\(result.stderr)", sourceLocation: sourceLocation)
+    #expect(result.stdout == sandbox.file(name) + "\n", sourceLocation: sourceLocation)
+    try expectFile(content, name, in: sandbox, sourceLocation: sourceLocation)
+}
+
+/// The file is there, whole, and no partial file beside it.
+func expectFile(
+    _ content: Content, _ name: String, in sandbox: DlmSandbox, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    try #require(sandbox.exists(name), "\(sandbox.names)", sourceLocation: sourceLocation)
+    #expect(try sha256(of: sandbox.file(name)) == content.sha256, sourceLocation: sourceLocation)
+    #expect(!sandbox.exists(name + ".part"), sourceLocation: sourceLocation)
+}
+
+/// The command failed with this status and one line that says why.
+func expectFailure(
+    _ status: Int32, of result: ChildProcess.Result, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(result.ending == .exited(status), "\(result.stderr)", sourceLocation: sourceLocation)
+    #expect(result.errorLines.count == 1, "\(result.stderr)", sourceLocation: sourceLocation)
+    #expect(result.stderr.hasPrefix("dlm: "), "\(result.stderr)", sourceLocation: sourceLocation)
+    #expect(result.stdout == "", sourceLocation: sourceLocation)
+}
+
+/// What `list --json` says of one download, as far as the tests look at it.
+struct ListedDownload: Decodable, Equatable {
+    let version: Int
+    let id: Int
+    let state: String
+}
+
+extension DlmSandbox {
+    /// Every download of the store, the finished ones included.
+    func list() async throws -> [ListedDownload] {
+        let result = try await run("list", "--all", "--json")
+        #expect(result.ending == .exited(0), "\(result.stderr)")
+        return try result.outputLines.map {
+            try JSONDecoder().decode(ListedDownload.self, from: Data($0.utf8))
+        }
+    }
+
+    /// The id of the only download.
+    func onlyID() async throws -> String {
+        let all = try await list()
+        try #require(all.count == 1, "\(all)")
+        return "\(all[0].id)"
+    }
+
+    /// Starts a download, waits until the server has sent so many bytes, and sends the signal.
+    func interrupt(
+        _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer
+    ) async throws -> ChildProcess.Result {
+        let process = try ChildProcess(try launch(arguments))
+        let reached = await server.waitUntil { $0.bytesSent >= bytes }
+        let begin = ContinuousClock.now
+        process.send(signal)
+        let result = try await process.result()
+        #expect(reached, "\(result.stderr)")
+        #expect(result.ending == .signalled(signal), "\(result.stderr)")
+        // The promise is a second for what is caught; death by SIGKILL is the kernel's business.
+        #expect(ContinuousClock.now - begin < .seconds(1))
+        return result
+    }
+}
+
+/// Random numbers that a failed test can be repeated with: `$DLM_TEST_SEED`, else a new seed, printed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(for test: String) {
+        let given = ProcessInfo.processInfo.environment["DLM_TEST_SEED"].flatMap { UInt64($0) }
+        state = given ?? UInt64.random(in: 1...UInt64(UInt32.max))
+        print("\(test): DLM_TEST_SEED=\(state)")
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Does something for each value, so many at a time.
+func concurrently<Value: Sendable>(
+    _ values: [Value], atMost limit: Int, _ body: @escaping @Sendable (Value) async throws -> Void
+) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for (index, value) in values.enumerated() {
+            if index >= limit { try await group.next() }
+            group.addTask { try await body(value) }
+        }
+        try await group.waitForAll()
+    }
+}
+
+/// Chooses the moment of a kill. It waits for no event: what a program has done by then is what the test varies.
+func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
+
+let mebibyte: Int64 = 1 << 20

@@ -1,0 +1,60 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Many small files", .timeLimit(.minutes(3)))
+    struct ListFileTests {
+        static let count = 5000
+        static let size: Int64 = 16 << 10
+
+        @Test("5,000 files of 16 KiB are all right, in less than 64 MiB of memory")
+        func thousands() async throws {
+            try await withNginx { sandbox, nginx in
+                let contents = (0..<Self.count).map { Content(seed: UInt64($0), size: Self.size) }
+                for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
+                let list = (0..<Self.count).map { nginx.url("/f\($0)") }.joined(separator: "\n")
+                try sandbox.root.write(list, to: "list.txt")
+                let result = try await sandbox.run("get", "-i", sandbox.root("list.txt"), "-d", "many") {
+                    $0.watchesMemory = true
+                    $0.timeLimit = .seconds(120)
+                }
+                #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
+                #expect(result.outputLines.count == Self.count)
+                #expect(result.peakResident > 0 && result.peakResident < 64 * mebibyte)
+                #expect(sandbox.root.names(in: "files/many").count == Self.count)
+                for (index, content) in contents.enumerated() {
+                    let file = sandbox.file("many/f\(index)")
+                    try #require(FileManager.default.contents(atPath: file) == Data(content.bytes(0..<Self.size)))
+                }
+                print("5,000 files: \(result.duration), \(result.peakResident >> 20) MiB")
+            }
+        }
+
+        @Test("Over HTTP/2 a list shares connections")
+        func multiplexed() async throws {
+            try await withNginx { sandbox, nginx in
+                let contents = (0..<300).map { Content(seed: UInt64($0), size: Self.size) }
+                for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
+                let list = (0..<300).map { nginx.secureURL("/f\($0)") }.joined(separator: "\n")
+                let result = try await sandbox.run("get", "--insecure", "-i", "-") { $0.input = list }
+                #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
+                for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
+                #expect(await nginx.waitUntil { $0.count >= 300 })
+                #expect(nginx.log.allSatisfy { $0.version == "HTTP/2.0" })
+            }
+        }
+
+        @Test("A file that is gone fails alone")
+        func oneMissing() async throws {
+            let content = Content(seed: 30, size: Self.size)
+            try await withDlm({ $0.target == "/f7" ? FaultReply(status: 404) : FaultReply(content) }) {
+                sandbox, server in
+                let list = (0..<20).map { server.url("/f\($0)") }.joined(separator: "\n")
+                let result = try await sandbox.run("get", "-i", "-") { $0.input = list }
+                #expect(result.ending == .exited(8))
+                #expect(sandbox.names == (0..<20).filter { $0 != 7 }.map { "f\($0)" }.sorted())
+            }
+        }
+    }
+}

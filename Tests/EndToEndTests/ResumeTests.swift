@@ -1,0 +1,152 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Resume after kill -9", .timeLimit(.minutes(3)))
+    struct ResumeTests {
+        /// How an interrupted download is continued.
+        enum Way: CaseIterable {
+            case resume, sameGet
+        }
+
+        static let content = Content(seed: 40, size: 16 * mebibyte)
+        /// Bytes a second of all connections together.
+        static let rate = 8 * mebibyte
+
+        static func reply(connections: Int, validated: Bool = true) -> FaultReply {
+            FaultReply(content, etag: validated ? "\"v1\"" : nil).with {
+                $0.bytesPerSecond = Int(rate) / connections
+            }
+        }
+
+        @Test(
+            "Ten kills at random moments: the file is right, and at most a second of traffic is sent twice",
+            arguments: Way.allCases)
+        func killed(way: Way) async throws {
+            var random = SeededGenerator(for: "killed, \(way)")
+            let moments = (0..<10).map { index in
+                (bytes: Int64.random(in: 1...Self.content.size * 9 / 10, using: &random), connections: [1, 4][index % 2])
+            }
+            try await concurrently(moments, atMost: 5) { moment in
+                try await withDlm(serving: Self.reply(connections: moment.connections)) { sandbox, server in
+                    let connections = "\(moment.connections)"
+                    _ = try await sandbox.interrupt(
+                        "get", "-x", connections, server.url(), with: SIGKILL, after: moment.bytes, from: server)
+                    #expect(!sandbox.exists("file.bin"))
+                    let result =
+                        way == .sameGet
+                        ? try await sandbox.run("get", "-x", connections, server.url())
+                        : try await sandbox.run("resume", try await sandbox.onlyID())
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    let twice = server.log.bytesSentTwice()
+                    #expect(twice <= Self.rate + mebibyte / 2, "killed after \(moment)")
+                }
+            }
+        }
+
+        @Test("Several kills of one download add up to one file")
+        func killedAgainAndAgain() async throws {
+            try await withDlm(serving: Self.reply(connections: 2)) { sandbox, server in
+                for round in 1...4 as ClosedRange<Int64> {
+                    let target = server.log.bytesSent + 3 * mebibyte
+                    _ = try await sandbox.interrupt(
+                        "get", "-x", "2", server.url(), with: SIGKILL, after: target, from: server)
+                    #expect(sandbox.names == ["file.bin.part"], "round \(round)")
+                }
+                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= 4 * (Self.rate + mebibyte / 2))
+            }
+        }
+
+        @Test("A download from nginx is continued after a kill")
+        func nginx() async throws {
+            try await withNginx { sandbox, nginx in
+                let content = Content(seed: 41, size: 12 * mebibyte)
+                try nginx.add(content, as: "a.bin")
+                let process = try sandbox.start("get", nginx.url("/slow/a.bin"))
+                try await letPass(.milliseconds(1700))
+                process.send(SIGKILL)
+                _ = try await process.result()
+                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                try expectDownloaded(content, as: "a.bin", by: result, in: sandbox)
+                #expect(await nginx.waitUntil { $0.count == 2 })
+                let sent = nginx.log.reduce(0) { $0 + $1.bodyBytes }
+                #expect(sent - content.size <= Int64(Nginx.slowRate) + mebibyte)
+            }
+        }
+
+        @Test("Killed while it finishes, it finishes without another transfer, or with one", arguments: 0..<10)
+        func killedAtTheEnd(index: Int) async throws {
+            let content = Content(seed: 42, size: mebibyte)
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                let process = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent == content.size })
+                try await letPass(.milliseconds(2 * index))
+                process.send(SIGKILL)
+                _ = try await process.result()
+                if sandbox.exists("file.bin") { try expectFile(content, "file.bin", in: sandbox) }
+                let result = try await sandbox.run("get", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await sandbox.list().map(\.state) == ["completed"])
+            }
+        }
+
+        @Test("Without validators what is on disk is compared with the server, and then used")
+        func noValidators() async throws {
+            try await withDlm(serving: Self.reply(connections: 1, validated: false)) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", server.url(), with: SIGKILL, after: 12 * mebibyte, from: server)
+                let result = try await sandbox.run("get", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= Self.rate + mebibyte)
+            }
+        }
+
+        @Test("A server without ranges is asked for the whole again")
+        func noRanges() async throws {
+            let content = Content(seed: 43, size: 6 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with {
+                $0.ranges = .ignored
+                $0.bytesPerSecond = Int(8 * mebibyte)
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", server.url(), with: SIGKILL, after: 3 * mebibyte, from: server)
+                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        enum Damage: CaseIterable {
+            case removed, truncated, replaced
+        }
+
+        @Test("A partial file that was tampered with never becomes a wrong file", arguments: Damage.allCases)
+        func tampered(damage: Damage) async throws {
+            let content = Content(seed: 44, size: 6 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", server.url(), with: SIGTERM, after: 4 * mebibyte, from: server)
+                let partial = sandbox.file("file.bin.part")
+                switch damage {
+                case .removed: try FileManager.default.removeItem(atPath: partial)
+                case .truncated: #expect(truncate(partial, off_t(mebibyte)) == 0)
+                case .replaced:
+                    try FileManager.default.removeItem(atPath: partial)
+                    try Content(seed: 45, size: 4 * mebibyte).write(to: partial)
+                }
+                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                if result.ending == .exited(0) {
+                    try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                } else {
+                    #expect(damage == .replaced)
+                    expectFailure(3, of: result)
+                    #expect(try sha256(of: partial) == Content(seed: 45, size: 4 * mebibyte).sha256)
+                }
+            }
+        }
+    }
+}

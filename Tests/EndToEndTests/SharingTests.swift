@@ -1,0 +1,85 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Many processes, one store", .timeLimit(.minutes(1)))
+    struct SharingTests {
+        @Test("20 processes download different files at once")
+        func twenty() async throws {
+            try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
+                let processes = try (0..<20).map { try sandbox.start("get", server.url("/f\($0)")) }
+                for (index, process) in processes.enumerated() {
+                    let content = Self.content("/f\(index)")
+                    try expectDownloaded(content, as: "f\(index)", by: try await process.result(), in: sandbox)
+                }
+                let all = try await sandbox.list()
+                #expect(Set(all.map(\.id)).count == 20)
+                #expect(all.allSatisfy { $0.state == "completed" })
+            }
+        }
+
+        static func content(_ target: String) -> Content {
+            Content(seed: target.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 5)
+        }
+
+        @Test("Two for the same URL and destination make one download, and both succeed", arguments: [true, false])
+        func joined(together: Bool) async throws {
+            let content = Content(seed: 100, size: 8 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                if !together { #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte }) }
+                let second = try sandbox.start("get", server.url())
+                try expectDownloaded(content, as: "file.bin", by: try await first.result(), in: sandbox)
+                try expectDownloaded(content, as: "file.bin", by: try await second.result(), in: sandbox)
+                #expect(try await sandbox.list().count == 1)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("When the owner of a joined download is killed, the other one finishes it")
+        func takenOver() async throws {
+            let content = Content(seed: 101, size: 8 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
+                let second = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > 4 * mebibyte })
+                first.send(SIGKILL)
+                _ = try await first.result()
+                try expectDownloaded(content, as: "file.bin", by: try await second.result(), in: sandbox)
+            }
+        }
+
+        @Test("Two stores cannot write one file")
+        func twoStores() async throws {
+            let content = Content(seed: 102, size: 8 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                let second = try await sandbox.run("get", server.url()) {
+                    $0.environment["XDG_STATE_HOME"] = sandbox.root("home")
+                }
+                expectFailure(3, of: second)
+                try expectDownloaded(content, as: "file.bin", by: try await first.result(), in: sandbox)
+            }
+        }
+
+        @Test("The store and its folder are for their owner alone")
+        func privacy() async throws {
+            try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
+                _ = try await sandbox.run("get", "-H", "Authorization: Bearer s3cret-token", server.url())
+                let folder = sandbox.root("state/dlm")
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
+                for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+                    let data = FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data()
+                    #expect(data.firstRange(of: Data("s3cret-token".utf8)) == nil, "\(name)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Signals", .timeLimit(.minutes(2)))
+    struct SignalTests {
+        let content = Content(seed: 50, size: 10 * mebibyte)
+
+        func reply(connections: Int = 1) -> FaultReply {
+            FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) / connections }
+        }
+
+        @Test(
+            "A caught signal ends the process by it within a second, tells how to resume, and costs at most 1 MiB",
+            arguments: [SIGTERM, SIGINT, SIGHUP], [1, 4])
+        func ended(signal: Int32, connections: Int) async throws {
+            try await withDlm(serving: reply(connections: connections)) { sandbox, server in
+                let result = try await sandbox.interrupt(
+                    "get", "-x", "\(connections)", server.url(), with: signal, after: 5 * mebibyte, from: server)
+                let id = try await sandbox.onlyID()
+                #expect(result.stdout == "")
+                #expect(result.errorLines.count == 1, "\(result.stderr)")
+                #expect(result.stderr.contains("dlm resume \(id)"))
+                #expect(sandbox.names == ["file.bin.part"])
+                #expect(try await sandbox.list().map(\.state) == ["paused"])
+                let resumed = try await sandbox.run("resume", id)
+                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("Signals in several downloads at once: each is paused, and each is continued")
+        func several() async throws {
+            try await withDlm(serving: reply(connections: 4)) { sandbox, server in
+                let paths = ["/a", "/b", "/c"]
+                let urls = paths.map { server.url($0) }
+                let result = try await sandbox.interrupt(
+                    "get", urls[0], urls[1], urls[2], with: SIGINT, after: 4 * mebibyte, from: server)
+                let downloads = try await sandbox.list()
+                for download in downloads { #expect(result.stderr.contains("dlm resume \(download.id)")) }
+                #expect(downloads.map(\.state) == ["paused", "paused", "paused"])
+                let resumed = try await sandbox.run("resume", "1-3")
+                #expect(resumed.ending == .exited(0), "\(resumed.stderr)")
+                for name in ["a", "b", "c"] { try expectFile(content, name, in: sandbox) }
+                for path in paths { #expect(server.log.bytesSentTwice(target: path) <= mebibyte) }
+            }
+        }
+
+        @Test("A signal while it waits for a server that says nothing ends it as well")
+        func silentServer() async throws {
+            let silent = FaultReply(content).with { $0.cut = .stall(after: 0) }
+            try await withDlm(serving: silent) { sandbox, server in
+                let process = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.entries.count == 1 })
+                process.send(SIGTERM)
+                let begin = ContinuousClock.now
+                #expect(try await process.result().ending == .signalled(SIGTERM))
+                #expect(ContinuousClock.now - begin < .seconds(1))
+            }
+        }
+
+        @Test("A signal while it waits for the next attempt ends it as well")
+        func betweenAttempts() async throws {
+            let busy = FaultReply(status: 503, fields: [("Retry-After", "30")])
+            try await withDlm(serving: busy) { sandbox, server in
+                let process = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.entries.first?.isOver == true })
+                process.send(SIGINT)
+                let begin = ContinuousClock.now
+                #expect(try await process.result().ending == .signalled(SIGINT))
+                #expect(ContinuousClock.now - begin < .seconds(1))
+                #expect(sandbox.names == [])
+            }
+        }
+
+        @Test("remove forgets a paused download and deletes its partial file")
+        func remove() async throws {
+            try await withDlm(serving: reply()) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
+                let removed = try await sandbox.run("remove", try await sandbox.onlyID())
+                #expect(removed.ending == .exited(0), "\(removed.stderr)")
+                #expect(sandbox.names == [])
+                #expect(try await sandbox.list() == [])
+            }
+        }
+    }
+}
