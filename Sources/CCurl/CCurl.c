@@ -1,1 +1,92 @@
 #include "CCurl.h"
+
+unsigned int dlm_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
+const char *dlm_curl_description(void) { return curl_version(); }
+
+CURLcode dlm_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+CURLSH *dlm_share_create(void) {
+    CURLSH *share = curl_share_init();
+    if (!share) return NULL;
+    // A library built without one of these answers CURLSHE_NOT_BUILT_IN, which costs only the sharing.
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL);
+    return share;
+}
+
+CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version) {
+    long value = version == DLM_HTTP_2_OVER_TLS ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, value);
+    // Without HTTP/2 in the library, 1.1 is what there is.
+    if (code != CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    return code;
+}
+
+const char *dlm_http_version_used(CURL *easy) {
+    long version = 0;
+    if (curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version) != CURLE_OK) return "";
+    switch (version) {
+    case CURL_HTTP_VERSION_1_0: return "1.0";
+    case CURL_HTTP_VERSION_1_1: return "1.1";
+    case CURL_HTTP_VERSION_2_0: return "2";
+    case 30: return "3";
+    default: return "";
+    }
+}
+
+CURLcode dlm_restrict_protocols(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+    return code;
+}
+
+CURLcode dlm_require_modern_tls(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+}
+
+CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
+    return code;
+}
+
+CURLcode dlm_trust_authorities(CURL *easy, const char *ca) {
+    CURLcode code = CURLE_OK;
+    if (ca) code = curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
+    // From 8.17 on NULL means the built-in folder again, so there is nothing to gain by setting it.
+    if (code == CURLE_OK && dlm_curl_version() < 0x081100) code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    return code;
+}
+
+CURLcode dlm_do_not_wait_for_resolver(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)easy;
+    return CURLE_OK;
+#endif
+}
+
+char *dlm_resolve_url(const char *base, const char *location) {
+    char *result = NULL;
+    CURLU *url = curl_url();
+    if (!url) return NULL;
+    unsigned int flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE;
+#if LIBCURL_VERSION_NUM >= 0x074e00
+    flags |= CURLU_ALLOW_SPACE;
+#endif
+    if (curl_url_set(url, CURLUPART_URL, base, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
+        curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK)
+        curl_url_get(url, CURLUPART_URL, &result, 0);
+    curl_url_cleanup(url);
+    return result;
+}

@@ -72,6 +72,18 @@ extension SQLiteDownloadStore {
         }
     }
 
+    package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
+        try await write { db in
+            let detail = try JSONText.encode(DownloadState.paused(reason))
+            try db.cachedStatement(
+                sql: """
+                    UPDATE download SET state = 'paused', stateDetail = ?, session = NULL, speed = NULL, updated = ?
+                    WHERE \(Self.isActive) AND state = 'queued' AND session = ?
+                    """
+            ).execute(arguments: [detail, DownloadRow.milliseconds(Date()), session])
+        }
+    }
+
     /// As in the index downloadActive, which only a query with these very words may use.
     static let isActive = "state IN ('queued', 'running', 'waiting')"
 

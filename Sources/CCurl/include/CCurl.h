@@ -1,4 +1,98 @@
+// libcurl behind typed calls: one setter per C type instead of variadic functions, and a gate for every constant
+// or option that differs between versions. Swift names CURLOPT_*, CURLINFO_*, CURLE_* and CURLM_* only.
 #ifndef DLM_CCURL_H
 #define DLM_CCURL_H
+
 #include <curl/curl.h>
+
+static inline CURLcode dlm_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode dlm_set_string(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode dlm_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode dlm_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode dlm_set_share(CURL *easy, CURLSH *share) {
+    return curl_easy_setopt(easy, CURLOPT_SHARE, share);
+}
+/// For CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+static inline CURLcode dlm_set_data_callback(CURL *easy, CURLoption option, curl_write_callback callback) {
+    return curl_easy_setopt(easy, option, callback);
+}
+
+static inline CURLcode dlm_get_long(CURL *easy, CURLINFO info, long *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode dlm_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+static inline CURLcode dlm_get_string(CURL *easy, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLMcode dlm_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode dlm_multi_set_callbacks(CURLM *multi, curl_socket_callback on_socket,
+                                                curl_multi_timer_callback on_timer, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    if (code == CURLM_OK) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    return code;
+}
+/// Tells the multi handle what epoll reported; the flags are 1 readable, 2 writable, 4 failed.
+static inline CURLMcode dlm_multi_socket(CURLM *multi, int socket, int flags) {
+    int running, mask = 0;
+    if (flags & 1) mask |= CURL_CSELECT_IN;
+    if (flags & 2) mask |= CURL_CSELECT_OUT;
+    if (flags & 4) mask |= CURL_CSELECT_ERR;
+    return curl_multi_socket_action(multi, socket, mask, &running);
+}
+static inline CURLMcode dlm_multi_timeout(CURLM *multi) {
+    int running;
+    return curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+/// The next finished transfer: its handle and result, or NULL.
+static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
+    int left;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg == CURLMSG_DONE) {
+            *result = message->data.result;
+            return message->easy_handle;
+        }
+    }
+    return NULL;
+}
+
+enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
+
+/// What the running library is: 0xXXYYZZ.
+unsigned int dlm_curl_version(void);
+const char *dlm_curl_description(void);
+CURLcode dlm_curl_global_init(void);
+/// A share of DNS, TLS sessions and the public suffix list for the handles of one thread; NULL without memory.
+CURLSH *dlm_share_create(void);
+CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);
+/// "1.0", "1.1", "2", "3" or "".
+const char *dlm_http_version_used(CURL *easy);
+/// http and https, no other scheme, by whatever option this libcurl has for it.
+CURLcode dlm_restrict_protocols(CURL *easy);
+/// TLS 1.2 or later.
+CURLcode dlm_require_modern_tls(CURL *easy);
+CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password);
+/// Trusts the authorities in the file `ca` (NULL: the library's own), without the hashed folder where that defeats
+/// libcurl's cache of parsed certificates.
+CURLcode dlm_trust_authorities(CURL *easy, const char *ca);
+/// Does not wait for name resolution when a transfer is removed.
+CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
+/// `location` made absolute against `base`, to be freed with curl_free; NULL when it is no URL.
+char *dlm_resolve_url(const char *base, const char *location);
+
 #endif

@@ -56,24 +56,26 @@ extension DownloadError {
     /// The stable word for the reason in `--json`.
     public var reason: String {
         switch self {
-        case .requestInvalid(let failure): Self.word(failure)
-        case .fileFailed(let failure, _): Self.word(failure)
+        case .requestInvalid(let failure): failure.word
+        case .fileFailed(let failure, _): failure.word
         case .networkFailed(let failure, _): failure.rawValue
         case .trustFailed: "certificate"
         case .authenticationFailed(let status): "status\(status)"
-        case .protocolViolated(let failure): Self.word(failure)
+        case .protocolViolated(let failure): failure.word
         case .serverRefused(let status, _): "status\(status)"
-        case .verificationFailed(let failure): Self.word(failure)
+        case .verificationFailed(let failure): failure.word
         case .noSuchDownload: "unknownID"
         case .cancelled: "cancelled"
-        case .sessionUnavailable(let failure): Self.word(failure)
+        case .sessionUnavailable(let failure): failure.word
         case .unexpected: "unexpected"
         }
     }
 
+    /// libcurl's code; nil when libcurl was content and dlm was not.
     public var curlCode: Int? {
         switch self {
-        case .networkFailed(_, let diagnosis), .trustFailed(let diagnosis): diagnosis.code
+        case .networkFailed(_, let diagnosis) where diagnosis.code != 0: diagnosis.code
+        case .trustFailed(let diagnosis) where diagnosis.code != 0: diagnosis.code
         default: nil
         }
     }
@@ -91,11 +93,6 @@ extension DownloadError {
         case .fileFailed(.system(_, let code), _): code
         default: nil
         }
-    }
-
-    /// The name of an enum case: `noSpace(needed: 1)` is `noSpace`.
-    private static func word(_ value: some Any) -> String {
-        String(String(describing: value).prefix { $0 != "(" })
     }
 }
 
@@ -194,6 +191,7 @@ extension SessionFailure: CustomStringConvertible {
         case .storeUnreadable(let path, let message):
             "cannot open the store \(path): \(message)"
         case .ownedElsewhere(let id, let session): "download \(id) is being run by session \(session)"
+        case .alreadyRunning(let session): "session \(session) is running already"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"
         }

@@ -78,6 +78,7 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     case storeUnreadable(path: String, message: String)
     /// Another live session runs it.
     case ownedElsewhere(DownloadID, session: String)
+    case alreadyRunning(String)
     case noHome
     case shuttingDown
 }

@@ -17,6 +17,8 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var file: FileIdentity?
     /// The boot that `written` belongs to: after another one only `durable` counts.
     public var bootID: String?
+    /// All bytes came, and this checksum did not match: another try with the same one begins anew.
+    public var mismatched: Checksum?
 
     public init() {}
 

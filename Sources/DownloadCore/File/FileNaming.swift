@@ -1,27 +1,120 @@
 /// Turns what users and servers call a file into one safe path component.
+///
+/// Everything here looks at scalars and bytes, as the kernel does: to a `Character` a slash with a combining mark is
+/// no slash.
 public enum FileNaming {
+    /// The longest name of a finished file in bytes: with `.part` it fits in the 255 that Linux allows.
+    public static let longest = 250
+
     /// A name for the final file; see CONTRACT "Files". Order: `filename*`, `filename`, the last path segment of the
     /// final URL, `download`.
     public static func name(contentDisposition: String?, url: SourceURL) -> String {
-        name(fromPath: url.path) ?? "download"
+        let disposition = contentDisposition.flatMap { ContentDisposition(fieldValue: $0) }
+        return disposition?.extendedFileName.flatMap(sanitized)
+            ?? disposition?.plainFileName.flatMap(sanitized)
+            ?? name(fromPath: url.path)
+            ?? "download"
     }
 
-    /// The last segment of a percent-encoded URL path as a safe name; nil when nothing usable is there.
+    /// The last segment of a percent-encoded URL path as a safe name; nil when nothing usable is there. What does not
+    /// decode to UTF-8 stays encoded.
     public static func name(fromPath path: String) -> String? {
-        path.split(separator: "/").last.flatMap { sanitized(String($0)) }
+        guard let segment = path.utf8.split(separator: UInt8(ascii: "/")).last else { return nil }
+        let decoded = segment.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
+        return sanitized(decoded ?? String(Substring(segment)))
     }
 
     /// One path component out of any text; nil when nothing is left.
-    public static func sanitized(_ text: String) -> String? { text.isEmpty ? nil : text }
+    public static func sanitized(_ text: String) -> String? {
+        let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
+        let visible = component.filter { !isInvisible($0) }
+        let name = trimmingEnd(visible.drop { $0 == "." || $0 == "~" || $0.properties.isWhitespace })
+        return name.isEmpty ? nil : shortened(String(name), to: longest)
+    }
 
-    /// `name (1).ext`: the `count`-th alternative, at most 255 bytes with its extension kept.
-    public static func alternative(_ name: String, _ count: Int) -> String { "\(name) (\(count))" }
+    /// True when a name that the user gives can be taken as it is: one plain component that leaves room for `.part`.
+    public static func isUsable(_ name: String) -> Bool {
+        (1...longest).contains(name.utf8.count) && name != "." && name != ".."
+            && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+    }
+
+    /// `name (1).ext`: the `count`-th alternative, at most ``longest`` bytes with its extension kept.
+    public static func alternative(_ name: String, _ count: Int) -> String {
+        let (stem, suffix) = parts(name)
+        return shortened(stem, suffix: " (\(count))\(suffix)", to: longest)
+    }
 
     /// `folder/name`.
     public static func path(_ folder: String, _ name: String) -> String {
-        folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+        folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
-    /// The name of the partial file; `name` is shortened so that it fits in 255 bytes.
-    public static func partial(_ name: String) -> String { name + ".part" }
+    /// The name of the partial file, never `name` itself; `name` is shortened so that it fits in 255 bytes.
+    public static func partial(_ name: String) -> String {
+        let ending = ".part"
+        let partial = shortened(name, to: longest) + ending
+        // Only a name above the limit can come back; with the ending it is then shorter than it was.
+        return partial == name ? shortened(name, to: longest - ending.utf8.count) + ending : partial
+    }
+}
+
+extension FileNaming {
+    /// Controls, bidirectional and other format characters, line separators, fillers: what changes how a name looks
+    /// without being seen. Variation selectors stay: they are part of the character before them.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isVariationSelector
+        }
+    }
+
+    private static func trimmingEnd(_ scalars: some BidirectionalCollection<Unicode.Scalar>) -> String {
+        let last = scalars.lastIndex { $0 != "." && !$0.properties.isWhitespace }
+        return String(String.UnicodeScalarView(last.map { scalars[...$0].map(\.self) } ?? []))
+    }
+
+    /// At most `limit` bytes, taken from the stem.
+    private static func shortened(_ name: String, to limit: Int) -> String {
+        if name.utf8.count <= limit { return name }
+        let (stem, suffix) = parts(name)
+        return shortened(stem, suffix: suffix, to: limit)
+    }
+
+    /// As much of `stem` as fits before `suffix`, cut between characters, or between the scalars of one that is too
+    /// large alone.
+    private static func shortened(_ stem: String, suffix: String, to limit: Int) -> String {
+        let room = limit - suffix.utf8.count
+        if stem.utf8.count <= room { return stem + suffix }
+        var used = 0
+        let characters = stem.prefix {
+            used += $0.utf8.count
+            return used <= room
+        }
+        if !characters.isEmpty { return trimmingEnd(characters.unicodeScalars) + suffix }
+        used = 0
+        let scalars = stem.unicodeScalars.prefix {
+            used += $0.utf8.count
+            return used <= room
+        }
+        return trimmingEnd(scalars) + suffix
+    }
+
+    /// The longest ending that counts as an extension, in bytes with its dot.
+    private static let longestExtension = 24
+
+    /// `a.tar.gz` is `a` and `.tar.gz`; a leading dot begins no extension, and one with a space in it is none.
+    private static func parts(_ name: String) -> (stem: String, suffix: String) {
+        let scalars = name.unicodeScalars
+        guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex else { return (name, "") }
+        let suffix = scalars[dot...]
+        guard (2...longestExtension).contains(Substring(suffix).utf8.count),
+            !suffix.contains(where: \.properties.isWhitespace)
+        else { return (name, "") }
+        let stem = scalars[..<dot]
+        let tar = stem.suffix(4)
+        if tar.count == 4, tar.startIndex > stem.startIndex, String(tar).utf8.lowercasedASCII == ".tar" {
+            return (String(stem.dropLast(4)), String(tar) + String(suffix))
+        }
+        return (String(stem), String(suffix))
+    }
 }

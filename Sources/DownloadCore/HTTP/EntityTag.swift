@@ -1,5 +1,5 @@
-/// An ETag (RFC 9110 section 8.8.3).
-public struct EntityTag: Codable, Sendable, Hashable {
+/// An ETag (RFC 9110 section 8.8.3), compared byte by byte: Unicode equivalence is no equality here.
+public struct EntityTag: Codable, Sendable {
     public let isWeak: Bool
     /// Without the quotes.
     public let opaque: String
@@ -11,17 +11,29 @@ public struct EntityTag: Codable, Sendable, Hashable {
 
     /// Reads a field value; nil when it is malformed, which makes it no validator at all.
     public init?(fieldValue: String) {
-        var rest = fieldValue[...]
-        let weak = rest.hasPrefix("W/")
+        var rest = fieldValue.utf8.trimmingWhitespace()
+        let weak = rest.starts(with: "W/".utf8)
         if weak { rest = rest.dropFirst(2) }
-        guard rest.utf8.count >= 2, rest.first == "\"", rest.last == "\"" else { return nil }
+        let quote = UInt8(ascii: "\"")
+        guard rest.count >= 2, rest.first == quote, rest.last == quote else { return nil }
         let opaque = rest.dropFirst().dropLast()
-        guard opaque.utf8.allSatisfy({ $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }) else { return nil }
-        self.init(opaque: String(opaque), isWeak: weak)
+        guard opaque.allSatisfy({ $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }) else { return nil }
+        self.init(opaque: String(Substring(opaque)), isWeak: weak)
     }
 
     public var fieldValue: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
 
     /// Strong comparison (RFC 9110 section 8.8.3.2): both strong and the same.
-    public func isStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+    public func isStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
+}
+
+extension EntityTag: Hashable {
+    public static func == (left: EntityTag, right: EntityTag) -> Bool {
+        left.isWeak == right.isWeak && left.opaque.utf8.elementsEqual(right.opaque.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(isWeak)
+        for byte in opaque.utf8 { hasher.combine(byte) }
+    }
 }

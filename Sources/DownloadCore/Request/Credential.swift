@@ -23,3 +23,9 @@ extension Credential: Codable {
         try values.encode(user, forKey: .user)
     }
 }
+
+/// Keeps the password out of everything that prints a request.
+extension Credential: CustomStringConvertible, CustomReflectable {
+    public var description: String { user }
+    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+}

@@ -10,22 +10,26 @@ public struct RequestHeader: Sendable, Equatable {
     }
 
     /// Reads `Name: value` as curl's `-H` does (`Name;` sends an empty value); nil when it is not a header field
-    /// (RFC 9110 section 5.1), or holds a line break.
+    /// (RFC 9110 sections 5.1 and 5.5), or holds a line break or another control character.
     public init?(_ text: String) {
-        guard !text.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) else { return nil }
-        guard let separator = text.firstIndex(where: { $0 == ":" || $0 == ";" }) else { return nil }
-        let name = text[..<separator]
-        let value = text[text.index(after: separator)...].drop { $0 == " " || $0 == "\t" }
-        guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { return nil }
-        if text[separator] == ";", !value.isEmpty { return nil }
-        self.init(name: String(name), value: String(value))
+        guard text.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else { return nil }
+        guard let separator = text.utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }) else {
+            return nil
+        }
+        let name = text.utf8[..<separator]
+        let value = text.utf8[separator...].dropFirst().trimmingWhitespace()
+        guard !name.isEmpty, name.allSatisfy(Self.isTokenByte) else { return nil }
+        if text.utf8[separator] == UInt8(ascii: ";"), !value.isEmpty { return nil }
+        self.init(name: String(Substring(name)), value: String(Substring(value)))
     }
 
-    /// True for fields that carry credentials, or look as if they did.
+    /// True for fields that carry credentials, or look as if they did: rather ask again than store a secret.
     public var isSecret: Bool {
         let lower = name.lowercased()
-        return ["authorization", "cookie", "token", "secret", "password", "credential", "api-key", "apikey", "session"]
-            .contains { lower.contains($0) }
+        return [
+            "auth", "cookie", "token", "secret", "passw", "passphrase", "credential", "key", "session", "signature",
+            "jwt", "bearer",
+        ].contains { lower.contains($0) }
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -52,4 +56,10 @@ extension RequestHeader: Codable {
         try values.encode(name, forKey: .name)
         if !isSecret { try values.encodeIfPresent(value, forKey: .value) }
     }
+}
+
+/// Keeps secrets out of everything that prints a request.
+extension RequestHeader: CustomStringConvertible, CustomReflectable {
+    public var description: String { "\(name): \(isSecret ? "(hidden)" : value ?? "(not stored)")" }
+    public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 }

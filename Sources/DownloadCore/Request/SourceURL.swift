@@ -4,7 +4,7 @@ import Foundation
 public struct SourceURL: Sendable, Hashable {
     public let string: String
     public let scheme: String
-    /// Lower-case.
+    /// Lower-case, in ASCII: `xn--bcher-kva.example`, `[::1]`.
     public let host: String
     public let port: Int
     /// Percent-encoded, with the leading slash.
@@ -25,27 +25,86 @@ public struct SourceURL: Sendable, Hashable {
         guard !trimmed.isEmpty, trimmed.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
             return .failure(.malformed)
         }
-        guard let colon = trimmed.range(of: "://") else { return .failure(.missingScheme) }
-        let scheme = trimmed[..<colon.lowerBound].lowercased()
-        guard let first = scheme.unicodeScalars.first, first.properties.isAlphabetic,
-            scheme.unicodeScalars.allSatisfy({ $0.isASCII && ($0.properties.isAlphabetic || "+-.0123456789".unicodeScalars.contains($0)) })
-        else { return .failure(.malformed) }
+        guard let mark = trimmed.range(of: "://") else { return .failure(.missingScheme) }
+        guard let scheme = scheme(trimmed[..<mark.lowerBound]) else { return .failure(.malformed) }
         guard scheme == "http" || scheme == "https" else { return .failure(.unsupportedScheme(scheme)) }
-        guard let url = URL(string: trimmed), var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
-            let host = parts.host, !host.isEmpty, parts.port.map({ (1...65535).contains($0) }) ?? true
+        guard let url = URL(string: "\(scheme)://" + escaped(trimmed[mark.upperBound...])),
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
+            let host = parts.host, !host.isEmpty, isPort(parts.port, in: trimmed[mark.upperBound...]),
+            let credential = credential(parts)
         else { return .failure(.malformed) }
-        let credential = parts.user.map { Credential(user: $0, password: parts.password ?? "") }
         parts.user = nil
         parts.password = nil
         parts.fragment = nil
-        parts.scheme = scheme
         parts.host = host.lowercased()
         if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
-        guard let string = parts.string else { return .failure(.malformed) }
+        guard let string = parts.string, let encodedHost = parts.encodedHost else { return .failure(.malformed) }
         let result = SourceURL(
-            string: string, scheme: scheme, host: host.lowercased(),
+            string: string, scheme: scheme, host: encodedHost,
             port: parts.port ?? (scheme == "https" ? 443 : 80), path: parts.percentEncodedPath)
         return .success((result, credential))
+    }
+
+    /// In lower case; nil when it is none (RFC 3986 section 3.1).
+    private static func scheme(_ text: Substring) -> String? {
+        let lower = text.utf8.lowercasedASCII
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        guard let first = lower.utf8.first, letters.contains(first),
+            lower.utf8.allSatisfy({ letters.contains($0) || "+-.0123456789".utf8.contains($0) })
+        else { return nil }
+        return lower
+    }
+
+    /// Everything up to the path, query or fragment.
+    private static func authority(_ text: Substring) -> Substring.UTF8View {
+        text.utf8.prefix { !"/?#".utf8.contains($0) }
+    }
+
+    /// True when `port` is one, and what was written: Foundation forgets a number that is too large.
+    private static func isPort(_ port: Int?, in text: Substring) -> Bool {
+        let written = authority(text).reversed().prefix { !":]@".utf8.contains($0) }
+        let hasPort = authority(text).dropLast(written.count).last == UInt8(ascii: ":")
+        guard hasPort, !written.isEmpty else { return true }
+        return port.map { (1...65535).contains($0) && Array(written.reversed()).decimal == Int64($0) } ?? false
+    }
+
+    /// Escapes what may not stand in a path, query or fragment, and leaves the escapes that are there alone: Foundation
+    /// would escape `%20` again in a path that also holds a space.
+    private static func escaped(_ text: Substring) -> String {
+        let authority = authority(text)
+        var rest = text.utf8[authority.endIndex...]
+        var result = String(Substring(authority))
+        while let byte = rest.popFirst() {
+            let isEscape = byte == UInt8(ascii: "%") && rest.prefix(2).compactMap(\.hexadecimalDigit).count == 2
+            if isEscape || isPlain(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result +=
+                    "%" + String(byte >> 4, radix: 16, uppercase: true)
+                    + String(byte & 15, radix: 16, uppercase: true)
+            }
+        }
+        return result
+    }
+
+    /// RFC 3986 `pchar` and the delimiters of path, query and fragment.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~!$&'()*+,;=:@/?#".utf8.contains(byte)
+        }
+    }
+
+    /// The outer nil is user information that cannot be read; dropping it without a word would be worse.
+    private static func credential(_ parts: URLComponents) -> Credential?? {
+        guard let encodedUser = parts.percentEncodedUser else { return .some(nil) }
+        guard let user = parts.user, (parts.percentEncodedPassword == nil) == (parts.password == nil) else {
+            return nil
+        }
+        if encodedUser.isEmpty, parts.password ?? "" == "" { return .some(nil) }
+        return Credential(user: user, password: parts.password ?? "")
     }
 }
 

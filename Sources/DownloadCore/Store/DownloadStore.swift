@@ -24,6 +24,9 @@ public protocol DownloadStore: Sendable {
     /// Downloads that a dead session left as queued, running or waiting become paused (interrupted).
     func releaseDeadSessions() async throws
 
+    /// The `queued` ones of `session` become paused and free, all at once.
+    func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
+
     /// Waits for what is still to be written.
     func close() async
 }

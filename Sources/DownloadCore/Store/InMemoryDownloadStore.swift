@@ -167,6 +167,18 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
+    public func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
+        let now = Date()
+        state.withLock { state in
+            for var record in state.records.values where record.session == session && record.state == .queued {
+                record.state = .paused(reason)
+                record.session = nil
+                record.updated = now
+                state.put(record)
+            }
+        }
+    }
+
     public func close() async {}
 }
 

@@ -1,0 +1,38 @@
+import CCurl
+import DownloadCore
+
+extension DownloadError {
+    /// What libcurl's code means for a download. The code and libcurl's own words go along.
+    static func transport(_ code: CURLcode, message: String, errno: Int32) -> DownloadError {
+        let diagnosis = TransportDiagnosis(code: Int(code.rawValue), message: message, errno: errno)
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            return .networkFailed(.nameResolution, diagnosis)
+        case CURLE_COULDNT_CONNECT:
+            return .networkFailed(.connect, diagnosis)
+        case CURLE_OPERATION_TIMEDOUT:
+            return .networkFailed(.timedOut, diagnosis)
+        case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR,
+            CURLE_RECV_ERROR, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
+            return .networkFailed(.connectionLost, diagnosis)
+        case CURLE_SSL_CONNECT_ERROR:
+            // A handshake that the network cut is no matter of trust.
+            let isCut = errno != 0 || message.contains("SYSCALL") || message.contains("reset") || message.contains("eof")
+            return isCut ? .networkFailed(.connectionLost, diagnosis) : .trustFailed(diagnosis)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+            return .trustFailed(diagnosis)
+        case CURLE_URL_MALFORMAT:
+            return .requestInvalid(.malformedURL(message))
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
+            return .protocolViolated(.malformedReply(message))
+        case CURLE_OUT_OF_MEMORY:
+            // Before 8.6 libcurl says this, too, of a header line beyond its limit.
+            return .protocolViolated(.malformedReply("an answer too large for libcurl, or out of memory"))
+        default:
+            return .unexpected("libcurl error \(code.rawValue): \(message)")
+        }
+    }
+}

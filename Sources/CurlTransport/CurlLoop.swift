@@ -1,0 +1,270 @@
+import CCurl
+import CSystem
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// An engine thread: it alone calls libcurl for its transfers. Commands come in through a queue and an eventfd.
+final class CurlLoop: @unchecked Sendable {
+    enum Command {
+        case start(CurlTransfer)
+        case cancel(CurlTransfer)
+        case resume(CurlTransfer)
+        case shutdown
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isClosed = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let wakeUp: Int32
+    private let epoll: Int32
+    private let ended = DispatchSemaphore(value: 0)
+
+    // What follows belongs to the engine thread.
+    private(set) var now: Int64 = CurlLoop.time()
+    private let authorities: CertificateAuthorities
+    private let share: UnsafeMutableRawPointer?
+    /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
+    private let bulk: MultiHandle
+    private let mux: MultiHandle
+    private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    private var origins = OriginProtocols<CurlTransfer>()
+    private var nextStallCheck: Int64 = 0
+    private var isRunning = true
+
+    private static let stallCheckInterval: Int64 = 200
+    private static let wakeUpTag: UInt64 = .max
+
+    init(name: String, authorities: CertificateAuthorities) throws(DownloadError) {
+        epoll = dlm_epoll_create()
+        wakeUp = dlm_eventfd()
+        guard epoll >= 0, wakeUp >= 0, dlm_epoll_set(epoll, wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0 else {
+            throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))")
+        }
+        guard let bulk = MultiHandle(epoll: epoll, tag: 0, multiplexes: false, clock: CurlLoop.time),
+            let mux = MultiHandle(epoll: epoll, tag: 1, multiplexes: true, clock: CurlLoop.time)
+        else { throw .unexpected("libcurl cannot make a multi handle") }
+        self.bulk = bulk
+        self.mux = mux
+        self.authorities = authorities
+        share = dlm_share_create()
+        let thread = Thread { [self] in
+            dlm_name_thread(name)
+            run()
+            ended.signal()
+        }
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    func send(_ command: Command) {
+        let (wasEmpty, isClosed) = inbox.withLock { inbox in
+            if inbox.isClosed { return (false, true) }
+            inbox.commands.append(command)
+            return (inbox.commands.count == 1, false)
+        }
+        if isClosed, case .start(let transfer) = command { return transfer.finish(TransferResult(.cancelled)) }
+        if wasEmpty { _ = dlm_eventfd_signal(wakeUp) }
+    }
+
+    /// Waits for the end of the thread, after `.shutdown`.
+    func join() {
+        ended.wait()
+        ended.signal()
+    }
+
+    /// Monotonic milliseconds.
+    static func time() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var events = [dlm_event](repeating: dlm_event(), count: 64)
+        while isRunning {
+            let count = dlm_epoll_wait(epoll, &events, 64, timeout())
+            now = Self.time()
+            var commandsWait = false
+            for event in events.prefix(max(0, Int(count))) {
+                if event.data == Self.wakeUpTag {
+                    dlm_eventfd_drain(wakeUp)
+                    commandsWait = true
+                } else {
+                    let multi = event.data >> 32 == 0 ? bulk : mux
+                    let socket = Int32(bitPattern: UInt32(truncatingIfNeeded: event.data))
+                    survive(multi, multi.socketReady(socket, flags: event.events))
+                }
+            }
+            if commandsWait { obeyCommands() }
+            for multi in [bulk, mux] { survive(multi, multi.fireTimer(now: now)) }
+            collectFinished()
+            if now >= nextStallCheck { cutStalled() }
+        }
+        end()
+    }
+
+    private func timeout() -> Int32 {
+        var soonest = [bulk.deadline, mux.deadline].compactMap { $0 }.min()
+        if !active.isEmpty { soonest = min(soonest ?? .max, nextStallCheck) }
+        guard let soonest else { return -1 }
+        return Int32(clamping: max(0, soonest - Self.time()))
+    }
+
+    private func obeyCommands() {
+        let commands = inbox.withLock { inbox in
+            let commands = inbox.commands
+            inbox.commands.removeAll(keepingCapacity: true)
+            return commands
+        }
+        for command in commands {
+            switch command {
+            case .start(let transfer): start(transfer)
+            case .cancel(let transfer): cancel(transfer)
+            case .resume(let transfer): resume(transfer)
+            case .shutdown: isRunning = false
+            }
+        }
+    }
+
+    private func start(_ transfer: CurlTransfer) {
+        guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https" else {
+            return begin(transfer, on: bulk, waitsForConnection: false)
+        }
+        switch origins.route(transfer.request.url.origin, transfer) {
+        case .multiplexed: begin(transfer, on: mux, waitsForConnection: true)
+        case .plain: begin(transfer, on: bulk, waitsForConnection: false)
+        case .scout: begin(transfer, on: mux, waitsForConnection: false)
+        case .held: break
+        }
+    }
+
+    private func begin(_ transfer: CurlTransfer, on multi: MultiHandle, waitsForConnection: Bool) {
+        guard let easy = EasyHandle() else {
+            return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
+        }
+        let bufferSize = active.count < 8 && multi === bulk ? 512 << 10 : 128 << 10
+        easy.deliver(to: transfer)
+        easy.configure(
+            for: transfer.request,
+            setting: .init(
+                bufferSize: bufferSize, multiplexes: multi === mux, waitsForConnection: waitsForConnection),
+            share: share, authorities: authorities)
+        transfer.easy = easy
+        transfer.multi = multi
+        transfer.lastActivity = now
+        if let code = easy.setupError {
+            return finish(transfer, TransferResult(.failed(.transport(code, message: easy.message(code), errno: 0))))
+        }
+        active[easy.pointer] = transfer
+        let code = curl_multi_add_handle(multi.pointer, easy.pointer)
+        if code != CURLM_OK {
+            finish(transfer, TransferResult(.failed(.unexpected(String(cString: curl_multi_strerror(code))))))
+        }
+    }
+
+    private func cancel(_ transfer: CurlTransfer) {
+        origins.forget(transfer)
+        finish(transfer, TransferResult(.cancelled))
+    }
+
+    /// An error that the write callback returns while libcurl feeds it what was held back is the result of
+    /// `curl_easy_pause` itself: no message follows.
+    private func resume(_ transfer: CurlTransfer) {
+        guard transfer.isPaused, let easy = transfer.easy else { return }
+        transfer.isPaused = false
+        transfer.lastActivity = now
+        let code = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
+        if code != CURLE_OK { finish(transfer, result(transfer, code)) }
+    }
+
+    private func collectFinished() {
+        for multi in [bulk, mux] {
+            var code = CURLE_OK
+            while let easy = dlm_multi_finished(multi.pointer, &code) {
+                guard let transfer = active[easy] else { continue }
+                finish(transfer, result(transfer, code))
+            }
+        }
+    }
+
+    private func result(_ transfer: CurlTransfer, _ code: CURLcode) -> TransferResult {
+        guard let easy = transfer.easy else { return TransferResult(.cancelled) }
+        let ending: TransferResult.Ending =
+            if let verdict = transfer.verdict {
+                verdict
+            } else if code == CURLE_OK {
+                .complete
+            } else {
+                .failed(
+                    .transport(
+                        code, message: easy.message(code), errno: Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO))))
+            }
+        return TransferResult(ending, metrics: easy.metrics())
+    }
+
+    private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
+        if let easy = transfer.easy, active.removeValue(forKey: easy.pointer) != nil, let multi = transfer.multi {
+            curl_multi_remove_handle(multi.pointer, easy.pointer)
+        }
+        transfer.easy = nil
+        transfer.finish(result)
+        // A scout that ended without a head taught nothing: let the others find out for themselves.
+        for held in origins.scoutEnded(transfer) { begin(held, on: bulk, waitsForConnection: false) }
+    }
+
+    /// Called with every final head: the scout's tells what its server speaks.
+    func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
+        guard transfer.request.prefersMultiplexing else { return }
+        let held = origins.learned(transfer.request.url.origin, from: transfer, multiplexes: head.httpVersion == "2")
+        // Not from inside libcurl's callback: they start in the next turn.
+        for other in held { send(.start(other)) }
+    }
+
+    private func cutStalled() {
+        nextStallCheck = now + Self.stallCheckInterval
+        var stalled: [CurlTransfer] = []
+        for transfer in active.values where !transfer.isPaused {
+            if !transfer.isConnected, let easy = transfer.easy {
+                guard easy.seconds(CURLINFO_PRETRANSFER_TIME_T) > 0 else { continue }
+                transfer.isConnected = true
+                transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
+            }
+            if now - transfer.lastActivity > Int64(transfer.request.stallTimeout * 1000) { stalled.append(transfer) }
+        }
+        for transfer in stalled {
+            let message = "no data for \(transfer.request.stallTimeout.formatted()) s"
+            let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
+            transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
+            finish(transfer, result(transfer, CURLE_OPERATION_TIMEDOUT))
+        }
+    }
+
+    /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.
+    private func survive(_ multi: MultiHandle, _ code: CURLMcode) {
+        guard code != CURLM_OK, code != CURLM_BAD_SOCKET else { return }
+        let message = String(cString: curl_multi_strerror(code))
+        for transfer in active.values where transfer.multi === multi {
+            finish(transfer, TransferResult(.failed(.unexpected("libcurl: \(message)"))))
+        }
+    }
+
+    private func end() {
+        let rest = inbox.withLock { inbox in
+            inbox.isClosed = true
+            return inbox.commands
+        }
+        for case .start(let transfer) in rest { transfer.finish(TransferResult(.cancelled)) }
+        for transfer in origins.takeAllHeld() + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
+        bulk.close()
+        mux.close()
+        curl_share_cleanup(share)
+        close(epoll)
+        close(wakeUp)
+    }
+}

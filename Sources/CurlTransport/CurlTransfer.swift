@@ -1,0 +1,102 @@
+import CCurl
+import DownloadCore
+import HTTPTypes
+
+/// One transfer: the handle that others hold, and the engine thread's book of it.
+/// Everything below `request` belongs to the engine thread.
+final class CurlTransfer: Transfer, @unchecked Sendable {
+    let request: TransferRequest
+    private let loop: CurlLoop
+
+    private(set) var sink: (any TransferSink)?
+    var easy: EasyHandle?
+    var multi: MultiHandle?
+    var parser = ResponseHeadParser()
+    var isPaused = false
+    /// Why the engine itself ended the transfer; nil while libcurl decides.
+    var verdict: TransferResult.Ending?
+    private var discards = false
+    private var discarded = 0
+    /// Loop time in ms of the last sign of life.
+    var lastActivity: Int64 = 0
+    var isConnected = false
+    private(set) var received: Int64 = 0
+
+    /// The most of an unwanted body that is read to keep a connection usable.
+    private static let discardLimit = 64 << 10
+
+    init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {
+        self.request = request
+        self.sink = sink
+        self.loop = loop
+    }
+
+    func cancel() { loop.send(.cancel(self)) }
+
+    func resume() { loop.send(.resume(self)) }
+
+    /// A header line, as CURLOPT_HEADERFUNCTION delivers it. False ends the transfer.
+    func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = loop.now
+        switch parser.take(line) {
+        case .incomplete: return true
+        case .tooLarge:
+            verdict = .failed(.protocolViolated(.malformedReply("the header section is too large")))
+            return false
+        case .head(var head):
+            guard let easy, let sink else { return false }
+            head.httpVersion = easy.httpVersion
+            if (300..<400).contains(head.status), let location = head.fields[.location] {
+                head.redirectURL = Self.resolve(location, against: request.url)
+            }
+            loop.didReceiveHead(self, head)
+            switch sink.transferDidReceiveHead(head) {
+            case .accept: return true
+            case .discard:
+                discards = true
+                return true
+            case .refuse:
+                verdict = .refused
+                return false
+            }
+        }
+    }
+
+    /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        lastActivity = loop.now
+        if discards {
+            discarded += bytes.count
+            guard discarded > Self.discardLimit else { return .taken }
+            verdict = .complete
+            return .refuse
+        }
+        guard let sink else { return .refuse }
+        switch sink.transferDidReceive(bytes) {
+        case .taken:
+            received += Int64(bytes.count)
+            return .taken
+        case .pause:
+            isPaused = true
+            return .pause
+        case .refuse:
+            verdict = .refused
+            return .refuse
+        }
+    }
+
+    /// Tells the sink, once, and lets go of it.
+    func finish(_ result: TransferResult) {
+        guard let sink else { return }
+        self.sink = nil
+        var result = result
+        result.metrics.received = received
+        sink.transferDidFinish(result)
+    }
+
+    private static func resolve(_ location: String, against base: SourceURL) -> String? {
+        guard let resolved = dlm_resolve_url(base.string, location) else { return nil }
+        defer { curl_free(resolved) }
+        return String(cString: resolved)
+    }
+}

@@ -1,0 +1,61 @@
+import CCurl
+import DownloadCore
+import HTTPTypes
+
+/// The options of every transfer; the reasons are measured ones (docs/architecture.md).
+extension EasyHandle {
+    struct Setting {
+        var bufferSize: Int
+        var multiplexes: Bool
+        /// The server is known to speak HTTP/2: wait for its connection rather than open another.
+        var waitsForConnection: Bool
+    }
+
+    func configure(
+        for request: TransferRequest, setting: Setting, share: UnsafeMutableRawPointer?,
+        authorities: CertificateAuthorities
+    ) {
+        set(CURLOPT_URL, request.url.string)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_NOPROGRESS, 1)
+        set(CURLOPT_BUFFERSIZE, setting.bufferSize)
+        check(dlm_do_not_wait_for_resolver(pointer))
+        check(dlm_set_share(pointer, share))
+        configureConnection(request, setting)
+        configureTrust(request, authorities)
+        configureRequest(request)
+    }
+
+    private func configureConnection(_ request: TransferRequest, _ setting: Setting) {
+        check(dlm_restrict_protocols(pointer))
+        check(dlm_set_http_version(pointer, setting.multiplexes ? DLM_HTTP_2_OVER_TLS : DLM_HTTP_1_1))
+        set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.connectTimeout * 1000)))
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_TCP_KEEPIDLE, 30)
+        set(CURLOPT_TCP_KEEPINTVL, 15)
+        // Many servers close an idle connection after a minute; a stale one costs a failed request.
+        set(CURLOPT_MAXAGE_CONN, 55)
+    }
+
+    private func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
+        guard request.url.scheme == "https" else { return }
+        check(dlm_require_modern_tls(pointer))
+        check(dlm_trust_authorities(pointer, authorities.file))
+        set(CURLOPT_SSL_VERIFYPEER, request.verifiesServer ? 1 : 0)
+        set(CURLOPT_SSL_VERIFYHOST, request.verifiesServer ? 2 : 0)
+    }
+
+    /// Redirects and failure statuses are judged by the caller: libcurl reports them as ordinary answers.
+    private func configureRequest(_ request: TransferRequest) {
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_FAILONERROR, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let range = request.range { set(CURLOPT_RANGE, range) }
+        let lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        if !lines.isEmpty { set(CURLOPT_HTTPHEADER, lines: lines) }
+        if let credential = request.credential {
+            check(dlm_use_basic_authentication(pointer, credential.user, credential.password ?? ""))
+        }
+    }
+}

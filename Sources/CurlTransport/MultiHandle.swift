@@ -1,0 +1,86 @@
+import CCurl
+import CSystem
+import DownloadCore
+
+/// A libcurl multi handle on the loop's epoll: sockets and the timer as libcurl asks for them.
+final class MultiHandle {
+    let pointer: UnsafeMutableRawPointer
+    private let epoll: Int32
+    /// Tells this handle's sockets from the other's in epoll data.
+    let tag: UInt32
+    /// Loop time in ms at which libcurl wants to be called; nil for not at all.
+    private(set) var deadline: Int64?
+    private let clock: () -> Int64
+
+    init?(epoll: Int32, tag: UInt32, multiplexes: Bool, clock: @escaping () -> Int64) {
+        guard let pointer = curl_multi_init() else { return nil }
+        self.pointer = pointer
+        self.epoll = epoll
+        self.tag = tag
+        self.clock = clock
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let codes = [
+            dlm_multi_set_callbacks(pointer, onSocket, onTimer, context),
+            // Safety nets only: the scheduler decides how much runs at once.
+            dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1024),
+            dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 64),
+            // Fixed: the default shrinks with the load and closes warm connections.
+            dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
+            dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
+        ]
+        guard codes.allSatisfy({ $0 == CURLM_OK }) else { return nil }
+    }
+
+    /// Closing TLS connections calls back for their sockets: this object must outlive the call.
+    func close() { curl_multi_cleanup(pointer) }
+
+    func socketReady(_ socket: Int32, flags: UInt32) -> CURLMcode {
+        dlm_multi_socket(pointer, socket, Int32(flags))
+    }
+
+    /// Calls libcurl if its time has come.
+    func fireTimer(now: Int64) -> CURLMcode {
+        guard let deadline, deadline <= now else { return CURLM_OK }
+        self.deadline = nil
+        return dlm_multi_timeout(pointer)
+    }
+
+    fileprivate func setTimer(_ milliseconds: Int) {
+        deadline = milliseconds < 0 ? nil : clock() + Int64(milliseconds)
+    }
+
+    fileprivate func watch(_ socket: Int32, _ what: Int32) {
+        let failed: Int32
+        switch what {
+        case CURL_POLL_REMOVE:
+            // The socket may be closed already, which took it off the list.
+            _ = dlm_epoll_remove(epoll, socket)
+            return
+        case CURL_POLL_IN: failed = set(socket, DLM_READABLE.rawValue)
+        case CURL_POLL_OUT: failed = set(socket, DLM_WRITABLE.rawValue)
+        case CURL_POLL_INOUT: failed = set(socket, DLM_READABLE.rawValue | DLM_WRITABLE.rawValue)
+        default: failed = set(socket, 0)
+        }
+        // Out of memory or of watches: the timer is all that is left to make progress.
+        if failed != 0 { deadline = clock() + 10 }
+    }
+
+    private func set(_ socket: Int32, _ events: UInt32) -> Int32 {
+        dlm_epoll_set(epoll, socket, events, UInt64(tag) << 32 | UInt64(UInt32(bitPattern: socket)))
+    }
+}
+
+private func onSocket(
+    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
+    _ socketContext: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return -1 }
+    Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().watch(socket, what)
+    return 0
+}
+
+private func onTimer(_ multi: UnsafeMutableRawPointer?, _ timeout: Int, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    guard let context else { return -1 }
+    Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().setTimer(timeout)
+    return 0
+}

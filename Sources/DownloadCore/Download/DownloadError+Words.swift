@@ -1,0 +1,62 @@
+/// The stable words for reasons in `--json`: public API, so they are spelled out and no renamed case changes them.
+extension RequestFailure {
+    var word: String {
+        switch self {
+        case .malformedURL: "malformedURL"
+        case .missingScheme: "missingScheme"
+        case .unsupportedScheme: "unsupportedScheme"
+        case .missingSecrets: "missingSecrets"
+        }
+    }
+}
+
+extension FileFailure {
+    var word: String {
+        switch self {
+        case .exists: "exists"
+        case .partialExists: "partialExists"
+        case .locked: "locked"
+        case .replaced: "replaced"
+        case .folderMissing: "folderMissing"
+        case .permissionDenied: "permissionDenied"
+        case .noSpace: "noSpace"
+        case .nameUnusable: "nameUnusable"
+        case .system: "system"
+        }
+    }
+}
+
+extension ProtocolFailure {
+    var word: String {
+        switch self {
+        case .redirectRefused: "redirectRefused"
+        case .tooManyRedirects: "tooManyRedirects"
+        case .redirectWithoutLocation: "redirectWithoutLocation"
+        case .wrongRange: "wrongRange"
+        case .malformedReply: "malformedReply"
+        }
+    }
+}
+
+extension VerificationFailure {
+    var word: String {
+        switch self {
+        case .checksum: "checksum"
+        case .size: "size"
+        case .unexpectedType: "unexpectedType"
+        case .changed: "changed"
+        }
+    }
+}
+
+extension SessionFailure {
+    var word: String {
+        switch self {
+        case .storeUnreadable: "storeUnreadable"
+        case .ownedElsewhere: "ownedElsewhere"
+        case .alreadyRunning: "alreadyRunning"
+        case .noHome: "noHome"
+        case .shuttingDown: "shuttingDown"
+        }
+    }
+}

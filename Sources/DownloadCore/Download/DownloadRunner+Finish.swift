@@ -1,0 +1,187 @@
+import Foundation
+import HTTPTypes
+
+/// What is on disk before, and what happens to it after, the transfers.
+extension DownloadRunner {
+    // MARK: Before
+
+    /// Takes up the partial file of an earlier attempt. True: that was all there was to do.
+    func finishWhatIsThere() async throws -> Bool {
+        guard let name = record.fileName else { return false }
+        let folder = record.request.destination.folder
+        do throws(DownloadError) {
+            let file = try await context.disk.onWriter { () throws(DownloadError) in
+                try PartialFile.open(folder: folder, name: name, mode: .reopen)
+            }
+            try takeUp(file)
+        } catch .fileFailed(.folderMissing, _) {
+            return try partialIsGone()
+        }
+        guard let file else { return false }
+        try requireFinalNameFree()
+        guard let total = record.resume.total, file.written.contains(0..<total) else { return false }
+        if let checksum = record.request.checksum, checksum == record.resume.mismatched {
+            try await startOver(why: "its checksum did not match")
+            return false
+        }
+        control.show(total: total)
+        context.transfersEnded(record.id)
+        try await finish(total: total)
+        return true
+    }
+
+    /// Better known now than after the last byte.
+    private func requireFinalNameFree() throws(DownloadError) {
+        guard record.request.destination.ifExists == .fail, let path = record.finalPath, FileStatus.of(path) != nil
+        else { return }
+        throw .fileFailed(.exists, path: path)
+    }
+
+    private func takeUp(_ file: PartialFile) throws(DownloadError) {
+        if let identity = record.resume.file, identity != file.identity {
+            throw .fileFailed(.replaced, path: file.path)
+        }
+        // The disk may have less than the record says, after a loss of power or somebody's truncation.
+        let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())
+        file.trust(written: trusted, durable: record.resume.durable.clipped(to: trusted.end))
+        record.resume.written = trusted
+        control.show(received: trusted.count)
+        self.file = file
+    }
+
+    /// Either it has its final name already, or it was deleted and there is nothing to go on with.
+    private func partialIsGone() throws(DownloadError) -> Bool {
+        if let path = record.finalPath, let identity = record.resume.file, let status = FileStatus.of(path),
+            status.isRegular, status.inode == identity.inode, status.size == record.resume.total
+        {
+            record.completed = CompletedFile(
+                path: path, bytes: status.size, identity: identity, modified: status.modified,
+                validators: record.resume.validators, checksum: record.request.checksum)
+            record.isFinishing = false
+            return true
+        }
+        let hadData = !record.resume.written.isEmpty
+        record.resume = ResumeData()
+        record.isFinishing = false
+        record.fileName = nil
+        control.show(received: 0)
+        if hadData { context.announce(.didRestart(DownloadSnapshot(record: record), why: "its partial file is gone")) }
+        return false
+    }
+
+    // MARK: The name
+
+    /// The file that is there is to be left alone, and that is success.
+    struct AlreadyThere: Error { let file: CompletedFile }
+
+    /// What can be known without the server: a name that was asked for and is taken.
+    func checkNameBeforehand() throws {
+        guard file == nil, currentCandidate() == nil, let name = record.request.destination.fileName else { return }
+        _ = try freeName(name)
+    }
+
+    /// The final name by the rules for one that is taken.
+    private func freeName(_ name: String) throws -> String {
+        let folder = record.request.destination.folder
+        let path = FileNaming.path(folder, name)
+        guard let existing = FileStatus.of(path) else { return name }
+        switch record.request.destination.ifExists {
+        case .overwrite where existing.isRegular, .newer where existing.isRegular: return name
+        case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
+        case .skip:
+            var file = CompletedFile(
+                path: path, bytes: existing.size, identity: FileIdentity(inode: existing.inode),
+                modified: existing.modified, validators: Validators())
+            file.wasCurrent = true
+            throw AlreadyThere(file: file)
+        case .rename:
+            for count in 1...9999 {
+                let candidate = FileNaming.alternative(name, count)
+                if FileStatus.of(FileNaming.path(folder, candidate)) == nil { return candidate }
+            }
+            throw DownloadError.fileFailed(.exists, path: path)
+        }
+    }
+
+    /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
+    /// found later has an owner.
+    func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
+        let destination = record.request.destination
+        let wanted =
+            destination.fileName
+            ?? FileNaming.name(contentDisposition: head.fields[.contentDisposition], url: url)
+        if destination.createsFolders {
+            try await context.disk.onWriter { () throws(DownloadError) in
+                try FileStatus.makeFolder(destination.folder)
+            }
+        }
+        var name = try freeName(wanted)
+        for count in 1...9999 {
+            if let file = try await createFile(named: name) { return file }
+            let path = FileNaming.path(destination.folder, FileNaming.partial(name))
+            guard destination.ifExists == .rename else { throw DownloadError.fileFailed(.partialExists, path: path) }
+            name = FileNaming.alternative(wanted, count)
+        }
+        throw DownloadError.fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
+    }
+
+    /// Nil: a partial file of that name belongs to somebody else.
+    private func createFile(named name: String) async throws -> PartialFile? {
+        let folder = record.request.destination.folder
+        if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return nil }
+        record.fileName = name
+        do {
+            try await save()
+            return try await context.disk.onWriter { () throws(DownloadError) in
+                try PartialFile.open(folder: folder, name: name, mode: .create)
+            }
+        } catch {
+            record.fileName = nil
+            if case DownloadError.fileFailed(.partialExists, _) = error { return nil }
+            throw error
+        }
+    }
+
+    func save() async throws(DownloadError) {
+        record.updated = Date()
+        let lost: Set<DownloadID>
+        do {
+            lost = try await context.store.save([record], session: context.session)
+        } catch {
+            throw error as? DownloadError ?? .unexpected("\(error)")
+        }
+        if lost.contains(record.id) {
+            throw .sessionUnavailable(.ownedElsewhere(record.id, session: "another"))
+        }
+    }
+
+    // MARK: After
+
+    /// All bytes are written: verify, sync, rename, record.
+    func finish(total: Int64) async throws(DownloadError) {
+        guard let file else { throw .unexpected("nothing to finish") }
+        control.showFinishing()
+        await finishCheckpoint()
+        try await context.disk.onWriter { () throws(DownloadError) in try file.cut(to: total) }
+        try await verifyChecksum(file, total)
+        readFile()
+        let ifExists = record.request.destination.ifExists
+        record = try await context.finisher.finish(
+            Finisher.Job(
+                record: record, file: file, replaces: ifExists == .overwrite || ifExists == .newer,
+                renames: ifExists == .rename))
+    }
+
+    private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws(DownloadError) {
+        guard let checksum = record.request.checksum else { return }
+        let digest = digest ?? FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        guard let digest else { throw .unexpected("OpenSSL here has no \(checksum.algorithm.rawValue)") }
+        do throws(DownloadError) {
+            try await digest.verify(total: total)
+        } catch {
+            if case .verificationFailed = error { record.resume.mismatched = checksum }
+            self.digest = nil
+            throw error
+        }
+    }
+}

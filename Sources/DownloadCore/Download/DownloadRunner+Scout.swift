@@ -1,0 +1,185 @@
+import Foundation
+import HTTPTypes
+
+/// The first transfer of an attempt is its own probe: its head gives size, validators, name and range support.
+extension DownloadRunner {
+    /// What the first answer established.
+    struct Opening {
+        let scout: SegmentWriter
+        let url: SourceURL
+        /// How the scout ended, if it did already.
+        let result: TransferResult?
+    }
+
+    /// Follows redirects and falls back to a request without a range until an answer is the file itself.
+    /// Nil: there is nothing to fetch, the file that is here is current.
+    func openScout() async throws -> Opening? {
+        var url = record.request.url
+        var hops = 0
+        var asksRange = true
+        var sendsCredentials = true
+        let candidate = currentCandidate()
+        while true {
+            let scout = try await makeScout(asksRange: asksRange, isConditional: candidate != nil)
+            let request = request(
+                for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate)
+            segments.append(scout)
+            scout.begin(context.transport, request)
+            let result = try await outcome(of: scout)
+            guard let head = scout.head, let verdict = scout.verdict else {
+                scout.discard()
+                throw error(of: result)
+            }
+            noteAnswer(head, url)
+            switch verdict {
+            case .redirect(let location):
+                scout.discard()
+                switch record.request.redirect.decide(from: url, to: location, hops: hops) {
+                case .refuse(let failure): throw DownloadError.protocolViolated(failure)
+                case .follow(let target, let keepsCredentials):
+                    hops += 1
+                    record.attempts[record.attempts.count - 1].redirects = hops
+                    url = target
+                    sendsCredentials = sendsCredentials && keepsCredentials
+                }
+            case .askWithoutRange where asksRange:
+                scout.discard()
+                asksRange = false
+            case .askWithoutRange:
+                throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
+            case .current:
+                scout.discard()
+                return nil
+            case .failed(let error):
+                scout.discard()
+                throw error
+            case .changed(let why):
+                scout.discard()
+                throw RemoteChanged(why: why)
+            case .body, .newVersion:
+                if let candidate, isUnchanged(candidate, head, scout.unfinished?.upperBound) {
+                    await abandon(scout, result)
+                    return nil
+                }
+                return Opening(scout: scout, url: url, result: result)
+            }
+        }
+    }
+
+    /// Thrown when the answer proves that what is on disk belongs to another version.
+    struct RemoteChanged: Error { let why: String }
+
+    /// Nil: it wants a file now. Otherwise how it ended.
+    private func outcome(of scout: SegmentWriter) async throws -> TransferResult? {
+        if case .segmentFinished(_, let result) = try await nextMessage() { return result }
+        return nil
+    }
+
+    func error(of result: TransferResult?) -> any Error {
+        switch result?.ending {
+        case .failed(let error): error
+        case .cancelled: Stopped()
+        default: DownloadError.protocolViolated(.malformedReply("no response head"))
+        }
+    }
+
+    private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
+        retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+    }
+
+    private func abandon(_ scout: SegmentWriter, _ result: TransferResult?) async {
+        scout.cancel()
+        if result == nil {
+            while !segments.isEmpty, (try? await nextMessage()) != nil {}
+        }
+        scout.discard()
+    }
+
+    // MARK: The request
+
+    private func makeScout(asksRange: Bool, isConditional: Bool) async throws(DownloadError) -> SegmentWriter {
+        let resume = record.resume
+        let hasData = !resume.written.isEmpty
+        let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first
+        let start = gap?.lowerBound ?? resume.written.prefix
+        var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
+        if record.request.connections > 1, asksRange {
+            let lease = start + (hasData ? SegmentPlanner.sharedLease : Self.firstLease)
+            if lease < (gap?.upperBound ?? .max) { end = lease }
+        }
+        let overlap = try await overlap(before: start)
+        var judge = ResponseJudge(
+            start: start - Int64(overlap.count), end: end, asksRange: asksRange,
+            known: hasData ? version : nil)
+        judge.isConditional = isConditional
+        let connection = nextConnection
+        nextConnection += 1
+        return SegmentWriter(
+            connection: connection, judge: judge, file: nil, overlap: overlap, disk: context.disk, control: control)
+    }
+
+    /// With several connections the first answer is short, so that none of it has to be cut off.
+    private static let firstLease: Int64 = 4 << 20
+    /// Compared when nothing else proves that the remote is still the same.
+    private static let overlapSize: Int64 = 64 << 10
+
+    var version: ResponseJudge.Version {
+        ResponseJudge.Version(
+            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType)
+    }
+
+    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version.
+    func overlap(before start: Int64) async throws(DownloadError) -> [UInt8] {
+        guard start > 0, record.resume.validators.ifRange == nil, let file else { return [] }
+        guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }
+        let range = max(held.lowerBound, start - Self.overlapSize)..<start
+        return try await context.disk.onWriter { () throws(DownloadError) in try file.read(range) }
+    }
+
+    func request(
+        for segment: SegmentWriter, url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
+    ) -> TransferRequest {
+        var request = TransferRequest(url: url)
+        request.fields[.userAgent] = context.userAgent
+        request.fields[.acceptEncoding] = "identity"
+        for header in record.request.headers where sendsCredentials {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            request.fields[name] = header.value
+        }
+        let judge = segment.judge
+        if judge.asksRange {
+            request.range = "\(judge.start)-" + (judge.end.map { "\($0 - 1)" } ?? "")
+            if judge.known != nil, let value = record.resume.validators.ifRange { request.fields[.ifRange] = value }
+        }
+        if let candidate {
+            request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
+            request.fields[.ifModifiedSince] = candidate.validators.lastModified
+        }
+        request.credential = sendsCredentials ? record.request.credential : nil
+        request.verifiesServer = record.request.trust != .insecure
+        request.connectTimeout = record.request.timeouts.connect
+        request.stallTimeout = record.request.timeouts.stall
+        request.prefersMultiplexing = prefersMultiplexing && record.request.connections == 1
+        return request
+    }
+
+    // MARK: A file that is complete already
+
+    /// The file of an earlier completion, if it is still as it was left and the server can tell whether it is current.
+    func currentCandidate() -> CompletedFile? {
+        guard let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
+            record.request.checksum == nil || record.request.checksum == completed.checksum,
+            let now = FileStatus.of(completed.path), now.inode == completed.identity.inode,
+            now.size == completed.bytes, now.modified == completed.modified
+        else { return nil }
+        return completed
+    }
+
+    /// The server ignored the condition, but its answer is the version that is here.
+    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ end: Int64?) -> Bool {
+        let now = Validators(head: head)
+        if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
+        return candidate.validators.lastModified != nil && candidate.validators.lastModified == now.lastModified
+            && end == candidate.bytes
+    }
+}

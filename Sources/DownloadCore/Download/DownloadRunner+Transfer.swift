@@ -1,0 +1,229 @@
+import Foundation
+import HTTPTypes
+
+/// The transfers of an attempt: the scout, then as many connections as asked for, until every byte is there.
+extension DownloadRunner {
+    /// A remote that changes again and again is not fetched for ever.
+    private static let restartLimit = 3
+
+    /// Returns the size of the file once all of it is written; nil when there was nothing to fetch.
+    func transfer() async throws -> Int64? {
+        for restart in 0... {
+            do {
+                try checkNameBeforehand()
+                guard let opening = try await openScout() else {
+                    record.completed?.wasCurrent = true
+                    return nil
+                }
+                return try await receive(opening)
+            } catch let present as AlreadyThere {
+                record.completed = present.file
+                await cancelSegments()
+                return nil
+            } catch let change as RemoteChanged {
+                if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
+                await cancelSegments()
+                try await startOver(why: change.why)
+            }
+        }
+        return nil
+    }
+
+    private func receive(_ opening: Opening) async throws -> Int64 {
+        let head = try require(opening.scout.head)
+        if case .newVersion(_, let why)? = opening.scout.verdict { try await startOver(why: why) }
+        try await establish(head, opening)
+        let file = try require(self.file)
+        opening.scout.attach(file)
+        var work = SegmentWork(url: opening.url, planner: plan(around: opening.scout), allowed: connections(head))
+        record.attempts[record.attempts.count - 1].connections = work.allowed
+        if let result = opening.result { try await settle(opening.scout, result, &work) }
+        while true {
+            try await topUp(&work)
+            if segments.isEmpty { break }
+            if case .segmentFinished(let segment, let result) = try await nextMessage() {
+                try await settle(segment, result, &work)
+            }
+        }
+        return try await confirm(total: record.resume.total ?? opening.scout.position, file, work)
+    }
+
+    /// What a set of transfers works through.
+    struct SegmentWork {
+        let url: SourceURL
+        var planner: SegmentPlanner
+        /// Connections at once: what was asked for, less what the server refused.
+        var allowed: Int
+        var losses = 0
+        var shortAnswers = 0
+        var lastError: DownloadError?
+    }
+
+    private func require<T>(_ value: T?) throws(DownloadError) -> T {
+        guard let value else { throw .unexpected("a transfer without its parts") }
+        return value
+    }
+
+    // MARK: What the first answer established
+
+    private func establish(_ head: ResponseHead, _ opening: Opening) async throws {
+        let total: Int64? =
+            switch opening.scout.verdict {
+            case .body(_, _, let total), .newVersion(let total, _): total
+            default: nil
+            }
+        record.resume.total = total ?? record.resume.total
+        record.resume.validators = Validators(head: head)
+        record.resume.contentType = ResponseJudge.mediaType(head)
+        record.resume.finalURL = opening.url
+        record.resume.acceptsRanges = head.status == 206
+        control.show(total: record.resume.total)
+        if file == nil { file = try await createFile(head, opening.url) }
+        let file = try require(file)
+        if let total = record.resume.total {
+            try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+        }
+        startDigest(file)
+        control.name = record.displayName
+        context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
+    }
+
+    private func startDigest(_ file: PartialFile) {
+        guard digest == nil, let checksum = record.request.checksum else { return }
+        digest = FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        file.notifyWrites { [weak digest] in digest?.advance() }
+    }
+
+    /// Everything there was belongs to another version.
+    func startOver(why: String) async throws(DownloadError) {
+        if let file {
+            try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
+            file.notifyWrites(nil)
+        }
+        digest = nil
+        record.resume = ResumeData()
+        record.isFinishing = false
+        control.show(received: 0)
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+    }
+
+    /// Several connections only where a strong validator makes sure that they fetch the same version.
+    private func connections(_ head: ResponseHead) -> Int {
+        let canSplit = head.status == 206 && record.resume.validators.ifRange != nil && record.resume.total != nil
+        return canSplit ? record.request.connections : 1
+    }
+
+    private func plan(around scout: SegmentWriter) -> SegmentPlanner {
+        guard let total = record.resume.total, let file else {
+            return SegmentPlanner(missing: ByteRanges(), connections: 1)
+        }
+        var missing = file.written.missing(in: 0..<total)
+        if let head = scout.head {
+            let covered = scout.judge.start..<max(scout.judge.start, scout.unfinished?.upperBound ?? total)
+            missing.remove(head.status == 206 ? covered : 0..<total)
+            return SegmentPlanner(missing: missing, connections: connections(head))
+        }
+        return SegmentPlanner(missing: missing, connections: 1)
+    }
+
+    // MARK: Segments
+
+    private func topUp(_ work: inout SegmentWork) async throws {
+        while segments.count < work.allowed, !work.planner.isExhausted {
+            let connection = nextConnection
+            nextConnection += 1
+            guard try await launch(connection, &work) else { return }
+        }
+    }
+
+    /// Asks for the connection's next range; false when there is none for it.
+    private func launch(_ connection: Int, _ work: inout SegmentWork) async throws -> Bool {
+        guard let range = work.planner.next(for: connection) else { return false }
+        let overlap = try await overlap(before: range.lowerBound)
+        let judge = ResponseJudge(
+            start: range.lowerBound - Int64(overlap.count), end: range.upperBound, asksRange: true, known: version)
+        let segment = SegmentWriter(
+            connection: connection, judge: judge, file: file, overlap: overlap, disk: context.disk, control: control)
+        segments.append(segment)
+        let sendsCredentials = work.url.origin == record.request.url.origin
+        segment.begin(
+            context.transport,
+            request(for: segment, url: work.url, sendsCredentials: sendsCredentials, conditionalOn: nil))
+        return true
+    }
+
+    /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
+    private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
+        let unfinished = segment.unfinished ?? segment.position..<segment.position
+        work.planner.giveBack(segment.connection, unfinished: unfinished)
+        switch result.ending {
+        case .cancelled: throw Stopped()
+        case .failed(let error): try lost(error, &work)
+        case .refused: try await refused(segment, &work)
+        case .complete:
+            if case .body? = segment.verdict {
+                if segment.judge.end == nil, segment.unfinished == nil { return }
+                if unfinished.isEmpty { _ = try await launch(segment.connection, &work) } else { try short(&work) }
+            } else {
+                try await refused(segment, &work)
+            }
+        }
+    }
+
+    /// The network took a connection: another may be opened, within reason.
+    private func lost(_ error: DownloadError, _ work: inout SegmentWork) throws(DownloadError) {
+        work.lastError = error
+        work.losses += 1
+        if segments.isEmpty { throw error }
+        if work.losses > record.request.retry.limit { work.allowed = segments.count }
+    }
+
+    /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
+    private func short(_ work: inout SegmentWork) throws(DownloadError) {
+        work.shortAnswers += 1
+        if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
+    }
+
+    private func refused(_ segment: SegmentWriter, _ work: inout SegmentWork) async throws {
+        switch segment.refusal {
+        case .fileFailed?:
+            throw try require(file?.failure)
+        case .overlapDiffers?:
+            throw RemoteChanged(why: "its bytes differ from those fetched before")
+        case .tooLong?:
+            throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
+        case .verdict?, nil:
+            try judged(segment, &work)
+        }
+    }
+
+    private func judged(_ segment: SegmentWriter, _ work: inout SegmentWork) throws {
+        switch segment.verdict {
+        case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
+        case .failed(let error)?: work.lastError = error
+        case .redirect?: work.lastError = .protocolViolated(.redirectRefused("of a later range"))
+        default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
+        }
+        retryAfter = segment.head?.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        // The server gives no more connections: those that run carry on.
+        if segments.isEmpty { throw try require(work.lastError) }
+        work.allowed = segments.count
+    }
+
+    private func cancelSegments() async {
+        for segment in segments { segment.cancel() }
+        while !segments.isEmpty, (try? await nextMessage()) != nil {}
+    }
+
+    /// Everything received is written, and it is everything.
+    private func confirm(total: Int64, _ file: PartialFile, _ work: SegmentWork) async throws(DownloadError) -> Int64 {
+        await withCheckedContinuation { continuation in context.disk.afterWrites { continuation.resume() } }
+        if let failure = file.failure { throw failure }
+        guard file.written.contains(0..<total) else {
+            throw work.lastError ?? .verificationFailed(.size(expected: total, actual: file.written.count))
+        }
+        record.resume.total = total
+        control.show(total: total)
+        return total
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+
+/// One attempt at a download, from its first request to the final name; it reads from top to bottom. Used by one task.
+package final class DownloadRunner {
+    package enum Outcome: Sendable, Equatable {
+        case completed
+        /// Asked to stop: the resume data is on disk.
+        case stopped
+        case failed(DownloadError, retryAfter: Double?)
+    }
+
+    package internal(set) var record: DownloadRecord
+    let context: RunnerContext
+    let control: RunnerControl
+    private var messages: AsyncStream<RunnerControl.Message>.Iterator
+
+    var file: PartialFile?
+    var digest: FileDigest?
+    var segments: [SegmentWriter] = []
+    var nextConnection = 0
+    /// Shares a connection with others where it can: one of many small files.
+    let prefersMultiplexing: Bool
+    private var checkpoint: Task<Void, Never>?
+    private var lastSync = ContinuousClock.now
+    private let receivedBefore: Int64
+    private var speedMark: (at: ContinuousClock.Instant, received: Int64)
+    var retryAfter: Double?
+
+    /// The session asked for the end of the attempt.
+    struct Stopped: Error {}
+
+    package init(
+        record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool
+    ) {
+        self.record = record
+        self.context = context
+        self.control = control
+        self.prefersMultiplexing = prefersMultiplexing
+        messages = control.messages.makeAsyncIterator()
+        receivedBefore = record.received
+        speedMark = (.now, record.received)
+    }
+
+    package func run() async -> Outcome {
+        record.attempts.append(AttemptRecord(started: Date()))
+        if record.attempts.count > DownloadRecord.attemptsKept { record.attempts.removeFirst() }
+        do {
+            try await work()
+            noteAttempt("completed")
+            return .completed
+        } catch {
+            return await end(with: error)
+        }
+    }
+
+    private func work() async throws {
+        let missing = record.request.missingSecrets
+        if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
+        if try await finishWhatIsThere() { return }
+        guard let total = try await transfer() else { return }
+        context.transfersEnded(record.id)
+        try await finish(total: total)
+    }
+
+    // MARK: Messages
+
+    /// The next message of a segment; checkpoints are made, and the wish to stop is obeyed, on the way.
+    func nextMessage() async throws -> RunnerControl.Message {
+        while let message = await messages.next() {
+            switch message {
+            case .segmentOpened: return message
+            case .segmentFinished(let segment, let result):
+                segments.removeAll { $0 === segment }
+                if record.attempts[record.attempts.count - 1].metrics == nil {
+                    record.attempts[record.attempts.count - 1].metrics = result.metrics
+                }
+                return message
+            case .tick: tick()
+            case .flushed: saveCheckpoint()
+            case .checkpointSaved: checkpoint = nil
+            case .stop: throw Stopped()
+            }
+        }
+        throw Stopped()
+    }
+
+    private func tick() {
+        for segment in segments { segment.flush() }
+        context.disk.afterWrites { [control] in control.send(.flushed) }
+        syncIfDue()
+    }
+
+    // MARK: Checkpoints
+
+    /// Enters what the disk has into the record.
+    func readFile() {
+        guard let file else { return }
+        record.resume.written = file.written
+        record.resume.durable = file.durable
+        record.resume.file = file.identity
+        record.resume.bootID = FileStatus.bootID
+        record.attempts[record.attempts.count - 1].received = max(0, record.received - receivedBefore)
+    }
+
+    /// One at a time: a store that is slow for a moment holds nothing up.
+    private func saveCheckpoint() {
+        guard checkpoint == nil, file != nil else { return }
+        readFile()
+        measureSpeed()
+        record.updated = Date()
+        checkpoint = Task { [record, context, control] in
+            // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
+            let lost = (try? await context.store.save([record], session: context.session)) ?? []
+            // Somebody else owns it now: two must not write one file.
+            if lost.contains(record.id) { control.stop() }
+            control.send(.checkpointSaved)
+        }
+    }
+
+    /// What is saved from here on comes after every checkpoint.
+    func finishCheckpoint() async {
+        await checkpoint?.value
+        checkpoint = nil
+    }
+
+    private func measureSpeed() {
+        let now = ContinuousClock.now
+        let seconds = (now - speedMark.at) / .seconds(1)
+        guard seconds > 0.2 else { return }
+        let speed = Double(max(0, record.received - speedMark.received)) / seconds
+        record.speed = record.speed.map { 0.7 * $0 + 0.3 * speed } ?? speed
+        speedMark = (now, record.received)
+    }
+
+    /// Every few seconds, once there is enough to make it worth while: what is written becomes durable.
+    private func syncIfDue() {
+        guard let file, file.unsynced >= 64 << 20, ContinuousClock.now - lastSync > .seconds(5) else { return }
+        lastSync = .now
+        context.disk.syncSoon(file)
+    }
+
+    // MARK: The end
+
+    /// Cancels what still runs, waits until everything received is on disk, and keeps it.
+    private func end(with error: any Error) async -> Outcome {
+        for segment in segments { segment.cancel() }
+        while !segments.isEmpty, let message = await messages.next() {
+            if case .segmentFinished(let segment, _) = message {
+                segments.removeAll { $0 === segment }
+                if let file { segment.attach(file) } else { segment.discard() }
+            }
+        }
+        await withCheckedContinuation { continuation in context.disk.afterWrites { continuation.resume() } }
+        await finishCheckpoint()
+        file?.notifyWrites(nil)
+        readFile()
+        removeIfEmpty()
+        record.speed = nil
+        if error is Stopped {
+            noteAttempt("stopped")
+            return .stopped
+        }
+        let failure = error as? DownloadError ?? .unexpected("\(error)")
+        noteAttempt(failure.description)
+        return .failed(failure, retryAfter: retryAfter)
+    }
+
+    /// A partial file in which nothing was received is left nowhere.
+    private func removeIfEmpty() {
+        guard let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path) else { return }
+        file.remove()
+        self.file = nil
+        record.resume.file = nil
+        record.fileName = nil
+    }
+
+    private func noteAttempt(_ outcome: String) {
+        let index = record.attempts.count - 1
+        record.attempts[index].ended = Date()
+        record.attempts[index].outcome = outcome
+    }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// The outside of a runner: how its session, its segments and the display reach it, from any thread.
+package final class RunnerControl: Sendable {
+    package enum Message: Sendable {
+        /// The head is judged, and there is more than fits in a buffer: a file is wanted.
+        case segmentOpened(SegmentWriter)
+        case segmentFinished(SegmentWriter, TransferResult)
+        /// Time for a checkpoint.
+        case tick
+        /// What was in buffers at the last tick is written.
+        case flushed
+        case checkpointSaved
+        case stop
+    }
+
+    let messages: AsyncStream<Message>
+    private let continuation: AsyncStream<Message>.Continuation
+
+    /// Bytes of the file that are here, or on their way to the disk.
+    private let received: Atomic<Int64>
+    /// -1 while unknown.
+    private let total: Atomic<Int64>
+    private let isFinishing = Atomic(false)
+    private let shownName: Mutex<String>
+
+    package init(record: DownloadRecord) {
+        (messages, continuation) = AsyncStream.makeStream()
+        received = Atomic(record.received)
+        total = Atomic(record.resume.total ?? -1)
+        shownName = Mutex(record.displayName)
+    }
+
+    func send(_ message: Message) { continuation.yield(message) }
+
+    package func tick() { send(.tick) }
+
+    /// Ends the attempt with its resume data on disk.
+    package func stop() {
+        send(.stop)
+    }
+
+    // MARK: For the display
+
+    func show(received count: Int64) { received.store(count, ordering: .relaxed) }
+
+    func add(received count: Int) { received.add(Int64(count), ordering: .relaxed) }
+
+    func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
+
+    func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
+
+    var name: String {
+        get { shownName.withLock { $0 } }
+        set { shownName.withLock { $0 = newValue } }
+    }
+
+    package func progress(id: DownloadID, state: DownloadState) -> DownloadProgress {
+        let total = total.load(ordering: .relaxed)
+        var progress = DownloadProgress(
+            id: id, name: name, state: state, received: received.load(ordering: .relaxed),
+            total: total < 0 ? nil : total)
+        progress.isFinishing = isFinishing.load(ordering: .relaxed)
+        return progress
+    }
+}

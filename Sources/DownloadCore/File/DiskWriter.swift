@@ -1,0 +1,55 @@
+import Foundation
+
+/// The threads that touch the disk, so that neither the engines nor Swift's pool ever wait for it: one writes in
+/// order, one syncs and renames, one hashes.
+package final class DiskWriter: Sendable {
+    private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
+    private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
+    package let digests = DispatchQueue(label: "dlm.digest", qos: .utility)
+    package let pool: BufferPool
+
+    package init(pool: BufferPool) { self.pool = pool }
+
+    /// Writes the first `count` bytes of the buffer and gives it back to the pool.
+    package func write(_ buffer: PoolBuffer, count: Int, to file: PartialFile, at offset: Int64) {
+        writes.async { [pool] in
+            file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
+            pool.give(buffer)
+        }
+    }
+
+    /// Runs after all writes handed over so far.
+    package func afterWrites(_ action: @escaping @Sendable () -> Void) {
+        writes.async(execute: action)
+    }
+
+    /// Runs on the writer's thread, in order with the writes.
+    package func onWriter<T: Sendable>(
+        _ body: @escaping @Sendable () throws(DownloadError) -> T
+    ) async throws(DownloadError) -> T {
+        let result: Result<T, DownloadError> = await withCheckedContinuation { continuation in
+            writes.async {
+                do throws(DownloadError) {
+                    continuation.resume(returning: .success(try body()))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs on the thread that may wait for the disk.
+    package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in
+            syncs.async { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Makes what is written durable, some time soon; a failure stays with the file.
+    package func syncSoon(_ file: PartialFile) {
+        syncs.async {
+            do throws(DownloadError) { try file.sync() } catch { file.fail(error) }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import CSystem
+import Foundation
+import Synchronization
+
+/// Hashes a partial file from its start as it grows, a little behind the writes, out of the page cache.
+package final class FileDigest: @unchecked Sendable {
+    private let file: PartialFile
+    private let queue: DispatchQueue
+    private let checksum: Checksum
+    private let isScheduled = Atomic(false)
+    // What follows belongs to the queue.
+    private let context: OpaquePointer
+    private var position: Int64 = 0
+    private var failure: DownloadError?
+
+    private static let step: Int64 = 1 << 20
+
+    /// Nil when this OpenSSL has no such digest.
+    package init?(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) {
+        guard let context = dlm_digest_create(checksum.algorithm.rawValue) else { return nil }
+        self.context = context
+        self.file = file
+        self.checksum = checksum
+        self.queue = queue
+    }
+
+    deinit { dlm_digest_free(context) }
+
+    /// There may be more to hash.
+    package func advance() {
+        guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        queue.async { [self] in
+            isScheduled.store(false, ordering: .releasing)
+            hash(to: file.written.prefix)
+        }
+    }
+
+    /// Hashes the rest up to `total` and compares.
+    package func verify(total: Int64) async throws(DownloadError) {
+        let result: Result<Void, DownloadError> = await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                hash(to: total)
+                continuation.resume(returning: conclusion())
+            }
+        }
+        try result.get()
+    }
+
+    private func hash(to end: Int64) {
+        while position < end, failure == nil {
+            do throws(DownloadError) {
+                let bytes = try file.read(position..<min(end, position + Self.step))
+                let code = bytes.withUnsafeBytes { dlm_digest_update(context, $0.baseAddress, $0.count) }
+                if code != 0 { throw .unexpected("the digest failed") }
+                position += Int64(bytes.count)
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    private func conclusion() -> Result<Void, DownloadError> {
+        if let failure { return .failure(failure) }
+        var out = [UInt8](repeating: 0, count: 64)
+        let count = dlm_digest_finish(context, &out)
+        let actual = out.prefix(count).map { String(format: "%02x", $0) }.joined()
+        if actual == checksum.digest { return .success(()) }
+        return .failure(.verificationFailed(.checksum(expected: checksum, actual: actual)))
+    }
+}

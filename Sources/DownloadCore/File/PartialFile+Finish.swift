@@ -1,0 +1,98 @@
+import CSystem
+import Foundation
+
+/// The end of a partial file: its rename to the final name, or its removal.
+extension PartialFile {
+    /// Cuts what an earlier, larger version or reservation left behind the end.
+    package func cut(to total: Int64) throws(DownloadError) {
+        guard try length() != total else { return }
+        guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
+    }
+
+    /// Gives the file its final name; without `replacing`, a name that is taken fails with `.exists`.
+    package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
+        let partial = FileNaming.partial(name)
+        let result =
+            replacing
+            ? renameat(folderDescriptor, partial, folderDescriptor, finalName)
+            : dlm_rename_no_replace(folderDescriptor, partial, finalName)
+        guard result == 0 else { throw .file(errno, "rename", path: FileNaming.path(folder, finalName)) }
+    }
+
+    /// Makes the rename survive a loss of power.
+    package func syncFolder() throws(DownloadError) {
+        guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
+    }
+
+    package func syncFileSystem() throws(DownloadError) {
+        let (written, bytes) = (written, unsynced)
+        guard dlm_syncfs(descriptor) == 0 else { throw .file(errno, "syncfs", path: folder) }
+        didSync(written, bytes)
+    }
+
+    /// Removes the partial file if it is still ours by name.
+    package func remove() {
+        guard isStillNamed() else { return }
+        unlinkat(folderDescriptor, FileNaming.partial(name), 0)
+    }
+
+    /// The name still leads to this file.
+    package func isStillNamed() -> Bool {
+        var info = stat()
+        return fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW) == 0
+            && UInt64(info.st_ino) == identity.inode
+    }
+
+    /// What the finished file looks like from outside.
+    package func completedFile(named finalName: String, validators: Validators, checksum: Checksum?)
+        throws(DownloadError) -> CompletedFile
+    {
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { throw .file(errno, "stat", path: path) }
+        return CompletedFile(
+            path: FileNaming.path(folder, finalName), bytes: Int64(info.st_size), identity: identity,
+            modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec),
+            validators: validators, checksum: checksum)
+    }
+}
+
+/// Questions about files that are not ours.
+package enum FileStatus {
+    package struct Info: Sendable, Equatable {
+        package let inode: UInt64
+        package let size: Int64
+        package let modified: Int64
+        package let isRegular: Bool
+    }
+
+    /// Nil when nothing has that name.
+    package static func of(_ path: String) -> Info? {
+        var info = stat()
+        guard lstat(path, &info) == 0 else { return nil }
+        return Info(
+            inode: UInt64(info.st_ino), size: Int64(info.st_size),
+            modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec),
+            isRegular: info.st_mode & S_IFMT == S_IFREG)
+    }
+
+    /// Makes the folder and its parents.
+    package static func makeFolder(_ path: String) throws(DownloadError) {
+        if mkdir(path, 0o777) == 0 || errno == EEXIST { return try requireFolder(path) }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+            throw .file(errno, "mkdir", path: path)
+        }
+        try makeFolder(String(path[..<slash]))
+        guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
+    }
+
+    private static func requireFolder(_ path: String) throws(DownloadError) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw .file(errno, "stat", path: path) }
+        guard info.st_mode & S_IFMT == S_IFDIR else { throw .file(ENOTDIR, "mkdir", path: path) }
+    }
+
+    /// The kernel's identifier of this boot; nil where it cannot be read.
+    package static let bootID: String? =
+        (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+}

@@ -1,0 +1,218 @@
+import CSystem
+import Foundation
+import Synchronization
+
+/// `NAME.part` beside the final name: the one file that a download writes to, locked against every other process.
+/// Its ranges are the truth that checkpoints record.
+package final class PartialFile: Sendable {
+    package let folder: String
+    /// The final name.
+    package let name: String
+    package let identity: FileIdentity
+    let descriptor: Int32
+    let folderDescriptor: Int32
+    package let isInMemory: Bool
+
+    private struct State {
+        var written: ByteRanges
+        var durable: ByteRanges
+        var unsynced: Int64 = 0
+        var writtenBack: Int64 = 0
+        var failure: DownloadError?
+        var onWrite: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
+
+    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, inode: UInt64) {
+        self.folder = folder
+        self.name = name
+        self.folderDescriptor = folderDescriptor
+        self.descriptor = descriptor
+        identity = FileIdentity(inode: inode)
+        isInMemory = dlm_is_memory_file_system(descriptor) != 0
+        state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+        Glibc.close(folderDescriptor)
+    }
+
+    package var path: String { FileNaming.path(folder, FileNaming.partial(name)) }
+
+    // MARK: Opening
+
+    package enum Mode: Equatable {
+        /// It must not exist.
+        case create
+        /// It exists, and nobody else has it open for a download.
+        case reopen
+    }
+
+    /// Opens and locks the partial file of `name` in `folder`.
+    package static func open(folder: String, name: String, mode: Mode) throws(DownloadError) -> PartialFile {
+        let path = FileNaming.path(folder, FileNaming.partial(name))
+        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
+        let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
+        let descriptor = openat(folderDescriptor, FileNaming.partial(name), flags, 0o666)
+        guard descriptor >= 0 else {
+            let code = errno
+            Glibc.close(folderDescriptor)
+            throw code == EEXIST ? .fileFailed(.partialExists, path: path) : .file(code, "open", path: path)
+        }
+        var info = stat()
+        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+            Glibc.close(descriptor)
+            Glibc.close(folderDescriptor)
+            throw .fileFailed(.replaced, path: path)
+        }
+        let file = PartialFile(
+            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor,
+            inode: UInt64(info.st_ino))
+        guard dlm_lock_exclusive(descriptor) == 0 else { throw .fileFailed(.locked, path: path) }
+        return file
+    }
+
+    /// The length on disk.
+    package func length() throws(DownloadError) -> Int64 {
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { throw .file(errno, "stat", path: path) }
+        return Int64(info.st_size)
+    }
+
+    // MARK: Ranges
+
+    package var written: ByteRanges { state.withLock { $0.written } }
+    package var durable: ByteRanges { state.withLock { $0.durable } }
+    package var failure: DownloadError? { state.withLock { $0.failure } }
+    /// Bytes written since the last ``sync()``.
+    package var unsynced: Int64 { state.withLock { $0.unsynced } }
+
+    /// Believes that these ranges hold what they should, as a checkpoint says.
+    package func trust(written: ByteRanges, durable: ByteRanges) {
+        state.withLock { state in
+            state.written = written
+            state.durable = durable
+        }
+    }
+
+    /// Called on the writer's thread after every write.
+    package func notifyWrites(_ action: (@Sendable () -> Void)?) {
+        state.withLock { $0.onWrite = action }
+    }
+
+    // MARK: The writer's thread
+
+    /// Writes all of it and enters it as written; the first failure stays and later writes do nothing.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+        guard failure == nil else { return }
+        var done = 0
+        while done < bytes.count {
+            let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + done)
+            if count < 0 {
+                if errno == EINTR { continue }
+                return fail(.file(errno, "write", path: path))
+            }
+            done += count
+        }
+        let action = state.withLock { state in
+            state.written.insert(offset..<offset + Int64(bytes.count))
+            state.unsynced += Int64(bytes.count)
+            return state.onWrite
+        }
+        action?()
+    }
+
+    package func fail(_ error: DownloadError) {
+        state.withLock { if $0.failure == nil { $0.failure = error } }
+    }
+
+    /// Everything there was is of another version: begin anew in the same file.
+    package func startOver() throws(DownloadError) {
+        guard ftruncate(descriptor, 0) == 0 else { throw .file(errno, "truncate", path: path) }
+        state.withLock { state in
+            state.written = ByteRanges()
+            state.durable = ByteRanges()
+            state.unsynced = 0
+            state.writtenBack = 0
+        }
+    }
+
+    /// Makes room for the whole file, where that is instant, and fails early when there is none.
+    package func reserve(_ total: Int64) throws(DownloadError) {
+        let missing = total - written.count
+        var info = statvfs()
+        if fstatvfs(descriptor, &info) == 0 {
+            let available = Int64(clamping: UInt64(info.f_bavail) &* UInt64(info.f_frsize))
+            if missing > available + allocated() { throw .fileFailed(.noSpace(needed: missing - available), path: path) }
+        }
+        guard total > 1 << 20, !isInMemory else { return }
+        if dlm_preallocate(descriptor, total) != 0, errno == ENOSPC {
+            throw .fileFailed(.noSpace(needed: nil), path: path)
+        }
+    }
+
+    /// Bytes of the disk this file already holds beyond what is written: an earlier reservation.
+    private func allocated() -> Int64 {
+        var info = stat()
+        guard fstat(descriptor, &info) == 0 else { return 0 }
+        return max(0, Int64(info.st_blocks) * 512 - written.count)
+    }
+
+    // MARK: The sync thread
+
+    /// Waits until what is written now survives a loss of power.
+    package func sync() throws(DownloadError) {
+        let snapshot = state.withLock { state in
+            let snapshot = (written: state.written, unsynced: state.unsynced)
+            return snapshot
+        }
+        guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: path) }
+        didSync(snapshot.written, snapshot.unsynced)
+    }
+
+    /// `written` was synced by other means.
+    package func didSync(_ written: ByteRanges, _ bytes: Int64) {
+        state.withLock { state in
+            state.durable = written
+            state.unsynced = max(0, state.unsynced - bytes)
+        }
+    }
+
+    /// Reads bytes that are written already.
+    package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
+        var failure: Int32 = 0
+        let count = Int(range.upperBound - range.lowerBound)
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let got = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(range.lowerBound) + done)
+                if got < 0, errno == EINTR { continue }
+                if got <= 0 {
+                    failure = got < 0 ? errno : EIO
+                    return
+                }
+                done += got
+            }
+        }
+        if failure != 0 { throw .file(failure, "read", path: path) }
+        return bytes
+    }
+}
+
+extension DownloadError {
+    /// A failed system call on a file.
+    package static func file(_ code: Int32, _ operation: String, path: String) -> DownloadError {
+        let failure: FileFailure =
+            switch code {
+            case ENOSPC, EDQUOT: .noSpace(needed: nil)
+            case EACCES, EPERM, EROFS: .permissionDenied
+            case ENOENT: .folderMissing
+            case EEXIST: .exists
+            case ENAMETOOLONG: .nameUnusable
+            default: .system(operation: operation, errno: code)
+            }
+        return .fileFailed(failure, path: path)
+    }
+}

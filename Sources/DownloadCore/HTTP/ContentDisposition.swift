@@ -1,0 +1,95 @@
+import HTTPTypes
+
+/// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it: ``FileNaming`` makes it safe.
+public struct ContentDisposition: Equatable, Sendable {
+    /// `filename*` (RFC 8187), decoded.
+    public let extendedFileName: String?
+    /// `filename`, quoted or not.
+    public let plainFileName: String?
+
+    /// The preferred one (RFC 6266 section 4.3).
+    public var fileName: String? { extendedFileName ?? plainFileName }
+
+    /// Reads a field value; nil when there is neither a disposition nor a parameter in it.
+    public init?(fieldValue: String) {
+        var scanner = ParameterScanner(fieldValue.utf8[...])
+        var extended: String?
+        var plain: String?
+        var isEmpty = true
+        while let parameter = scanner.next() {
+            isEmpty = false
+            // A parameter given twice is an error; the first one wins.
+            switch parameter.name {
+            case "filename*": extended = extended ?? Self.decodedExtended(parameter.value)
+            case "filename": plain = plain ?? Self.nonEmpty(String(decoding: parameter.value, as: UTF8.self))
+            default: break
+            }
+        }
+        if isEmpty { return nil }
+        extendedFileName = extended
+        plainFileName = plain
+    }
+
+    /// The first such field of a response; bytes that are no UTF-8 are read as ISO-8859-1.
+    public static func fieldValue(in fields: HTTPFields) -> String? {
+        fields[fields: .contentDisposition].first.map { field in
+            field.withUnsafeBytesOfValue { bytes in String(validating: bytes, as: UTF8.self) ?? latin1(bytes) }
+        }
+    }
+
+    /// `UTF-8'en'na%C3%AFve`; nil when it is malformed or in another character set.
+    private static func decodedExtended(_ value: [UInt8]) -> String? {
+        let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = parts[2].percentDecoded else { return nil }
+        switch parts[0].lowercasedASCII {
+        case "utf-8": return String(validating: bytes, as: UTF8.self).flatMap(nonEmpty)
+        case "iso-8859-1": return nonEmpty(latin1(bytes))
+        default: return nil
+        }
+    }
+
+    private static func latin1(_ bytes: some Sequence<UInt8>) -> String {
+        String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private static func nonEmpty(_ text: String) -> String? { text.isEmpty ? nil : text }
+}
+
+/// The parts between semicolons: `attachment` is a name without a value.
+private struct ParameterScanner {
+    private var rest: Substring.UTF8View
+
+    init(_ text: Substring.UTF8View) { rest = text }
+
+    mutating func next() -> (name: String, value: [UInt8])? {
+        rest = rest.drop { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        if rest.isEmpty { return nil }
+        let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
+        rest = rest[name.endIndex...]
+        var value: [UInt8] = []
+        if rest.first == UInt8(ascii: "=") {
+            rest = rest.dropFirst().drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+            value = rest.first == UInt8(ascii: "\"") ? quoted() : token()
+        }
+        return (name.trimmingWhitespace().lowercasedASCII, value)
+    }
+
+    /// Up to the semicolon: servers forget the quotes around names with spaces.
+    private mutating func token() -> [UInt8] {
+        let token = rest.prefix { $0 != UInt8(ascii: ";") }
+        rest = rest[token.endIndex...]
+        return Array(token.trimmingWhitespace())
+    }
+
+    /// A quoted-string (RFC 9110 section 5.6.4), to the end of the field if nothing closes it; what follows it before
+    /// the semicolon is skipped.
+    private mutating func quoted() -> [UInt8] {
+        var bytes: [UInt8] = []
+        rest = rest.dropFirst()
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let next = rest.popFirst() { bytes.append(next) } else { bytes.append(byte) }
+        }
+        rest = rest.drop { $0 != UInt8(ascii: ";") }
+        return bytes
+    }
+}

@@ -1,0 +1,33 @@
+/// What a 206 or 416 answer holds (RFC 9110 section 14.4). Anything unclear is nil: bytes at a doubtful offset are
+/// worse than none.
+public enum ContentRange: Equatable, Sendable {
+    /// `bytes 0-99/200` is `0..<100` of 200; the total is nil for `*`.
+    case satisfied(Range<Int64>, total: Int64?)
+    /// `bytes */200`: no part of the range asked for exists.
+    case unsatisfied(total: Int64?)
+
+    /// Reads a field value; nil when it is malformed, contradicts itself or does not fit in 63 bits.
+    public init?(fieldValue: String) {
+        let value = fieldValue.utf8.trimmingWhitespace()
+        let unit = value.prefix { $0 != UInt8(ascii: " ") }
+        guard unit.lowercasedASCII == "bytes" else { return nil }
+        let parts = value.dropFirst(unit.count + 1)
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let total = Self.total(parts[1]) else { return nil }
+        if parts[0].elementsEqual("*".utf8) {
+            self = .unsatisfied(total: total)
+            return
+        }
+        let ends = parts[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = ends[0].decimal, let last = ends[1].decimal, first <= last,
+            last < total ?? .max
+        else { return nil }
+        self = .satisfied(first..<last + 1, total: total)
+    }
+
+    /// The outer nil is malformed, the inner one `*`.
+    private static func total(_ text: Substring.UTF8View) -> Int64?? {
+        if text.elementsEqual("*".utf8) { return .some(nil) }
+        return text.decimal.map { .some($0) }
+    }
+}

@@ -1,0 +1,62 @@
+/// What field values have in common, byte by byte: in a `Character` a combining mark would hide its separator.
+extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
+    /// Without the optional white space (RFC 9110 section 5.6.3) at both ends.
+    func trimmingWhitespace() -> SubSequence {
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return self[endIndex..<endIndex]
+        }
+        return self[first...last]
+    }
+}
+
+extension Collection<UInt8> {
+    /// `1*DIGIT`; nil for anything else (also a sign) and for what does not fit.
+    var decimal: Int64? {
+        if isEmpty { return nil }
+        var number: Int64 = 0
+        for byte in self {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            let (tenfold, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflow2) = tenfold.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            if overflow || overflow2 { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// As text with A to Z in lower case.
+    var lowercasedASCII: String {
+        String(decoding: map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// The bytes behind `%41`; nil when a percent sign is not followed by two hexadecimal digits.
+    var percentDecoded: [UInt8]? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        var rest = self[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexadecimalDigit, let low = rest.popFirst()?.hexadecimalDigit else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+}
+
+extension UInt8 {
+    /// The value of this character as a hexadecimal digit.
+    var hexadecimalDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

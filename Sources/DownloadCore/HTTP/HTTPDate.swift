@@ -1,0 +1,111 @@
+import Foundation
+
+/// The dates of HTTP (RFC 9110 section 5.6.7), by arithmetic: no locale, no time zone, no formatter.
+public enum HTTPDate {
+    /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    /// - Parameter now: decides the century of a year of two digits, which lies at most 50 years ahead.
+    public static func parse(_ text: String, now: Date = Date()) -> Date? {
+        let words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
+        guard let weekday = words.first, isWeekday(weekday) else { return nil }
+        switch words.count {
+        case 6 where isUniversal(words[5]):
+            return date(year: fourDigits(words[3]), month: words[2], day: words[1], time: words[4])
+        case 5:
+            return date(year: fourDigits(words[4]), month: words[1], day: words[2], time: words[3])
+        case 4 where isUniversal(words[3]):
+            let parts = words[1].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return nil }
+            return date(year: year(parts[2], now: now), month: parts[1], day: parts[0], time: words[2])
+        default: return nil
+        }
+    }
+
+    /// IMF-fixdate, the form to send; dates outside of the years 1 to 9999 are moved to their edge.
+    public static func format(_ date: Date) -> String {
+        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
+        let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
+        let time = seconds - days * 86_400
+        let (year, month, day) = civil(days: days)
+        let weekday = ((days + 3) % 7 + 7) % 7
+        return weekdays[weekday].prefix(3) + ", " + padded(day) + " " + months[month - 1] + " " + padded(year, 4)
+            + " " + padded(time / 3600) + ":" + padded(time / 60 % 60) + ":" + padded(time % 60) + " GMT"
+    }
+
+    private typealias Word = Substring.UTF8View
+
+    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+    private static func isWeekday(_ word: Word) -> Bool {
+        weekdays.contains { word.elementsEqual($0.utf8) || word.elementsEqual($0.utf8.prefix(3)) }
+    }
+
+    private static func isUniversal(_ zone: Word) -> Bool {
+        zone.elementsEqual("GMT".utf8) || zone.elementsEqual("UTC".utf8)
+    }
+
+    private static func number(_ word: Word, digits: ClosedRange<Int>) -> Int? {
+        digits.contains(word.count) ? word.decimal.map { Int($0) } : nil
+    }
+
+    private static func fourDigits(_ word: Word) -> Int? { number(word, digits: 4...4) }
+
+    /// Two digits more than 50 years ahead mean the past century (RFC 9110 section 5.6.7).
+    private static func year(_ word: Word, now: Date) -> Int? {
+        guard let short = number(word, digits: 2...2) else { return fourDigits(word) }
+        let current = civil(days: Int(now.timeIntervalSince1970 / 86_400)).year
+        let guess = current - current % 100 + short
+        return guess > current + 50 ? guess - 100 : guess
+    }
+
+    private static func date(year: Int?, month: Word, day: Word, time: Word) -> Date? {
+        let clock = time.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard let year, let month = months.firstIndex(where: { month.elementsEqual($0.utf8) }),
+            let day = number(day, digits: 1...2), (1...length(of: month + 1, year)).contains(day), clock.count == 3,
+            let hour = number(clock[0], digits: 2...2), hour < 24,
+            let minute = number(clock[1], digits: 2...2), minute < 60,
+            // 60 is a leap second.
+            let second = number(clock[2], digits: 2...2), second <= 60
+        else { return nil }
+        let days = days(year: year, month: month + 1, day: day)
+        return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
+    }
+
+    private static func length(of month: Int, _ year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days since 1970-01-01 in the Gregorian calendar. Years are counted from March, so that the leap day ends them.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let marchYear = month > 2 ? year : year - 1
+        let sinceMarch = (month + 9) % 12
+        let dayOfYear = (153 * sinceMarch + 2) / 5 + day - 1
+        return marchYear * 365 + floored(marchYear, 4) - floored(marchYear, 100) + floored(marchYear, 400) + dayOfYear
+            - 719_468
+    }
+
+    /// The inverse of ``days(year:month:day:)``, by eras of 400 years.
+    private static func civil(days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = floored(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let sinceMarch = (5 * dayOfYear + 2) / 153
+        let month = sinceMarch < 10 ? sinceMarch + 3 : sinceMarch - 9
+        return (era * 400 + yearOfEra + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * sinceMarch + 2) / 5 + 1)
+    }
+
+    private static func floored(_ number: Int, _ divisor: Int) -> Int {
+        number / divisor - (number % divisor < 0 ? 1 : 0)
+    }
+
+    private static func padded(_ number: Int, _ width: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

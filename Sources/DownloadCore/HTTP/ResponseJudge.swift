@@ -1,0 +1,184 @@
+import HTTPTypes
+
+/// Judges a response head before a byte of its body is written. libcurl reports success for a 200 with the whole file,
+/// for wrong offsets and for error pages: what counts is decided here.
+package struct ResponseJudge: Sendable, Equatable {
+    /// The first byte asked for.
+    package var start: Int64
+    /// One past the last byte asked for; nil for an open end.
+    package var end: Int64?
+    /// False: the request had no `Range`.
+    package var asksRange: Bool
+    /// A conditional request for a file that is complete here: 304 is an answer.
+    package var isConditional = false
+    /// What is known of the version that the bytes on disk, or the other segments, belong to; nil for a fresh start.
+    package var known: Version?
+
+    package struct Version: Sendable, Equatable {
+        package var validators: Validators
+        package var total: Int64?
+        package var contentType: String?
+
+        package init(validators: Validators, total: Int64?, contentType: String?) {
+            self.validators = validators
+            self.total = total
+            self.contentType = contentType
+        }
+    }
+
+    package init(start: Int64, end: Int64?, asksRange: Bool, known: Version? = nil) {
+        self.start = start
+        self.end = end
+        self.asksRange = asksRange
+        self.known = known
+    }
+
+    package enum Verdict: Sendable, Equatable {
+        /// The body begins at `offset` and ends before `end` (nil: where it ends); it belongs to the known version.
+        case body(offset: Int64, end: Int64?, total: Int64?)
+        /// The whole of another version, from its first byte.
+        case newVersion(total: Int64?, why: String)
+        /// Another version, but this answer is not its beginning: ask again from 0.
+        case changed(why: String)
+        /// The file that is here is still the current one.
+        case current
+        case redirect(to: String)
+        /// The server does not like ranges, or the file is empty: ask without.
+        case askWithoutRange
+        case failed(DownloadError)
+    }
+
+    package func judge(_ head: ResponseHead) -> Verdict {
+        switch head.status {
+        case 200: judgeWhole(head)
+        case 206: judgePart(head)
+        case 304 where isConditional: .current
+        case 301, 302, 303, 307, 308:
+            head.redirectURL.map { .redirect(to: $0) } ?? .failed(.protocolViolated(.redirectWithoutLocation))
+        case 416: judgeUnsatisfied(head)
+        case 401, 407: .failed(.authenticationFailed(status: head.status))
+        case 400 where asksRange && known == nil && !isConditional,
+            501 where asksRange && known == nil && !isConditional:
+            .askWithoutRange
+        default: .failed(.serverRefused(status: head.status, phrase: head.phrase))
+        }
+    }
+
+    // MARK: 200
+
+    private func judgeWhole(_ head: ResponseHead) -> Verdict {
+        let total = Self.contentLength(head)
+        guard let known else { return .body(offset: 0, end: total, total: total) }
+        if let error = typeChanged(head, known) { return .failed(error) }
+        switch compare(head, total: total, with: known) {
+        case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
+        case .different(let why): return .newVersion(total: total, why: why)
+        case .unknown where known.validators.isEmpty:
+            return .newVersion(total: total, why: "the server sends the whole file, and nothing tells its versions apart")
+        case .unknown:
+            return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
+        }
+    }
+
+    // MARK: 206
+
+    private func judgePart(_ head: ResponseHead) -> Verdict {
+        func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
+        guard asksRange else { return wrong("206 to a request without a range") }
+        guard let value = head.fields[.contentRange] else { return wrong("206 without Content-Range") }
+        guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
+            return wrong("Content-Range: \(value)")
+        }
+        if let known, let why = changeOf(head, total: total, with: known) { return .changed(why: why) }
+        guard range.lowerBound == start else { return wrong("asked from \(start), got \(value)") }
+        if let end, range.upperBound > end { return wrong("asked up to \(end - 1), got \(value)") }
+        guard let total = total ?? known?.total else {
+            // Without a total the end of the body would not prove the end of the file.
+            return start == 0 && known == nil ? .askWithoutRange : wrong(value)
+        }
+        if let known {
+            if let error = typeChanged(head, known) { return .failed(error) }
+            if let etag = known.validators.etag, EntityTag(head: head) == nil {
+                return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
+            }
+        }
+        return .body(offset: range.lowerBound, end: range.upperBound, total: total)
+    }
+
+    // MARK: 416
+
+    private func judgeUnsatisfied(_ head: ResponseHead) -> Verdict {
+        if !asksRange { return .failed(.serverRefused(status: 416, phrase: head.phrase)) }
+        guard let known else {
+            return start == 0 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
+        }
+        if let value = head.fields[.contentRange], case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
+            total != known.total
+        {
+            return .changed(why: "its size is now \(total)")
+        }
+        return .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
+    }
+
+    // MARK: Versions
+
+    private enum Comparison {
+        case same, unknown
+        case different(String)
+    }
+
+    private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
+        if let why = changeOf(head, total: total, with: known) { return .different(why) }
+        let now = Validators(head: head)
+        if let was = known.validators.etag, let etag = now.etag, was.isStrongly(etag) { return .same }
+        if known.validators.etag == nil, known.validators.lastModifiedIsStrong,
+            known.validators.lastModified == now.lastModified, let total, total == known.total
+        {
+            return .same
+        }
+        return .unknown
+    }
+
+    /// Evidence that this is another version; nil when there is none.
+    private func changeOf(_ head: ResponseHead, total: Int64?, with known: Version) -> String? {
+        let now = Validators(head: head)
+        if let was = known.validators.etag, let etag = now.etag {
+            if was.opaque != etag.opaque { return "its ETag was \(was.fieldValue), now \(etag.fieldValue)" }
+            if was.isStrongly(etag), known.total == nil || total == nil || total == known.total { return nil }
+        } else if known.validators.etag == nil, let was = known.validators.lastModified,
+            let modified = now.lastModified, was != modified
+        {
+            return "it was modified \(was), now \(modified)"
+        }
+        if let was = known.total, let total, was != total { return "its size was \(was), now \(total)" }
+        return nil
+    }
+
+    /// A page where a file was: a login form, an error page with status 200. What is on disk is not given up for it.
+    private func typeChanged(_ head: ResponseHead, _ known: Version) -> DownloadError? {
+        guard Self.mediaType(head) == "text/html", known.contentType != "text/html" else { return nil }
+        return .verificationFailed(.unexpectedType(was: known.contentType ?? "of no type", is: "text/html"))
+    }
+
+    package static func mediaType(_ head: ResponseHead) -> String? {
+        head.fields[.contentType].map {
+            $0.prefix { $0 != ";" }.trimmingPrefix { $0 == " " }.lowercased().replacing(" ", with: "")
+        }
+    }
+
+    /// The size of the whole body by its framing; nil when it is chunked or ends with the connection.
+    package static func contentLength(_ head: ResponseHead) -> Int64? {
+        guard head.fields[.transferEncoding] == nil, let value = head.fields[.contentLength],
+            value.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int64(value)
+    }
+}
+
+extension EntityTag {
+    /// The response's ETag; nil when there is none, or a malformed one.
+    package init?(head: ResponseHead) {
+        guard let value = head.fields[.eTag] else { return nil }
+        self.init(fieldValue: value)
+    }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import Synchronization
+
+/// Receives one transfer: judges its head, compares what overlaps, gathers its bytes in pool buffers and hands them to
+/// the disk. Without a file yet it holds one buffer, then pauses until the runner attaches one.
+package final class SegmentWriter: TransferSink {
+    /// Which of the download's connections this is.
+    package let connection: Int
+    package let judge: ResponseJudge
+    private let disk: DiskWriter
+    private let control: RunnerControl
+    private let state: Mutex<State>
+
+    /// Why this sink ended the transfer itself.
+    package enum Refusal: Sendable, Equatable {
+        case verdict
+        /// The bytes on disk and the first bytes of the answer differ.
+        case overlapDiffers
+        case tooLong
+        case fileFailed
+    }
+
+    private struct State {
+        var head: ResponseHead?
+        var verdict: ResponseJudge.Verdict?
+        var refusal: Refusal?
+        var file: PartialFile?
+        /// Where the next byte goes.
+        var position: Int64
+        var end: Int64?
+        var overlap: [UInt8]
+        var overlapSeen = 0
+        var buffer: PoolBuffer?
+        var filled = 0
+        var isAnnounced = false
+        var isFinished = false
+        var waitsForFile = false
+        var transfer: (any Transfer)?
+        /// Woken before the transfer was known.
+        var owesResume = false
+    }
+
+    /// - Parameters:
+    ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
+    ///   - overlap: what the first bytes of the answer must be; `judge.start` is where they begin.
+    package init(
+        connection: Int, judge: ResponseJudge, file: PartialFile?, overlap: [UInt8], disk: DiskWriter,
+        control: RunnerControl
+    ) {
+        self.connection = connection
+        self.judge = judge
+        self.disk = disk
+        self.control = control
+        state = Mutex(State(file: file, position: judge.start, end: judge.end, overlap: overlap))
+    }
+
+    // MARK: For the runner
+
+    package var head: ResponseHead? { state.withLock { $0.head } }
+    package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
+    package var refusal: Refusal? { state.withLock { $0.refusal } }
+    /// What the answer still owes; an open end counts from the position. Nil without a known end.
+    package var unfinished: Range<Int64>? {
+        state.withLock { state in state.end.map { min(state.position, $0)..<$0 } }
+    }
+    package var position: Int64 { state.withLock { $0.position } }
+
+    package func begin(_ transport: any Transport, _ request: TransferRequest) {
+        let transfer = transport.start(request, sink: self)
+        let owesResume = state.withLock { state in
+            state.transfer = transfer
+            return state.owesResume
+        }
+        if owesResume { transfer.resume() }
+    }
+
+    package func cancel() { state.withLock { $0.transfer }?.cancel() }
+
+    /// Gives the bytes a place; what was held back goes on.
+    package func attach(_ file: PartialFile) {
+        let resumes = state.withLock { state in
+            state.file = file
+            if state.isFinished || state.waitsForFile { submit(&state) }
+            defer { state.waitsForFile = false }
+            return state.waitsForFile
+        }
+        if resumes { resumeTransfer() }
+    }
+
+    /// A checkpoint nears: hands over a buffer that is filled in part, or asks for a file to put it in.
+    package func flush() {
+        let announces = state.withLock { state in
+            if state.file != nil { submit(&state) }
+            guard state.file == nil, state.filled > 0, !state.isAnnounced else { return false }
+            state.isAnnounced = true
+            return true
+        }
+        if announces { control.send(.segmentOpened(self)) }
+    }
+
+    /// Gives up what is in the buffer.
+    package func discard() {
+        let buffer = state.withLock { state in
+            defer { state.buffer = nil }
+            return state.buffer
+        }
+        if let buffer { disk.pool.give(buffer) }
+    }
+
+    // MARK: The engine's thread
+
+    package func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        let verdict = judge.judge(head)
+        let (disposition, announces): (HeadDisposition, Bool) = state.withLock { state in
+            state.head = head
+            state.verdict = verdict
+            switch verdict {
+            case .body(let offset, let end, let total):
+                if offset != judge.start { state.overlap = [] }
+                state.position = offset
+                state.end = end
+                if state.file != nil, offset != judge.start {
+                    // A later connection is answered from the start: of no use to it.
+                    state.refusal = .verdict
+                    return (.refuse, false)
+                }
+                return (.accept, announce(&state, total))
+            case .newVersion(let total, _):
+                guard state.file == nil else {
+                    state.refusal = .verdict
+                    return (.refuse, false)
+                }
+                state.overlap = []
+                state.position = 0
+                state.end = total
+                return (.accept, announce(&state, total))
+            case .redirect, .askWithoutRange, .current: return (.discard, false)
+            case .failed(.serverRefused), .failed(.authenticationFailed): return (.discard, false)
+            case .changed, .failed:
+                state.refusal = .verdict
+                return (.refuse, false)
+            }
+        }
+        if announces { control.send(.segmentOpened(self)) }
+        return disposition
+    }
+
+    /// A small body needs no file before its end; whatever is larger, or of unknown size, does.
+    private func announce(_ state: inout State, _ total: Int64?) -> Bool {
+        guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
+        state.isAnnounced = true
+        return true
+    }
+
+    package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let (disposition, announces, count) = state.withLock { state in take(bytes, &state) }
+        if count > 0 { control.add(received: count) }
+        if announces { control.send(.segmentOpened(self)) }
+        return disposition
+    }
+
+    private func take(
+        _ bytes: UnsafeRawBufferPointer, _ state: inout State
+    ) -> (BodyDisposition, announces: Bool, count: Int) {
+        if state.file?.failure != nil {
+            state.refusal = .fileFailed
+            return (.refuse, false, 0)
+        }
+        let overlapping = min(bytes.count, state.overlap.count - state.overlapSeen)
+        if let end = state.end, state.position + Int64(bytes.count) > end {
+            state.refusal = .tooLong
+            return (.refuse, false, 0)
+        }
+        // First the room for all of it: a pause must leave nothing half taken.
+        var rest = UnsafeRawBufferPointer(rebasing: bytes[overlapping...])
+        guard let second = makeRoom(for: rest.count, &state) else {
+            return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
+        }
+        if overlapping > 0 {
+            let seen = state.overlapSeen
+            let same = state.overlap[seen..<seen + overlapping].elementsEqual(bytes.prefix(overlapping))
+            guard same else {
+                state.refusal = .overlapDiffers
+                if let spare = second.spare { disk.pool.give(spare) }
+                return (.refuse, false, 0)
+            }
+            state.overlapSeen += overlapping
+            state.position += Int64(overlapping)
+        }
+        let count = rest.count
+        var spare = second.spare
+        while !rest.isEmpty {
+            if state.buffer == nil {
+                state.buffer = spare
+                spare = nil
+            }
+            guard let buffer = state.buffer else { break }
+            let capacity = capacity(state)
+            let part = min(rest.count, capacity - state.filled)
+            (buffer.bytes + state.filled).copyMemory(from: rest.baseAddress.unsafelyUnwrapped, byteCount: part)
+            state.filled += part
+            state.position += Int64(part)
+            rest = UnsafeRawBufferPointer(rebasing: rest[part...])
+            if state.filled == capacity, state.file != nil { submit(&state) }
+        }
+        if let spare { disk.pool.give(spare) }
+        return (.taken, false, count)
+    }
+
+    private func announceNow(_ state: inout State) -> Bool {
+        state.isAnnounced = true
+        return true
+    }
+
+    /// Nil: pause. The result holds a second buffer if the first will overflow.
+    private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
+        if count == 0 { return (nil, ()) }
+        if state.buffer == nil {
+            guard let buffer = takeBuffer() else { return nil }
+            state.buffer = buffer
+            state.filled = 0
+        }
+        guard count > capacity(state) - state.filled else { return (nil, ()) }
+        guard state.file != nil else {
+            state.waitsForFile = true
+            return nil
+        }
+        guard let spare = takeBuffer() else { return nil }
+        return (spare, ())
+    }
+
+    /// Buffers end where the file offset is a multiple of their size.
+    private func capacity(_ state: State) -> Int {
+        let start = state.position - Int64(state.filled)
+        return BufferPool.bufferSize - Int(start % Int64(BufferPool.bufferSize))
+    }
+
+    private func takeBuffer() -> PoolBuffer? {
+        disk.pool.take { [weak self, pool = disk.pool] in
+            if self?.resumeTransfer() != true { pool.wakeOne() }
+        }
+    }
+
+    private func submit(_ state: inout State) {
+        guard let file = state.file, let buffer = state.buffer else { return }
+        state.buffer = nil
+        if state.filled == 0 { return disk.pool.give(buffer) }
+        disk.write(buffer, count: state.filled, to: file, at: state.position - Int64(state.filled))
+        state.filled = 0
+    }
+
+    /// False when there is nothing to go on with.
+    @discardableResult
+    private func resumeTransfer() -> Bool {
+        let (transfer, isFinished) = state.withLock { state in
+            if state.transfer == nil { state.owesResume = true }
+            return (state.transfer, state.isFinished)
+        }
+        if isFinished { return false }
+        transfer?.resume()
+        return true
+    }
+
+    package func transferDidFinish(_ result: TransferResult) {
+        state.withLock { state in
+            state.isFinished = true
+            state.transfer = nil
+            if state.file != nil { submit(&state) }
+        }
+        // A buffer may have been freed for this one; it needs none any more.
+        disk.pool.wakeOne()
+        control.send(.segmentFinished(self, result))
+    }
+}

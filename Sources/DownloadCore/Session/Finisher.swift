@@ -1,0 +1,162 @@
+/// Finishes whole files in batches: what is ready shares its syncs and its commits. The order makes every crash in
+/// between harmless: sync, `finishing` in the store, rename, sync of the folder, `completed` in the store.
+package actor Finisher {
+    package struct Job: Sendable {
+        package var record: DownloadRecord
+        package let file: PartialFile
+        /// The final name may be taken by a file to be replaced.
+        package let replaces: Bool
+        /// A final name that was taken meanwhile gives way to an alternative.
+        package let renames: Bool
+    }
+
+    private struct Entry {
+        var job: Job
+        var failure: DownloadError?
+        let continuation: CheckedContinuation<Result<DownloadRecord, DownloadError>, Never>
+    }
+
+    private let store: any DownloadStore
+    private let session: String
+    private let disk: DiskWriter
+    private var waiting: [Entry] = []
+    private var isWorking = false
+
+    /// From so many files on, one sync of the file system is cheaper than one for each.
+    private static let sharedSyncFrom = 8
+
+    package init(store: any DownloadStore, session: String, disk: DiskWriter) {
+        self.store = store
+        self.session = session
+        self.disk = disk
+    }
+
+    /// Returns the record as completed and stored.
+    package func finish(_ job: Job) async throws(DownloadError) -> DownloadRecord {
+        let result = await withCheckedContinuation { continuation in
+            waiting.append(Entry(job: job, continuation: continuation))
+            guard !isWorking else { return }
+            isWorking = true
+            Task { await work() }
+        }
+        return try result.get()
+    }
+
+    private func work() async {
+        while !waiting.isEmpty {
+            var batch = waiting
+            waiting = []
+            await finish(&batch)
+            for entry in batch {
+                entry.continuation.resume(returning: entry.failure.map { .failure($0) } ?? .success(entry.job.record))
+            }
+        }
+        isWorking = false
+    }
+
+    private func finish(_ batch: inout [Entry]) async {
+        await sync(&batch)
+        for index in batch.indices { batch[index].job.record.isFinishing = true }
+        await save(&batch)
+        await rename(&batch)
+        for index in batch.indices where batch[index].failure == nil {
+            batch[index].job.record.isFinishing = false
+            batch[index].job.record.state = .completed
+            batch[index].job.record.session = nil
+            batch[index].job.record.speed = nil
+        }
+        await save(&batch)
+    }
+
+    // MARK: Steps; each skips what has failed
+
+    private func sync(_ batch: inout [Entry]) async {
+        let jobs = batch.map(\.job)
+        let shares = jobs.count >= Self.sharedSyncFrom
+        let failures = await disk.sync { () -> [DownloadError?] in
+            var synced: Set<String> = []
+            return jobs.map { job in
+                Self.failure { () throws(DownloadError) in
+                    if !shares { return try job.file.sync() }
+                    if synced.insert(job.file.folder).inserted { try job.file.syncFileSystem() }
+                }
+            }
+        }
+        note(failures, &batch)
+    }
+
+    private func rename(_ batch: inout [Entry]) async {
+        let work = batch.map { $0.failure == nil ? $0.job : nil }
+        let results = await disk.sync { () -> [(DownloadRecord?, DownloadError?)] in
+            var folders: [String: PartialFile] = [:]
+            let renamed = work.map { job -> (DownloadRecord?, DownloadError?) in
+                guard let job else { return (nil, nil) }
+                do throws(DownloadError) {
+                    let record = try Self.rename(job)
+                    folders[job.file.folder] = job.file
+                    return (record, nil)
+                } catch {
+                    return (nil, error)
+                }
+            }
+            let failure = folders.values.lazy.compactMap { file in
+                Self.failure { () throws(DownloadError) in try file.syncFolder() }
+            }.first
+            return renamed.map { ($0.0, $0.1 ?? ($0.0 == nil ? nil : failure)) }
+        }
+        for (index, result) in results.enumerated() {
+            if let record = result.0 { batch[index].job.record = record }
+        }
+        note(results.map(\.1), &batch)
+    }
+
+    private static func rename(_ job: Job) throws(DownloadError) -> DownloadRecord {
+        var record = job.record
+        let name = job.file.name
+        guard job.file.isStillNamed() else { throw .fileFailed(.replaced, path: job.file.path) }
+        var finalName = name
+        for count in 1...9999 {
+            do throws(DownloadError) {
+                try job.file.rename(to: finalName, replacing: job.replaces)
+                record.fileName = finalName
+                record.completed = try job.file.completedFile(
+                    named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
+                return record
+            } catch .fileFailed(.exists, let path) {
+                guard job.renames else { throw .fileFailed(.exists, path: path) }
+                finalName = FileNaming.alternative(name, count)
+            }
+        }
+        throw .fileFailed(.exists, path: FileNaming.path(job.file.folder, name))
+    }
+
+    private func save(_ batch: inout [Entry]) async {
+        let records = batch.filter { $0.failure == nil }.map(\.job.record)
+        guard !records.isEmpty else { return }
+        do {
+            let lost = try await store.save(records, session: session)
+            for index in batch.indices where batch[index].failure == nil && lost.contains(batch[index].job.record.id) {
+                batch[index].failure = .sessionUnavailable(
+                    .ownedElsewhere(batch[index].job.record.id, session: "another"))
+            }
+        } catch {
+            let failure = error as? DownloadError ?? .unexpected("\(error)")
+            note(batch.map { _ in failure }, &batch)
+        }
+    }
+
+    private func note(_ failures: [DownloadError?], _ batch: inout [Entry]) {
+        for (index, failure) in failures.enumerated() where batch[index].failure == nil {
+            batch[index].failure = failure
+        }
+    }
+
+    private static func failure(_ body: () throws(DownloadError) -> Void) -> DownloadError? {
+        do throws(DownloadError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

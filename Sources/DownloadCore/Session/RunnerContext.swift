@@ -1,0 +1,15 @@
+import Foundation
+
+/// What a runner works with: its session's parts.
+package struct RunnerContext: Sendable {
+    package let session: String
+    package let transport: any Transport
+    package let store: any DownloadStore
+    package let disk: DiskWriter
+    package let finisher: Finisher
+    /// Sent with every request unless the user set it: identity encoding, the user agent.
+    package let userAgent: String
+    /// The transfers of this attempt are over; what follows needs no slot.
+    package let transfersEnded: @Sendable (DownloadID) -> Void
+    package let announce: @Sendable (DownloadEvent) -> Void
+}

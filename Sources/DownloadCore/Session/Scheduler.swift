@@ -1,0 +1,62 @@
+/// Says what may start: limits in all and per origin, priority, then order. Pure.
+package struct Scheduler: Sendable, Equatable {
+    package struct Candidate: Sendable, Equatable {
+        package let id: DownloadID
+        package let origin: String
+        package let priority: Int
+
+        package init(id: DownloadID, origin: String, priority: Int) {
+            self.id = id
+            self.origin = origin
+            self.priority = priority
+        }
+    }
+
+    private let maxConcurrent: Int
+    private let maxPerOrigin: Int
+    /// By priority, then order.
+    private var candidates: [Candidate] = []
+    private var running: [DownloadID: String] = [:]
+    private var perOrigin: [String: Int] = [:]
+
+    package init(maxConcurrent: Int, maxPerOrigin: Int) {
+        self.maxConcurrent = max(1, maxConcurrent)
+        self.maxPerOrigin = max(1, maxPerOrigin)
+    }
+
+    package var candidateCount: Int { candidates.count }
+
+    package var hasFreeSlot: Bool { running.count < maxConcurrent }
+
+    /// How many more wait for the same origin.
+    package func waiting(for origin: String) -> Int {
+        candidates.count { $0.origin == origin }
+    }
+
+    package mutating func add(_ candidate: Candidate) {
+        let index = candidates.firstIndex {
+            ($0.priority, candidate.id) < (candidate.priority, $0.id)
+        }
+        candidates.insert(candidate, at: index ?? candidates.count)
+    }
+
+    package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }
+
+    /// Takes the next one that the limits allow; it holds a slot until ``ended(_:)``.
+    package mutating func start() -> DownloadID? {
+        guard hasFreeSlot,
+            let index = candidates.firstIndex(where: { perOrigin[$0.origin, default: 0] < maxPerOrigin })
+        else { return nil }
+        let candidate = candidates.remove(at: index)
+        running[candidate.id] = candidate.origin
+        perOrigin[candidate.origin, default: 0] += 1
+        return candidate.id
+    }
+
+    /// Its transfers are over; calling it again does nothing.
+    package mutating func ended(_ id: DownloadID) {
+        guard let origin = running.removeValue(forKey: id) else { return }
+        perOrigin[origin, default: 1] -= 1
+        if perOrigin[origin] == 0 { perOrigin[origin] = nil }
+    }
+}

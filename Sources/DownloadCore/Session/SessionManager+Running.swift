@@ -1,0 +1,190 @@
+import Foundation
+
+/// From queued to the end of an attempt, and to the next one.
+extension SessionManager {
+    /// Records kept ready beside those that run.
+    private static let windowSize = 256
+    /// Whole files on their way to their names; each holds descriptors.
+    private static let finishingLimit = 128
+
+    // MARK: Starting
+
+    func offer(_ record: DownloadRecord) {
+        guard candidates.count < 2 * Self.windowSize else {
+            queueMayHaveMore = true
+            queuePosition = nil
+            return
+        }
+        guard !isKnown(record.id) else { return }
+        candidates[record.id] = record
+        scheduler.add(
+            .init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+    }
+
+    private func isKnown(_ id: DownloadID) -> Bool { candidates[id] != nil || entries[id] != nil }
+
+    /// Starts what may start.
+    func fill() async {
+        guard !isFilling else { return }
+        isFilling = true
+        defer { isFilling = false }
+        while stopReason == nil, scheduler.hasFreeSlot, entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit {
+            if candidates.isEmpty, queueMayHaveMore { await loadMore() }
+            guard stopReason == nil, let id = scheduler.start() else { break }
+            guard let record = candidates.removeValue(forKey: id) else {
+                scheduler.ended(id)
+                continue
+            }
+            start(record, failures: retries.removeValue(forKey: id) ?? 0)
+        }
+    }
+
+    private func loadMore() async {
+        do {
+            let records = try await store.queued(
+                session: parts.identifier, after: queuePosition, limit: Self.windowSize)
+            queueMayHaveMore = records.count == Self.windowSize
+            queuePosition = records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) }
+            for record in records { offer(record) }
+            if !queueMayHaveMore { queuePosition = nil }
+        } catch {
+            queueMayHaveMore = false
+        }
+    }
+
+    private func start(_ queued: DownloadRecord, failures: Int) {
+        guard let context else { return }
+        var record = queued
+        record.move(to: .running)
+        let control = RunnerControl(record: record)
+        let origin = record.request.url.origin
+        let multiplexes = record.request.url.scheme == "https" && scheduler.waiting(for: origin) > 0
+        let task = Task { [record] in
+            let runner = DownloadRunner(
+                record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+            let outcome = await runner.run()
+            await self.ended(runner.record, outcome)
+        }
+        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
+    }
+
+    // MARK: Ending
+
+    func transfersEnded(_ id: DownloadID) async {
+        guard entries[id] != nil else { return }
+        entries[id]?.isFinishing = true
+        scheduler.ended(id)
+        await fill()
+    }
+
+    /// What a runner found out on its way: size, name.
+    func note(_ record: DownloadRecord) {
+        guard entries[record.id]?.record.state == .running else { return }
+        entries[record.id]?.record = record
+    }
+
+    private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
+        var record = ended
+        scheduler.ended(record.id)
+        switch outcome {
+        case .completed:
+            if record.state != .completed {
+                record.move(to: .completed)
+                record.session = nil
+                record = await save(record)
+            }
+            leave(record)
+            broadcaster.send(
+                record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
+                    ?? .didComplete(DownloadSnapshot(record: record)))
+        case .stopped:
+            record.move(to: .paused(stopReason ?? .user))
+            record.session = nil
+            record = await save(record)
+            leave(record)
+            broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+        case .failed(let error, let retryAfter):
+            await failed(record, error, retryAfter)
+        }
+        await fill()
+    }
+
+    private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: Double?) async {
+        var record = ended
+        let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
+        let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
+        let decision = record.request.retry.decide(
+            error, failures: failures, retryAfter: retryAfter, jitter: .random(in: 0...1))
+        guard case .retry(let delay) = decision, stopReason == nil else {
+            record.move(to: stopReason.map { .paused($0) } ?? .failed(error))
+            record.session = nil
+            record = await save(record)
+            leave(record)
+            let snapshot = DownloadSnapshot(record: record)
+            return broadcaster.send(stopReason == nil ? .didFail(snapshot, record.failure ?? error) : .didPause(snapshot))
+        }
+        record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
+        record = await save(record)
+        wait(record, failures: failures + 1, delay: delay)
+        broadcaster.send(.willRetry(DownloadSnapshot(record: record), error))
+    }
+
+    private func wait(_ record: DownloadRecord, failures: Int, delay: Double) {
+        let control = RunnerControl(record: record)
+        let task = Task { [weak self] in
+            try? await Task.sleep(for: .seconds(delay))
+            await self?.waited(record.id, failures: failures)
+        }
+        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
+        if stopReason != nil { task.cancel() }
+    }
+
+    /// The delay is over, or was cut short by the end of the session.
+    private func waited(_ id: DownloadID, failures: Int) async {
+        guard let entry = entries[id], entry.record.state.kind == .waiting else { return }
+        var record = entry.record
+        if let stopReason {
+            record.move(to: .paused(stopReason))
+            record.session = nil
+            record = await save(record)
+            leave(record)
+            return broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+        }
+        record.move(to: .queued)
+        entries[id] = nil
+        retries[id] = failures
+        offer(record)
+        await fill()
+    }
+
+    private func leave(_ record: DownloadRecord) {
+        entries[record.id] = nil
+        guard entries.isEmpty else { return }
+        for waiter in idleWaiters { waiter.resume() }
+        idleWaiters.removeAll()
+    }
+
+    /// The record as it stands after the save: failed, if the store could not take it.
+    private func save(_ record: DownloadRecord) async -> DownloadRecord {
+        var saved = record
+        saved.updated = Date()
+        do {
+            _ = try await store.save([saved], session: parts.identifier)
+        } catch {
+            saved.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
+        }
+        return saved
+    }
+}
+
+extension DownloadRecord {
+    /// Every change of state goes through here.
+    package mutating func move(to next: DownloadState) {
+        assert(state.canMove(to: next.kind) || state == next, "\(state.kind) -> \(next.kind)")
+        state = next
+    }
+
+    var failure: DownloadError? {
+        if case .failed(let error) = state { error } else { nil }
+    }
+}

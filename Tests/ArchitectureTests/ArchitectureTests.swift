@@ -1,0 +1,31 @@
+import Testing
+
+@Suite struct ArchitectureTests {
+    @Test("The tree keeps every rule", arguments: Rule.all)
+    func tree(_ rule: Rule) throws {
+        let violations = try SourceTree.files().flatMap(rule.check)
+        #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
+    }
+
+    @Test("The tree that is checked is the whole one")
+    func coverage() throws {
+        let files = try SourceTree.files()
+        let modules = Set(files.filter { $0.isSource && $0.isSwift }.map(\.module))
+        #expect(modules == Set(Rule.walls.keys))
+        for path in [
+            "Sources/DownloadCore/HTTP/ContentRange.swift", "Sources/CCurl/include/CCurl.h",
+            "Sources/CSystem/CSystem.c", "Tests/ArchitectureTests/ArchitectureTests.swift",
+        ] {
+            #expect(files.contains { $0.path == path && !$0.text.isEmpty }, "\(path)")
+        }
+    }
+
+    @Test("No wall has a door into another module of ours but DownloadCore, except DownloadKit's and the program's")
+    func star() {
+        for (module, allowed) in Rule.walls where !["DownloadKit", "dlm"].contains(module) {
+            #expect(allowed.isDisjoint(with: Rule.walls.keys.filter { $0 != "DownloadCore" }), "\(module)")
+        }
+        #expect(Rule.walls["dlm"]?.intersection(Rule.walls.keys) == ["DownloadKit"])
+        #expect(Rule.walls["DownloadCore"]?.isDisjoint(with: ["CCurl", "GRDB", "FlyingFox", "ArgumentParser"]) == true)
+    }
+}

@@ -1,0 +1,152 @@
+/// What every file must keep, as a function of its text: so each rule can be shown a file that breaks it.
+struct Rule: Sendable, CustomStringConvertible {
+    let description: String
+    let check: @Sendable (SourceFile) -> [Violation]
+
+    static let all: [Rule] = [
+        imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, featureMacros,
+    ]
+
+    /// The walls of docs/architecture.md: what each module may import. SwiftPM does not hold them, for it compiles
+    /// imports of whatever some dependency pulls in.
+    static let walls: [String: Set<String>] = [
+        "DownloadCore": [
+            "Foundation", "Synchronization", "CSystem", "Logging", "HTTPTypes", "StructuredFieldValues", "Glibc",
+        ],
+        "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
+        "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
+        "DownloadKit": ["DownloadCore", "CurlTransport", "DownloadStorage", "Foundation"],
+        "dlm": [
+            "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
+        ],
+    ]
+
+    static let imports = Rule(description: "A module imports what its row in the table of walls allows") { file in
+        guard file.isSource, file.isSwift else { return [] }
+        guard let allowed = walls[file.module] else {
+            return [Violation(path: file.path, line: 1, message: "module \(file.module) has no row in the walls")]
+        }
+        return matches(in: file) { tokens, index in
+            guard let module = importedModule(tokens, index), !allowed.contains(module) else { return nil }
+            return "\(file.module) must not import \(module)"
+        }
+    }
+
+    static let includes = Rule(description: "Only CCurl includes libcurl, only CSystem includes OpenSSL") { file in
+        lines(of: file, when: file.isSource && !file.isSwift) { line in
+            guard let header = directive("include", in: line) else { return nil }
+            if header.contains("curl/"), file.module != "CCurl" { return "libcurl belongs to CCurl" }
+            if header.contains("openssl/"), file.module != "CSystem" { return "OpenSSL belongs to CSystem" }
+            return nil
+        }
+    }
+
+    static let publicWords = Rule(description: "`public` stands only in DownloadCore and DownloadKit") { file in
+        guard file.isSource, file.isSwift, !["DownloadCore", "DownloadKit"].contains(file.module) else { return [] }
+        let declarations: Set = ["class", "func", "var", "let", "subscript", "init", "override", "static", "final"]
+        return matches(in: file) { tokens, index in
+            if text(tokens, index - 1) == "." { return nil }
+            let isOpen = text(tokens, index) == "open" && declarations.contains(text(tokens, index + 1))
+            return isOpen || text(tokens, index) == "public" ? "use package instead of public" : nil
+        }
+    }
+
+    static let length = Rule(description: "No file in Sources is longer than 400 lines") { file in
+        let count =
+            file.text.split(separator: "\n", omittingEmptySubsequences: false).count
+            - (file.text.hasSuffix("\n") ? 1 : 0)
+        guard file.isSource, count > 400 else { return [] }
+        return [Violation(path: file.path, line: count, message: "\(count) lines; split it")]
+    }
+
+    static let printing = Rule(description: "Only Sources/dlm/Output prints") { file in
+        guard file.isSource, file.isSwift, !file.path.hasPrefix("Sources/dlm/Output/") else { return [] }
+        return matches(in: file) { tokens, index in
+            guard ["print", "debugPrint", "dump"].contains(text(tokens, index)), text(tokens, index + 1) == "(",
+                text(tokens, index - 1) != "func",
+                text(tokens, index - 1) != "." || text(tokens, index - 2) == "Swift"
+            else { return nil }
+            return "\(text(tokens, index)) belongs to dlm/Output"
+        }
+    }
+
+    static let curlNames = Rule(description: "No name of libcurl outside of CCurl and CurlTransport") { file in
+        guard file.isSource, file.isSwift, file.module != "CurlTransport" else { return [] }
+        return matches(in: file) { tokens, index in
+            let name = text(tokens, index)
+            let isCurl = name.hasPrefix("curl_") || name.prefix { $0 != "_" }.hasPrefix("CURL") && name.contains("_")
+            return isCurl ? "\(name) belongs to CurlTransport" : nil
+        }
+    }
+
+    static let forcedTries = Rule(description: "No `try!` in Sources") { file in
+        guard file.isSource, file.isSwift else { return [] }
+        return matches(in: file) { tokens, index in
+            text(tokens, index) == "try" && text(tokens, index + 1) == "!" ? "handle the error" : nil
+        }
+    }
+
+    /// The time limit of a wait, and the time that a running download is given before it is interrupted.
+    static let placesThatSleep: Set = [
+        "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
+    ]
+
+    static let sleeping = Rule(description: "No test sleeps to wait for something") { file in
+        guard file.isTest, file.isSwift, !placesThatSleep.contains(file.path) else { return [] }
+        return matches(in: file) { tokens, index in
+            let name = text(tokens, index)
+            guard ["sleep", "usleep", "nanosleep"].contains(name), text(tokens, index + 1) == "(" else { return nil }
+            return "wait for the event, with a time limit"
+        }
+    }
+
+    static let featureMacros = Rule(description: "The C headers define no _GNU_SOURCE") { file in
+        lines(of: file, when: file.isSource && file.path.hasSuffix(".h")) { line in
+            let defined = directive("define", in: line)?.split(whereSeparator: \.isWhitespace).first
+            return defined == "_GNU_SOURCE" ? "defined in a header it breaks the import of Glibc" : nil
+        }
+    }
+}
+
+extension Rule {
+    /// The token at `index`, empty beyond both ends.
+    private static func text(_ tokens: [Token], _ index: Int) -> String {
+        tokens.indices.contains(index) ? tokens[index].text : ""
+    }
+
+    /// `Foundation` at the `import` of `@_exported public import struct Foundation.Date`.
+    private static func importedModule(_ tokens: [Token], _ index: Int) -> String? {
+        guard text(tokens, index) == "import", text(tokens, index - 1) != "." else { return nil }
+        let kinds: Set = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var", "actor", "macro"]
+        let module = text(tokens, index + (kinds.contains(text(tokens, index + 1)) ? 2 : 1))
+        return module.filter { $0 != "`" }
+    }
+
+    private static func matches(
+        in file: SourceFile, _ message: (_ tokens: [Token], _ index: Int) -> String?
+    ) -> [Violation] {
+        let tokens = SwiftTokens.tokens(of: file.text)
+        return tokens.indices.compactMap { index in
+            message(tokens, index).map { Violation(path: file.path, line: tokens[index].line, message: $0) }
+        }
+    }
+
+    private static func lines(
+        of file: SourceFile, when applies: Bool, _ message: (Substring) -> String?
+    ) -> [Violation] {
+        guard applies else { return [] }
+        return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            .compactMap { index, line in
+                message(line).map { Violation(path: file.path, line: index + 1, message: $0) }
+            }
+    }
+
+    /// What follows `#name` on a line of C; nil when the line is something else.
+    private static func directive(_ name: String, in line: Substring) -> Substring? {
+        let trimmed = line.drop(while: \.isWhitespace)
+        guard trimmed.first == "#" else { return nil }
+        let word = trimmed.dropFirst().drop(while: \.isWhitespace)
+        guard word.hasPrefix(name) else { return nil }
+        return word.dropFirst(name.count)
+    }
+}

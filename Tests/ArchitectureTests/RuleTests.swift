@@ -1,0 +1,134 @@
+import Testing
+
+/// A text, where it would stand, and the lines of it that a rule must name.
+struct Sample: Sendable, CustomTestStringConvertible {
+    let rule: Rule
+    let path: String
+    let text: String
+    let lines: [Int]
+
+    init(_ rule: Rule, _ path: String, _ text: String, _ lines: [Int]) {
+        self.rule = rule
+        self.path = path
+        self.text = text
+        self.lines = lines
+    }
+
+    var testDescription: String { "\(path): \(text.prefix(60))" }
+}
+
+@Suite struct RuleTests {
+    @Test("A rule names exactly the lines that break it", arguments: samples)
+    func names(_ sample: Sample) {
+        let violations = sample.rule.check(SourceFile(path: sample.path, text: sample.text))
+        #expect(violations.map(\.line) == sample.lines, "\(violations)")
+        #expect(violations.allSatisfy { $0.path == sample.path })
+    }
+
+    @Test("Every rule has a sample that breaks it", arguments: Rule.all)
+    func coverage(_ rule: Rule) {
+        #expect(Self.samples.contains { $0.rule.description == rule.description && !$0.lines.isEmpty })
+    }
+
+    static let samples = imports + includes + publicWords + length + printing + curlNames + tries + sleeps + macros
+
+    static let core = "Sources/DownloadCore/HTTP/A.swift"
+    static let curl = "Sources/CurlTransport/A.swift"
+    static let program = "Sources/dlm/Commands/A.swift"
+
+    static let imports = [
+        Sample(.imports, core, "import Foundation\nimport HTTPTypes\nimport Synchronization\n", []),
+        Sample(.imports, core, "import Foundation\nimport GRDB\n", [2]),
+        Sample(.imports, core, "import CCurl", [1]),
+        Sample(.imports, core, "  import\n  CurlTransport", [1]),
+        Sample(
+            .imports, core, "@_exported import GRDB\n@testable import GRDB\n@preconcurrency\nimport GRDB", [1, 2, 4]),
+        Sample(.imports, core, "@_implementationOnly import GRDB; import ArgumentParser", [1, 1]),
+        Sample(
+            .imports, core, "public import GRDB\npackage import GRDB\ninternal import GRDB\nprivate import GRDB",
+            [1, 2, 3, 4]),
+        Sample(
+            .imports, core,
+            "@_spi(X) import GRDB\nimport struct GRDB.Row\nimport func Glibc.sleep\nimport class GRDB.X", [1, 2, 4]),
+        Sample(.imports, core, "import FoundationNetworking\nimport `GRDB`\nimport Foundation.NSDate", [1, 2]),
+        Sample(.imports, core, "#if canImport(GRDB)\nimport GRDB\n#endif", [2]),
+        Sample(.imports, core, "/* import Foundation */ import /* a */ GRDB // import CCurl", [1]),
+        Sample(.imports, core, "// import GRDB\n/* a /* b */ import GRDB */\nlet a = \"import GRDB\"", []),
+        Sample(.imports, core, "let a = \"\"\"\n  import GRDB\n  \"\"\"\nlet b = x.import + y", []),
+        Sample(.imports, curl, "import CCurl\nimport CSystem\nimport DownloadCore", []),
+        Sample(.imports, curl, "import Logging\nimport DownloadStorage\nimport DownloadKit", [1, 2, 3]),
+        Sample(.imports, "Sources/DownloadStorage/A.swift", "import GRDB\nimport CCurl\nimport CurlTransport", [2, 3]),
+        Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadCore\nimport GRDB\nimport CSystem", [2, 3]),
+        Sample(
+            .imports, program, "import DownloadKit\nimport DownloadCore\nimport CurlTransport\nimport GRDB", [2, 3, 4]),
+        Sample(.imports, "Sources/Unknown/A.swift", "import Foundation", [1]),
+        Sample(.imports, "Tests/DownloadCoreTests/A.swift", "import GRDB", []),
+    ]
+
+    static let includes = [
+        Sample(.includes, "Sources/CCurl/include/CCurl.h", "#include <curl/curl.h>\n#include <openssl/evp.h>", [2]),
+        Sample(.includes, "Sources/CSystem/CSystem.c", "#include <openssl/evp.h>\n # include \"curl/curl.h\"", [2]),
+        Sample(.includes, "Sources/CSystem/CSystem.c", "// #include <curl/curl.h>\n#include <errno.h>", []),
+    ]
+
+    static let publicWords = [
+        Sample(.publicWords, curl, "package struct A {}\npublic struct B {}\n  public  func c()", [2, 3]),
+        Sample(.publicWords, program, "public\nlet a = 1\nopen class B { open func c() {} }", [1, 3, 3]),
+        Sample(.publicWords, program, "public(set) var a = 1\n@usableFromInline public init() {}", [1, 2]),
+        Sample(.publicWords, program, "// public\nlet a = \"public\"; let b = x.public; let `public` = 1", []),
+        Sample(.publicWords, program, "let fd = open(path, 0); session.open(); func open() {}; publication()", []),
+        Sample(.publicWords, core, "public struct A {}", []),
+        Sample(.publicWords, "Sources/DownloadKit/A.swift", "public enum A {}", []),
+    ]
+
+    static let length = [
+        Sample(.length, core, String(repeating: "\n", count: 400), []),
+        Sample(.length, core, String(repeating: "a\n", count: 399) + "a", []),
+        Sample(.length, core, String(repeating: "\n", count: 401), [401]),
+        Sample(.length, core, String(repeating: "a\n", count: 400) + "a", [401]),
+        Sample(.length, "Sources/CSystem/CSystem.c", String(repeating: "\n", count: 500), [500]),
+        Sample(.length, "Tests/DlmTests/A.swift", String(repeating: "\n", count: 500), []),
+    ]
+
+    static let printing = [
+        Sample(.printing, core, "print(1)\n  print (2)\nSwift.print(3)\ndebugPrint(4)\ndump(5)", [1, 2, 3, 4, 5]),
+        Sample(.printing, program, "let a = b.map { print($0) }\nlet c = \"\\(print(1))\"", [1, 2]),
+        Sample(.printing, program, "output.print(1)\nfunc print(_ a: Int) {}\nfingerprint(1)\nlet print = 1", []),
+        Sample(.printing, program, "// print(1)\n\"print(1)\"\n#\"\"\"\n\" \\(print(1))\n\"\"\"#", []),
+        Sample(.printing, "Sources/dlm/Output/A.swift", "print(1)", []),
+        Sample(.printing, "Sources/dlm/OutputOther/A.swift", "print(1)", [1]),
+    ]
+
+    static let curlNames = [
+        Sample(
+            .curlNames, core, "let a = CURLE_OK\nset(CURLOPT_URL)\ncurl_easy_init()\nCURL_VERSION_TLS", [1, 2, 3, 4]),
+        Sample(.curlNames, program, "CURLINFO_X, CURLM_OK, CURLSHOPT_X", [1, 1, 1]),
+        Sample(
+            .curlNames, program, "// CURLE_OK\nlet curlCode = error.curlCode\nlet a = \"CURLE_OK\"\nCurlTransport_x", []
+        ),
+        Sample(.curlNames, curl, "CURLE_OK", []),
+    ]
+
+    static let tries = [
+        Sample(.forcedTries, core, "try! a()\ntry\n!b()\ntry ! c()", [1, 2, 4]),
+        Sample(.forcedTries, core, "// try! a()\ntry a()\ntry? a()\nlet b = \"try! c()\"\nretry!.d", []),
+        Sample(.forcedTries, "Tests/DlmTests/A.swift", "try! a()", []),
+    ]
+
+    static let sleeps = [
+        Sample(
+            .sleeping, "Tests/DlmTests/A.swift", "try await Task.sleep(for: .seconds(1))\nusleep(3)\nGlibc.sleep(1)",
+            [1, 2, 3]),
+        Sample(.sleeping, "Tests/DlmTests/A.swift", "// sleep(1)\n\"sleep(1)\"\nasleep(1)\nlet sleep = 2", []),
+        Sample(.sleeping, "Tests/DownloadTestSupport/Other.swift", "sleep(1)", [1]),
+        Sample(.sleeping, "Tests/DownloadTestSupport/Observed.swift", "try await Task.sleep(for: limit)", []),
+    ]
+
+    static let macros = [
+        Sample(
+            .featureMacros, "Sources/CSystem/include/CSystem.h", "#define _GNU_SOURCE\n # define  _GNU_SOURCE 1",
+            [1, 2]),
+        Sample(.featureMacros, "Sources/CSystem/include/CSystem.h", "// #define _GNU_SOURCE\n#define _GNU_SOURCES", []),
+        Sample(.featureMacros, "Sources/CSystem/CSystem.c", "#define _GNU_SOURCE", []),
+    ]
+}

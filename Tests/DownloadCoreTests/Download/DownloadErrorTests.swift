@@ -1,0 +1,179 @@
+import DownloadCore
+import Foundation
+import Testing
+
+/// What scripts see of an error.
+struct ErrorMeaning: Sendable, CustomTestStringConvertible {
+    let error: DownloadError
+    let exitStatus: Int32
+    let kind: String
+    let reason: String
+    let isTransient: Bool
+    let curlCode: Int?
+    let httpStatus: Int?
+    let systemErrno: Int32?
+    let description: String
+
+    init(
+        _ error: DownloadError, _ exitStatus: Int32, _ kind: String, _ reason: String, transient: Bool = false,
+        curl: Int? = nil, http: Int? = nil, errno: Int32? = nil, _ description: String
+    ) {
+        self.error = error
+        self.exitStatus = exitStatus
+        self.kind = kind
+        self.reason = reason
+        isTransient = transient
+        curlCode = curl
+        httpStatus = http
+        systemErrno = errno
+        self.description = description
+    }
+
+    var testDescription: String { "\(kind) \(reason)" }
+}
+
+@Suite struct DownloadErrorTests {
+    static let none = TransportDiagnosis(code: 0, message: "")
+    static let lost = TransportDiagnosis(code: 56, message: "reset by peer", errno: 104)
+    static let sum = Checksum(algorithm: .md5, digest: "00")
+
+    @Test("Every error has its status, words, numbers and sentence", arguments: meanings)
+    func meaning(_ row: ErrorMeaning) throws {
+        #expect(row.error.exitStatus == row.exitStatus)
+        #expect(row.error.kind == row.kind)
+        #expect(row.error.reason == row.reason)
+        #expect(row.error.isTransient == row.isTransient)
+        #expect(row.error.curlCode == row.curlCode)
+        #expect(row.error.httpStatus == row.httpStatus)
+        #expect(row.error.systemErrno == row.systemErrno)
+        #expect(row.error.description == row.description)
+        #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
+    }
+
+    static let meanings = requests + files + network + servers + verification + sessions
+
+    static let requests = [
+        ErrorMeaning(.requestInvalid(.malformedURL("h:x")), 2, "request", "malformedURL", "h:x: malformed URL"),
+        ErrorMeaning(
+            .requestInvalid(.missingScheme("h/(a)")), 2, "request", "missingScheme",
+            "h/(a): not a URL; did you mean https://h/(a)?"),
+        ErrorMeaning(
+            .requestInvalid(.unsupportedScheme("ftp")), 2, "request", "unsupportedScheme",
+            "unsupported scheme ftp:// (http and https work)"),
+        ErrorMeaning(
+            .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
+            "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),
+    ]
+
+    static let files = [
+        ErrorMeaning(
+            .fileFailed(.exists, path: "/a"), 3, "file", "exists",
+            "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
+        ErrorMeaning(
+            .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
+            "/a: exists already and belongs to no download; move it away first"),
+        ErrorMeaning(
+            .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
+        ErrorMeaning(
+            .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
+            "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
+        ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
+        ErrorMeaning(
+            .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
+        ErrorMeaning(
+            .fileFailed(.noSpace(needed: nil), path: "/a"), 3, "file", "noSpace", "/a: no space left on the device"),
+        ErrorMeaning(
+            .fileFailed(.noSpace(needed: 7), path: "/a"), 3, "file", "noSpace",
+            "/a: no space left on the device (7 bytes more are needed)"),
+        ErrorMeaning(
+            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name"),
+        ErrorMeaning(
+            .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,
+            "/a: pwrite: Input/output error"),
+    ]
+
+    static let network = [
+        ErrorMeaning(
+            .networkFailed(.nameResolution, TransportDiagnosis(code: 6, message: "no h")), 4, "network",
+            "nameResolution", transient: true, curl: 6, "name resolution failed: no h"),
+        ErrorMeaning(
+            .networkFailed(.connect, TransportDiagnosis(code: 7, message: "", errno: 111)), 4, "network", "connect",
+            transient: true, curl: 7, errno: 111, "cannot connect"),
+        ErrorMeaning(
+            .networkFailed(.timedOut, TransportDiagnosis(code: 28, message: "15 s")), 4, "network", "timedOut",
+            transient: true, curl: 28, "timed out: 15 s"),
+        // dlm's own timer, of which libcurl knows nothing.
+        ErrorMeaning(.networkFailed(.stalled, none), 4, "network", "stalled", transient: true, "stalled"),
+        ErrorMeaning(
+            .networkFailed(.connectionLost, lost), 4, "network", "connectionLost", transient: true, curl: 56,
+            errno: 104, "connection lost: reset by peer"),
+        ErrorMeaning(
+            .trustFailed(TransportDiagnosis(code: 60, message: "self-signed")), 5, "tls", "certificate", curl: 60,
+            "TLS: self-signed"),
+        ErrorMeaning(
+            .protocolViolated(.redirectRefused("from https to http")), 7, "protocol", "redirectRefused",
+            "redirect refused: from https to http"),
+        ErrorMeaning(
+            .protocolViolated(.tooManyRedirects(20)), 7, "protocol", "tooManyRedirects", "more than 20 redirects"),
+        ErrorMeaning(
+            .protocolViolated(.redirectWithoutLocation), 7, "protocol", "redirectWithoutLocation",
+            "redirect without a location"),
+        ErrorMeaning(
+            .protocolViolated(.wrongRange("0-1")), 7, "protocol", "wrongRange", transient: true,
+            "wrong range in the answer: 0-1"),
+        ErrorMeaning(
+            .protocolViolated(.malformedReply("x")), 7, "protocol", "malformedReply", transient: true,
+            "malformed reply: x"),
+    ]
+
+    static let servers =
+        [
+            ErrorMeaning(
+                .authenticationFailed(status: 401), 6, "authentication", "status401", http: 401, "401 Unauthorized"),
+            ErrorMeaning(
+                .authenticationFailed(status: 407), 6, "authentication", "status407", http: 407,
+                "407 Proxy Authentication Required"),
+            ErrorMeaning(
+                .serverRefused(status: 404, phrase: "Not Found"), 8, "server", "status404", http: 404, "404 Not Found"),
+        ]
+        + [400, 402, 403, 405, 406, 409, 410, 412, 413, 414, 416, 418, 451, 501, 505, 507, 508, 511].map {
+            ErrorMeaning(
+                .serverRefused(status: $0, phrase: ""), 8, "server", "status\($0)", http: $0, "status \($0)")
+        }
+        + [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524].map {
+            ErrorMeaning(
+                .serverRefused(status: $0, phrase: "Busy"), 8, "server", "status\($0)", transient: true, http: $0,
+                "\($0) Busy")
+        }
+
+    static let verification = [
+        ErrorMeaning(
+            .verificationFailed(.checksum(expected: sum, actual: "ff")), 9, "verification", "checksum",
+            "checksum does not match: expected md5:00, got ff"),
+        ErrorMeaning(
+            .verificationFailed(.size(expected: 2, actual: 1)), 9, "verification", "size",
+            "size does not match: expected 2 bytes, got 1"),
+        ErrorMeaning(
+            .verificationFailed(.unexpectedType(was: "a/b", is: "text/html")), 9, "verification", "unexpectedType",
+            "the server now answers with text/html where it was a/b; what was fetched is kept"),
+        ErrorMeaning(
+            .verificationFailed(.changed("size")), 9, "verification", "changed", transient: true,
+            "the file changed on the server: size"),
+    ]
+
+    static let sessions = [
+        ErrorMeaning(.noSuchDownload(7), 10, "noSuchDownload", "unknownID", "no download 7"),
+        ErrorMeaning(.cancelled, 11, "cancelled", "cancelled", "cancelled"),
+        ErrorMeaning(
+            .sessionUnavailable(.storeUnreadable(path: "/s", message: "m")), 12, "session", "storeUnreadable",
+            "cannot open the store /s: m"),
+        ErrorMeaning(
+            .sessionUnavailable(.ownedElsewhere(3, session: "s")), 12, "session", "ownedElsewhere",
+            "download 3 is being run by session s"),
+        ErrorMeaning(
+            .sessionUnavailable(.noHome), 12, "session", "noHome", "no home folder: set HOME or XDG_STATE_HOME"),
+        ErrorMeaning(
+            .sessionUnavailable(.shuttingDown), 12, "session", "shuttingDown", "the session is ending"),
+        ErrorMeaning(.unexpected("boom"), 1, "unexpected", "unexpected", "boom"),
+    ]
+}
