@@ -52,7 +52,8 @@ package final class FakeTransport: Transport {
         asked.target = request.url.path
         asked.fields = request.fields.map { ($0.name.rawName, $0.value) }
         if let range = request.range { asked.fields.append(("Range", "bytes=\(range)")) }
-        let exchange = state.withLock { $0.isDown }
+        let exchange =
+            state.withLock { $0.isDown }
             ? Exchange.failure(.sessionUnavailable(.shuttingDown)) : script(request, asked)
         let transfer = FakeTransfer(Playback(exchange, request: request, asked: asked), sink: sink)
         state.withLock { $0.transfers.append(transfer) }

@@ -39,6 +39,8 @@ struct FaultConnection {
                 }
             }
             searched = pending.count
+            // Methods are upper-case: anything else (the hello of a TLS client) is answered by the end.
+            guard pending.first.map({ (65...90).contains($0) }) ?? true else { return nil }
             guard searched < 1 << 17, receive(into: &pending) else { return nil }
         }
     }
@@ -68,7 +70,9 @@ struct FaultConnection {
         let resolved = ResolvedReply(reply, to: request)
         core.log.update { log in
             log.entries[request.number - 1].status = resolved.status
-            if case .content(let range)? = resolved.pieces.first { log.entries[request.number - 1].start = range.lowerBound }
+            if case .content(let range)? = resolved.pieces.first {
+                log.entries[request.number - 1].start = range.lowerBound
+            }
         }
         guard send(head(resolved, reply.framing)) else { return false }
         if request.method == "HEAD" { return true }

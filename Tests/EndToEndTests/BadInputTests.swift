@@ -15,7 +15,7 @@ extension EndToEnd {
                 ("no scheme", ["get", "example.org/x"], 2),
                 ("an unknown scheme", ["get", "gopher://127.0.0.1/x"], 2),
                 ("a malformed checksum", ["get", "--checksum", "sha256:xyz", "SERVER/x"], 2),
-                ("a missing list file", ["get", "-i", "/nonexistent/list"], 2),
+                ("a missing list file", ["get", "-i", "/nonexistent/list"], 3),
                 ("a malformed header field", ["get", "-H", "no colon", "SERVER/x"], 2),
                 ("one name for two files", ["get", "-o", "x", "SERVER/a", "SERVER/b"], 2),
                 ("a folder below a file", ["get", "-d", "/etc/passwd/below", "SERVER/x"], 3),
@@ -41,7 +41,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Options that do not exist are a usage error", arguments: [["get"], ["get", "--no-such-option"], ["nonsense"]])
+        @Test(
+            "Options that do not exist are a usage error",
+            arguments: [["get"], ["get", "--no-such-option"], ["nonsense"]])
         func usage(arguments: [String]) async throws {
             try await withDlm { sandbox in
                 let result = try await ChildProcess(try sandbox.launch(arguments)).result()

@@ -98,9 +98,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("On a terminal there is progress that fits its width; standard output is the path alone", arguments: [
-            40, 80, 120,
-        ])
+        @Test(
+            "On a terminal there is progress that fits its width; standard output is the path alone",
+            arguments: [
+                40, 80, 120,
+            ])
         func progress(columns: Int) async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let result = try await sandbox.run("get", server.url()) { $0.terminalColumns = columns }

@@ -119,12 +119,11 @@ extension EndToEnd {
                         \(server.url("/one"))
 
                         \(server.url("/two"))
-                          output=renamed
                         """
                 }
                 #expect(result.ending == .exited(0), "\(result.stderr)")
-                #expect(sandbox.names == ["one", "renamed"])
-                try expectFile(content, "renamed", in: sandbox)
+                #expect(sandbox.names == ["one", "two"])
+                try expectFile(content, "two", in: sandbox)
             }
         }
     }

@@ -25,9 +25,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that always fails ends it with status 4, and the partial file stays", arguments: [
-            FaultReply.Cut.close(after: 100_000), .reset(after: 100_000), .stall(after: 100_000),
-        ])
+        @Test(
+            "A server that always fails ends it with status 4, and the partial file stays",
+            arguments: [
+                FaultReply.Cut.close(after: 100_000), .reset(after: 100_000), .stall(after: 100_000),
+            ])
         func neverHealed(cut: FaultReply.Cut) async throws {
             try await withDlm({ [content] request in
                 let rest = FaultReply(content, etag: "\"v1\"")
@@ -78,7 +80,8 @@ extension EndToEnd {
                 let result = try await sandbox.run("get", "-x", "\(connections)", server.url())
                 expectFailure(answer.exit, of: result)
                 #expect(result.stderr.contains("\(answer.status)"))
-                #expect(server.log.entries.count == 1)
+                // Some servers dislike the range: a 400 is asked once more without it.
+                #expect(server.log.entries.count == (answer.status == 400 ? 2 : 1))
                 #expect(sandbox.names == [])
             }
         }

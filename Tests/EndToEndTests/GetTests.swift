@@ -59,9 +59,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("A body without a known length is complete at its own end", arguments: [
-            FaultReply.Framing.chunked, .closeDelimited,
-        ])
+        @Test(
+            "A body without a known length is complete at its own end",
+            arguments: [
+                FaultReply.Framing.chunked, .closeDelimited,
+            ])
         func unknownLength(framing: FaultReply.Framing) async throws {
             let content = Content(seed: 4, size: 3 * mebibyte + 17)
             let reply = FaultReply(content).with {
@@ -74,9 +76,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("An empty file is a file", arguments: [
-            FaultReply.RangeBehaviour.honoured, .ignored,
-        ])
+        @Test(
+            "An empty file is a file",
+            arguments: [
+                FaultReply.RangeBehaviour.honoured, .ignored,
+            ])
         func empty(ranges: FaultReply.RangeBehaviour) async throws {
             try await withDlm(serving: FaultReply(.empty).with { $0.ranges = ranges }) { sandbox, server in
                 let result = try await sandbox.run("get", server.url())

@@ -26,7 +26,10 @@ extension EndToEnd {
         func killed(way: Way) async throws {
             var random = SeededGenerator(for: "killed, \(way)")
             let moments = (0..<10).map { index in
-                (bytes: Int64.random(in: 1...Self.content.size * 9 / 10, using: &random), connections: [1, 4][index % 2])
+                (
+                    bytes: Int64.random(in: 1...Self.content.size * 9 / 10, using: &random),
+                    connections: [1, 4][index % 2]
+                )
             }
             try await concurrently(moments, atMost: 5) { moment in
                 try await withDlm(serving: Self.reply(connections: moment.connections)) { sandbox, server in
