@@ -63,7 +63,6 @@ package final class ChildProcess: Sendable {
 
     package var standardError: String { output.value.errorText }
     package var standardOutput: String { output.value.outputText }
-    package var hasEnded: Bool { output.value.result != nil }
 
     package func send(_ signal: Int32) {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
@@ -74,6 +73,11 @@ package final class ChildProcess: Sendable {
         atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable (Output) -> Bool
     ) async -> Bool {
         await output.wait(atMost: limit, until: isMet)
+    }
+
+    /// False when it has not ended within the limit.
+    package func waitForEnd(atMost limit: Duration) async -> Bool {
+        await output.wait(atMost: limit) { $0.result != nil }
     }
 
     /// Waits for the end; throws when the time limit ended it.

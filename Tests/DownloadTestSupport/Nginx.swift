@@ -66,8 +66,10 @@ package final class Nginx: Sendable {
         await process.waitForOutput(atMost: limit) { isMet(Self.parse($0.outputText)) }
     }
 
-    package func stop() {
+    package func stop() async {
         process.send(SIGTERM)
+        // It deletes its pid file on the way.
+        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
         folder.remove()
     }
 

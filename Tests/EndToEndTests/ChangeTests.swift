@@ -64,7 +64,7 @@ extension EndToEnd {
 
         static func judge(_ result: ChildProcess.Result, _ change: Change, in sandbox: DlmSandbox) throws {
             if result.ending == .exited(0) {
-                try expectDownloaded(change.content, as: "file.bin", by: result, in: sandbox)
+                try expectDownloaded(change.content, as: "file.bin", by: result, in: sandbox, change)
             } else {
                 print("\(change): \(result.stderr)")
                 #expect(result.errorLines.count == 1, "\(change): \(result.stderr)")

@@ -13,53 +13,63 @@ extension EndToEnd {
         ]
 
         /// Right, or refused as a contradiction: nothing else will do.
-        static func judge(_ result: ChildProcess.Result, in sandbox: DlmSandbox) throws {
+        static func judge(
+            _ result: ChildProcess.Result, _ behaviour: FaultReply.RangeBehaviour, in sandbox: DlmSandbox
+        ) throws {
             if result.ending == .exited(0) {
-                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, behaviour)
             } else {
-                expectFailure(7, of: result)
-                #expect(!sandbox.exists("file.bin"))
+                expectFailure(7, of: result, behaviour)
+                #expect(!sandbox.exists("file.bin"), "\(behaviour)")
             }
         }
 
-        @Test("Wrong from the first request on", arguments: behaviours, [1, 4])
-        func fromTheStart(behaviour: FaultReply.RangeBehaviour, connections: Int) async throws {
-            let reply = FaultReply(Self.content, etag: "\"v1\"").with { $0.ranges = behaviour }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run(
-                    "get", "-x", "\(connections)", "--retries", "1", server.url())
-                try Self.judge(result, in: sandbox)
-                if behaviour == .ignored || behaviour == .refused { #expect(result.ending == .exited(0)) }
-            }
-        }
-
-        @Test("Wrong for a while: the file is right in the end", arguments: behaviours, [1, 4])
-        func forAWhile(behaviour: FaultReply.RangeBehaviour, connections: Int) async throws {
-            let good = FaultReply(Self.content, etag: "\"v1\"")
-            try await withDlm({ request in
-                switch request.number {
-                case 1: good.with { $0.cut = .close(after: mebibyte) }
-                case 2, 3: good.with { $0.ranges = behaviour }
-                default: good
+        @Test("Wrong from the first request on: the right file, or a refusal", arguments: [1, 4])
+        func fromTheStart(connections: Int) async throws {
+            try await concurrently(Self.behaviours, atMost: 4) { behaviour in
+                let reply = FaultReply(Self.content, etag: "\"v1\"").with { $0.ranges = behaviour }
+                try await withDlm(serving: reply) { sandbox, server in
+                    let result = try await sandbox.run(
+                        "get", "-x", "\(connections)", "--retries", "1", server.url())
+                    try Self.judge(result, behaviour, in: sandbox)
+                    if behaviour == .ignored || behaviour == .refused {
+                        #expect(result.ending == .exited(0), "\(behaviour)")
+                    }
                 }
-            }) { sandbox, server in
-                let result = try await sandbox.run("get", "-x", "\(connections)", server.url())
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
 
-        @Test("Wrong when resumed in a new process", arguments: behaviours, [1, 4])
-        func whenResumed(behaviour: FaultReply.RangeBehaviour, connections: Int) async throws {
+        @Test("Wrong for a while: the file is right in the end", arguments: [1, 4])
+        func forAWhile(connections: Int) async throws {
+            let good = FaultReply(Self.content, etag: "\"v1\"")
+            try await concurrently(Self.behaviours, atMost: 5) { behaviour in
+                try await withDlm({ request in
+                    switch request.number {
+                    case 1: good.with { $0.cut = .close(after: mebibyte) }
+                    case 2, 3: good.with { $0.ranges = behaviour }
+                    default: good
+                    }
+                }) { sandbox, server in
+                    let result = try await sandbox.run("get", "-x", "\(connections)", server.url())
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, behaviour)
+                }
+            }
+        }
+
+        @Test("Wrong when resumed in a new process: the right file, or a refusal", arguments: [1, 4])
+        func whenResumed(connections: Int) async throws {
             let good = FaultReply(Self.content, etag: "\"v1\"").with {
                 $0.bytesPerSecond = Int(16 * mebibyte) / connections
             }
-            try await withDlm(serving: good) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", "-x", "\(connections)", "--retries", "1", server.url(), with: SIGTERM,
-                    after: 3 * mebibyte, from: server)
-                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"").with { $0.ranges = behaviour } }
-                let resumed = try await sandbox.run("resume", try await sandbox.onlyID())
-                try Self.judge(resumed, in: sandbox)
+            try await concurrently(Self.behaviours, atMost: 4) { behaviour in
+                try await withDlm(serving: good) { sandbox, server in
+                    _ = try await sandbox.interrupt(
+                        "get", "-x", "\(connections)", "--retries", "1", server.url(), with: SIGTERM,
+                        after: 3 * mebibyte, from: server)
+                    server.handle { _ in FaultReply(Self.content, etag: "\"v1\"").with { $0.ranges = behaviour } }
+                    let resumed = try await sandbox.run("resume", try await sandbox.onlyID())
+                    try Self.judge(resumed, behaviour, in: sandbox)
+                }
             }
         }
     }

@@ -38,7 +38,7 @@ extension EndToEnd {
                         way == .sameGet
                         ? try await sandbox.run("get", "-x", connections, server.url())
                         : try await sandbox.run("resume", try await sandbox.onlyID())
-                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, moment)
                     let twice = server.log.bytesSentTwice()
                     #expect(twice <= Self.rate + mebibyte / 2, "killed after \(moment)")
                 }
