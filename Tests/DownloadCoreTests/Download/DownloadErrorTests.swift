@@ -87,6 +87,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
+        ErrorMeaning(
+            .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
+            "/a.part: is missing, and so is the file system it was on; mount it and resume"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
