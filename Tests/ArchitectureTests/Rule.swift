@@ -82,7 +82,11 @@ struct Rule: Sendable, CustomStringConvertible {
     static let forcedTries = Rule(description: "No `try!` in Sources") { file in
         guard file.isSource, file.isSwift else { return [] }
         return matches(in: file) { tokens, index in
-            text(tokens, index) == "try" && text(tokens, index + 1) == "!" ? "handle the error" : nil
+            // `try !a` is a negation.
+            guard text(tokens, index) == "try", text(tokens, index + 1) == "!",
+                tokens[index].end == tokens[index + 1].start
+            else { return nil }
+            return "handle the error"
         }
     }
 

@@ -110,7 +110,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
     ]
 
     static let tries = [
-        Sample(.forcedTries, core, "try! a()\ntry\n!b()\ntry ! c()", [1, 2, 4]),
+        Sample(.forcedTries, core, "try! a()\nlet b = try!c()", [1, 2]),
+        Sample(.forcedTries, core, "try !a()\ntry\n!b()\nwhere try !c()", []),
         Sample(.forcedTries, core, "// try! a()\ntry a()\ntry? a()\nlet b = \"try! c()\"\nretry!.d", []),
         Sample(.forcedTries, "Tests/DlmTests/A.swift", "try! a()", []),
     ]

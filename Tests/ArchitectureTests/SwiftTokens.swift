@@ -2,6 +2,10 @@
 struct Token: Equatable {
     let text: String
     let line: Int
+    /// The first byte in the file: two tokens touch when one ends where the other begins.
+    let start: Int
+
+    var end: Int { start + text.utf8.count }
 }
 
 /// Cuts Swift code into tokens, without comments and the text of string literals; the code inside of interpolations is
@@ -39,12 +43,14 @@ struct SwiftTokens {
         } else if isWord(bytes[position]) || has("`") {
             readWord()
         } else {
-            if !has(" "), !has("\t"), !has("\r"), !has("\n") { add(String(UnicodeScalar(bytes[position]))) }
+            if !has(" "), !has("\t"), !has("\r"), !has("\n") { add(position..<position + 1) }
             skip()
         }
     }
 
-    private mutating func add(_ text: String) { tokens.append(Token(text: text, line: line)) }
+    private mutating func add(_ range: Range<Int>) {
+        tokens.append(Token(text: String(decoding: bytes[range], as: UTF8.self), line: line, start: range.lowerBound))
+    }
 
     /// A word with its backticks, its `@` or its `#`.
     private mutating func readWord() {
@@ -53,7 +59,7 @@ struct SwiftTokens {
         skip()
         while position < bytes.count, isQuoted ? !has("`") && !has("\n") : isWordPart(bytes[position]) { skip() }
         if isQuoted { skip() }
-        add(String(decoding: bytes[start..<position], as: UTF8.self))
+        add(start..<position)
     }
 
     private func isWord(_ byte: UInt8) -> Bool { isWordPart(byte) || "@#".utf8.contains(byte) }

@@ -136,6 +136,7 @@ extension FileFailure: CustomStringConvertible {
         case .partialExists: "exists already and belongs to no download; move it away first"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
+        case .partialMissing: "is missing, and so is the file system it was on; mount it and resume"
         case .folderMissing: "no such folder"
         case .permissionDenied: "permission denied"
         case .noSpace(let needed):

@@ -17,6 +17,7 @@ extension FileFailure {
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"
+        case .partialMissing: "partialMissing"
         case .folderMissing: "folderMissing"
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"

@@ -32,6 +32,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case locked
     /// The partial file is not the one that was written.
     case replaced
+    /// The partial file is not there, and neither is the file system it was on.
+    case partialMissing
     case folderMissing
     case permissionDenied
     case noSpace(needed: Int64?)

@@ -25,7 +25,7 @@ extension DownloadRunner {
             return false
         }
         control.show(total: total)
-        context.transfersEnded(record.id)
+        context.transfersEnded(record.id, control)
         try await finish(total: total)
         return true
     }
@@ -57,16 +57,26 @@ extension DownloadRunner {
             record.completed = CompletedFile(
                 path: path, bytes: status.size, identity: identity, modified: status.modified,
                 validators: record.resume.validators, checksum: record.request.checksum)
+            record.resume = record.resume.afterCompletion
             record.isFinishing = false
             return true
         }
         let hadData = !record.resume.written.isEmpty
+        if hadData { try requireSameDevice() }
         record.resume = ResumeData()
         record.isFinishing = false
         record.fileName = nil
         control.show(received: 0)
         if hadData { context.announce(.didRestart(DownloadSnapshot(record: record), why: "its partial file is gone")) }
         return false
+    }
+
+    /// A disk that is not mounted looks like a folder without the file: what lies there is not given up for that.
+    private func requireSameDevice() throws(DownloadError) {
+        let folder = record.request.destination.folder
+        guard let device = record.resume.device, FileStatus.of(FileNaming.path(folder, "."))?.device != device else { return }
+        throw .fileFailed(
+            .partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
     }
 
     // MARK: The name
@@ -157,14 +167,18 @@ extension DownloadRunner {
 
     // MARK: After
 
+    private static let quicklyFinished: Int64 = 1 << 20
+
     /// All bytes are written: verify, sync, rename, record.
     func finish(total: Int64) async throws(DownloadError) {
         guard let file else { throw .unexpected("nothing to finish") }
         control.showFinishing()
         await finishCheckpoint()
         try await context.disk.onWriter { () throws(DownloadError) in try file.cut(to: total) }
-        try await verifyChecksum(file, total)
         readFile()
+        // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
+        if total > Self.quicklyFinished { try await save() }
+        try await verifyChecksum(file, total)
         let ifExists = record.request.destination.ifExists
         record = try await context.finisher.finish(
             Finisher.Job(

@@ -49,6 +49,7 @@ extension DownloadRunner {
                 throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
             case .current:
                 scout.discard()
+                keepCurrent(candidate)
                 return nil
             case .failed(let error):
                 scout.discard()
@@ -59,6 +60,7 @@ extension DownloadRunner {
             case .body, .newVersion:
                 if let candidate, isUnchanged(candidate, head, scout.unfinished?.upperBound) {
                     await abandon(scout, result)
+                    keepCurrent(candidate)
                     return nil
                 }
                 return Opening(scout: scout, url: url, result: result)
@@ -173,6 +175,13 @@ extension DownloadRunner {
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
         return completed
+    }
+
+    private func keepCurrent(_ candidate: CompletedFile?) {
+        guard var current = candidate else { return }
+        current.wasCurrent = true
+        record.completed = current
+        record.fileName = String(current.path[current.path.index(after: current.path.lastIndex(of: "/") ?? current.path.startIndex)...])
     }
 
     /// The server ignored the condition, but its answer is the version that is here.

@@ -11,15 +11,15 @@ extension DownloadRunner {
         for restart in 0... {
             do {
                 try checkNameBeforehand()
-                guard let opening = try await openScout() else {
-                    record.completed?.wasCurrent = true
-                    return nil
-                }
+                guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
                 record.completed = present.file
                 await cancelSegments()
                 return nil
+            } catch let stale as StaleLocation {
+                if restart > 0 { throw stale.error }
+                await cancelSegments()
             } catch let change as RemoteChanged {
                 if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
                 await cancelSegments()
@@ -64,6 +64,9 @@ extension DownloadRunner {
         return value
     }
 
+    /// Where the redirects led does not answer any more (a signed URL that expired): ask the original URL again, once.
+    struct StaleLocation: Error { let error: DownloadError }
+
     // MARK: What the first answer established
 
     private func establish(_ head: ResponseHead, _ opening: Opening) async throws {
@@ -72,7 +75,7 @@ extension DownloadRunner {
             case .body(_, _, let total), .newVersion(let total, _): total
             default: nil
             }
-        record.resume.total = total ?? record.resume.total
+        record.resume.total = total ?? (record.resume.written.isEmpty ? nil : record.resume.total)
         record.resume.validators = Validators(head: head)
         record.resume.contentType = ResponseJudge.mediaType(head)
         record.resume.finalURL = opening.url
@@ -205,6 +208,11 @@ extension DownloadRunner {
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
         retryAfter = segment.head?.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        if work.url != record.request.url, let error = work.lastError, case .serverRefused(let status, _) = error,
+            [403, 404, 410].contains(status)
+        {
+            throw StaleLocation(error: error)
+        }
         // The server gives no more connections: those that run carry on.
         if segments.isEmpty { throw try require(work.lastError) }
         work.allowed = segments.count

@@ -58,7 +58,7 @@ package final class DownloadRunner {
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
         if try await finishWhatIsThere() { return }
         guard let total = try await transfer() else { return }
-        context.transfersEnded(record.id)
+        context.transfersEnded(record.id, control)
         try await finish(total: total)
     }
 
@@ -98,6 +98,7 @@ package final class DownloadRunner {
         record.resume.written = file.written
         record.resume.durable = file.durable
         record.resume.file = file.identity
+        record.resume.device = file.device
         record.resume.bootID = FileStatus.bootID
         record.attempts[record.attempts.count - 1].received = max(0, record.received - receivedBefore)
     }

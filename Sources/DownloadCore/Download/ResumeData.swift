@@ -15,12 +15,23 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var durable = ByteRanges()
     /// The partial file.
     public var file: FileIdentity?
+    /// The file system it lies on, as the kernel numbers them on this boot.
+    public var device: UInt64?
     /// The boot that `written` belongs to: after another one only `durable` counts.
     public var bootID: String?
     /// All bytes came, and this checksum did not match: another try with the same one begins anew.
     public var mismatched: Checksum?
 
     public init() {}
+
+    /// What is still worth knowing when nothing is left to resume.
+    var afterCompletion: ResumeData {
+        var rest = ResumeData()
+        rest.finalURL = finalURL
+        rest.contentType = contentType
+        rest.acceptsRanges = acceptsRanges
+        return rest
+    }
 
     /// The ranges that may be believed on the running boot.
     public func trusted(bootID current: String?) -> ByteRanges {

@@ -60,6 +60,7 @@ extension PartialFile {
 package enum FileStatus {
     package struct Info: Sendable, Equatable {
         package let inode: UInt64
+        package let device: UInt64
         package let size: Int64
         package let modified: Int64
         package let isRegular: Bool
@@ -70,7 +71,7 @@ package enum FileStatus {
         var info = stat()
         guard lstat(path, &info) == 0 else { return nil }
         return Info(
-            inode: UInt64(info.st_ino), size: Int64(info.st_size),
+            inode: UInt64(info.st_ino), device: UInt64(info.st_dev), size: Int64(info.st_size),
             modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec),
             isRegular: info.st_mode & S_IFMT == S_IFREG)
     }

@@ -9,6 +9,7 @@ package final class PartialFile: Sendable {
     /// The final name.
     package let name: String
     package let identity: FileIdentity
+    package let device: UInt64
     let descriptor: Int32
     let folderDescriptor: Int32
     package let isInMemory: Bool
@@ -24,12 +25,13 @@ package final class PartialFile: Sendable {
 
     private let state: Mutex<State>
 
-    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, inode: UInt64) {
+    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: stat) {
         self.folder = folder
         self.name = name
         self.folderDescriptor = folderDescriptor
         self.descriptor = descriptor
-        identity = FileIdentity(inode: inode)
+        identity = FileIdentity(inode: UInt64(status.st_ino))
+        device = UInt64(status.st_dev)
         isInMemory = dlm_is_memory_file_system(descriptor) != 0
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
     }
@@ -69,8 +71,7 @@ package final class PartialFile: Sendable {
             throw .fileFailed(.replaced, path: path)
         }
         let file = PartialFile(
-            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor,
-            inode: UInt64(info.st_ino))
+            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: info)
         guard dlm_lock_exclusive(descriptor) == 0 else { throw .fileFailed(.locked, path: path) }
         return file
     }
@@ -211,6 +212,7 @@ extension DownloadError {
             case ENOENT: .folderMissing
             case EEXIST: .exists
             case ENAMETOOLONG: .nameUnusable
+            case ELOOP: .replaced
             default: .system(operation: operation, errno: code)
             }
         return .fileFailed(failure, path: path)

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it: ``FileNaming`` makes it safe.
 public struct ContentDisposition: Equatable, Sendable {
     /// `filename*` (RFC 8187), decoded.
@@ -28,13 +26,6 @@ public struct ContentDisposition: Equatable, Sendable {
         if isEmpty { return nil }
         extendedFileName = extended
         plainFileName = plain
-    }
-
-    /// The first such field of a response; bytes that are no UTF-8 are read as ISO-8859-1.
-    public static func fieldValue(in fields: HTTPFields) -> String? {
-        fields[fields: .contentDisposition].first.map { field in
-            field.withUnsafeBytesOfValue { bytes in String(validating: bytes, as: UTF8.self) ?? latin1(bytes) }
-        }
     }
 
     /// `UTF-8'en'na%C3%AFve`; nil when it is malformed or in another character set.

@@ -60,12 +60,13 @@ public struct SourceURL: Sendable, Hashable {
         text.utf8.prefix { !"/?#".utf8.contains($0) }
     }
 
-    /// True when `port` is one, and what was written: Foundation forgets a number that is too large.
+    /// True when `port` is one, or none is written: Foundation reads a number that is too large as none.
     private static func isPort(_ port: Int?, in text: Substring) -> Bool {
-        let written = authority(text).reversed().prefix { !":]@".utf8.contains($0) }
-        let hasPort = authority(text).dropLast(written.count).last == UInt8(ascii: ":")
-        guard hasPort, !written.isEmpty else { return true }
-        return port.map { (1...65535).contains($0) && Array(written.reversed()).decimal == Int64($0) } ?? false
+        if let port { return (1...65535).contains(port) }
+        // What stands behind the last colon that is not part of an IPv6 address or of user information.
+        let authority = authority(text)
+        let last = authority.reversed().prefix { !":]@".utf8.contains($0) }
+        return last.isEmpty || authority.dropLast(last.count).last != UInt8(ascii: ":")
     }
 
     /// Escapes what may not stand in a path, query or fragment, and leaves the escapes that are there alone: Foundation

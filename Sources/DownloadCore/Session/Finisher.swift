@@ -121,6 +121,7 @@ package actor Finisher {
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
                     named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
+                record.resume = record.resume.afterCompletion
                 return record
             } catch .fileFailed(.exists, let path) {
                 guard job.renames else { throw .fileFailed(.exists, path: path) }

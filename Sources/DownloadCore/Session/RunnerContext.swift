@@ -10,6 +10,6 @@ package struct RunnerContext: Sendable {
     /// Sent with every request unless the user set it: identity encoding, the user agent.
     package let userAgent: String
     /// The transfers of this attempt are over; what follows needs no slot.
-    package let transfersEnded: @Sendable (DownloadID) -> Void
+    package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void
     package let announce: @Sendable (DownloadEvent) -> Void
 }

@@ -9,19 +9,22 @@ extension SessionManager {
 
     // MARK: Starting
 
+    /// Keeps the record ready, or leaves it to the store until there is room.
     func offer(_ record: DownloadRecord) {
+        if candidates[record.id] != nil || entries[record.id] != nil { return }
         guard candidates.count < 2 * Self.windowSize else {
             queueMayHaveMore = true
             queuePosition = nil
             return
         }
-        guard !isKnown(record.id) else { return }
+        enlist(record)
+    }
+
+    private func enlist(_ record: DownloadRecord) {
         candidates[record.id] = record
         scheduler.add(
             .init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
     }
-
-    private func isKnown(_ id: DownloadID) -> Bool { candidates[id] != nil || entries[id] != nil }
 
     /// Starts what may start.
     func fill() async {
@@ -45,7 +48,10 @@ extension SessionManager {
                 session: parts.identifier, after: queuePosition, limit: Self.windowSize)
             queueMayHaveMore = records.count == Self.windowSize
             queuePosition = records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) }
-            for record in records { offer(record) }
+            for var record in records {
+                secrets.restore(&record)
+                offer(record)
+            }
             if !queueMayHaveMore { queuePosition = nil }
         } catch {
             queueMayHaveMore = false
@@ -70,8 +76,9 @@ extension SessionManager {
 
     // MARK: Ending
 
-    func transfersEnded(_ id: DownloadID) async {
-        guard entries[id] != nil else { return }
+    /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
+    func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
+        guard entries[id]?.control === control else { return }
         entries[id]?.isFinishing = true
         scheduler.ended(id)
         await fill()
@@ -98,11 +105,7 @@ extension SessionManager {
                 record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
                     ?? .didComplete(DownloadSnapshot(record: record)))
         case .stopped:
-            record.move(to: .paused(stopReason ?? .user))
-            record.session = nil
-            record = await save(record)
-            leave(record)
-            broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+            await pause(record, stopReason ?? .user)
         case .failed(let error, let retryAfter):
             await failed(record, error, retryAfter)
         }
@@ -115,14 +118,14 @@ extension SessionManager {
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
         let decision = record.request.retry.decide(
             error, failures: failures, retryAfter: retryAfter, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision, stopReason == nil else {
-            record.move(to: stopReason.map { .paused($0) } ?? .failed(error))
+        guard case .retry(let delay) = decision else {
+            record.move(to: .failed(error))
             record.session = nil
             record = await save(record)
             leave(record)
-            let snapshot = DownloadSnapshot(record: record)
-            return broadcaster.send(stopReason == nil ? .didFail(snapshot, record.failure ?? error) : .didPause(snapshot))
+            return broadcaster.send(.didFail(DownloadSnapshot(record: record), error))
         }
+        if let stopReason { return await pause(record, stopReason) }
         record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
         record = await save(record)
         wait(record, failures: failures + 1, delay: delay)
@@ -142,19 +145,22 @@ extension SessionManager {
     /// The delay is over, or was cut short by the end of the session.
     private func waited(_ id: DownloadID, failures: Int) async {
         guard let entry = entries[id], entry.record.state.kind == .waiting else { return }
+        if let stopReason { return await pause(entry.record, stopReason) }
         var record = entry.record
-        if let stopReason {
-            record.move(to: .paused(stopReason))
-            record.session = nil
-            record = await save(record)
-            leave(record)
-            return broadcaster.send(.didPause(DownloadSnapshot(record: record)))
-        }
         record.move(to: .queued)
         entries[id] = nil
         retries[id] = failures
-        offer(record)
+        enlist(record)
         await fill()
+    }
+
+    private func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
+        var record = running
+        record.move(to: .paused(reason))
+        record.session = nil
+        record = await save(record)
+        leave(record)
+        broadcaster.send(.didPause(DownloadSnapshot(record: record)))
     }
 
     private func leave(_ record: DownloadRecord) {

@@ -45,6 +45,8 @@ public actor SessionManager: DownloadService {
     var candidates: [DownloadID: DownloadRecord] = [:]
     /// Attempts that failed in a row, of downloads that are queued for another.
     var retries: [DownloadID: Int] = [:]
+    /// What the store does not keep of requests that wait in it.
+    var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
     /// Set once everything is to stop, with the reason that paused downloads show.
     var stopReason: DownloadState.PauseReason?
@@ -66,7 +68,7 @@ public actor SessionManager: DownloadService {
         let added = try await store.add(requests, session: parts.identifier)
         for download in added where download.kind != .joined {
             broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
-            // The store keeps no secrets: what waits in this process goes on with what was given.
+            secrets.keep(download.record)
             offer(download.record)
         }
         await fill()
@@ -79,6 +81,7 @@ public actor SessionManager: DownloadService {
         let claimed = try await store.claim(ids, session: parts.identifier)
         for case .claimed(var record) in claimed {
             record.request = overrides.applied(to: record.request)
+            secrets.keep(record)
             offer(record)
         }
         await fill()
@@ -140,7 +143,7 @@ public actor SessionManager: DownloadService {
         context = RunnerContext(
             session: parts.identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: parts.identifier, disk: disk), userAgent: parts.userAgent,
-            transfersEnded: { [weak self] id in Task { await self?.transfersEnded(id) } },
+            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [weak self, broadcaster] event in
                 broadcaster.send(event)
                 Task { await self?.note(event.snapshot.record) }

@@ -50,6 +50,16 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
     }
 
+    @Test("Every word for a reason has a row in the table")
+    func words() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/DownloadCore/Download/DownloadError+Words.swift")
+        let words = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { $0.contains("case .") }.map { $0.split(separator: "\"")[1] }
+        #expect(words.count > 20)
+        #expect(Set(words.map { String($0) }).subtracting(Self.meanings.map(\.reason)) == [])
+    }
+
     static let meanings = requests + files + network + servers + verification + sessions
 
     static let requests = [
@@ -77,6 +87,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
+        ErrorMeaning(
+            .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
+            "/a.part: is missing, and so is the file system it was on; mount it and resume"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
@@ -170,6 +183,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .sessionUnavailable(.ownedElsewhere(3, session: "s")), 12, "session", "ownedElsewhere",
             "download 3 is being run by session s"),
+        ErrorMeaning(
+            .sessionUnavailable(.alreadyRunning("s")), 12, "session", "alreadyRunning",
+            "session s is running already"),
         ErrorMeaning(
             .sessionUnavailable(.noHome), 12, "session", "noHome", "no home folder: set HOME or XDG_STATE_HOME"),
         ErrorMeaning(

@@ -1,5 +1,4 @@
 import DownloadCore
-import HTTPTypes
 import Testing
 
 @Suite struct ContentDispositionTests {
@@ -102,23 +101,5 @@ import Testing
     @Test("Nothing at all is no disposition", arguments: ["", " ", ";", " ; ;\t"])
     func empty(_ text: String) {
         #expect(ContentDisposition(fieldValue: text) == nil)
-    }
-
-    @Test("The bytes of a field are UTF-8, or else ISO-8859-1")
-    func bytes() {
-        func value(_ bytes: [UInt8]) -> String? {
-            ContentDisposition.fieldValue(in: HTTPFields([HTTPField(name: .contentDisposition, value: bytes)]))
-        }
-        #expect(value(Array("filename=é".utf8)) == "filename=é")
-        #expect(value(Array("filename=".utf8) + [0xE9]) == "filename=é")
-        #expect(ContentDisposition.fieldValue(in: HTTPFields()) == nil)
-    }
-
-    @Test("Of several fields the first one counts")
-    func severalFields() {
-        var fields = HTTPFields()
-        fields.append(HTTPField(name: .contentDisposition, value: "attachment; filename=a"))
-        fields.append(HTTPField(name: .contentDisposition, value: "attachment; filename=b"))
-        #expect(ContentDisposition.fieldValue(in: fields) == "attachment; filename=a")
     }
 }
