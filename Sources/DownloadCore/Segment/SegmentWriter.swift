@@ -59,9 +59,12 @@ package final class SegmentWriter: TransferSink {
     package var head: ResponseHead? { state.withLock { $0.head } }
     package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
     package var refusal: Refusal? { state.withLock { $0.refusal } }
-    /// What the answer still owes; an open end counts from the position. Nil without a known end.
+    /// What was asked for, or announced for a whole file, and has not come. Nil without a known end.
     package var unfinished: Range<Int64>? {
-        state.withLock { state in state.end.map { min(state.position, $0)..<$0 } }
+        state.withLock { state in
+            let answersInPart = state.head?.status == 206
+            return (answersInPart ? judge.end ?? state.end : state.end).map { min(state.position, $0)..<$0 }
+        }
     }
     package var position: Int64 { state.withLock { $0.position } }
 
