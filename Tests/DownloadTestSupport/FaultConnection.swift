@@ -39,8 +39,11 @@ struct FaultConnection {
                 }
             }
             searched = pending.count
-            // Methods are upper-case: anything else (the hello of a TLS client) is answered by the end.
-            guard pending.first.map({ (65...90).contains($0) }) ?? true else { return nil }
+            // Methods are upper-case; anything else is the hello of a TLS client.
+            guard pending.first.map({ (65...90).contains($0) }) ?? true else {
+                _ = send(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
+                return nil
+            }
             guard searched < 1 << 17, receive(into: &pending) else { return nil }
         }
     }
@@ -97,6 +100,7 @@ struct FaultConnection {
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
         switch framing {
+        case _ where reply.status == 304: break
         case .contentLength: fields.append(("Content-Length", "\(reply.size)"))
         case .wrongLength(let more): fields.append(("Content-Length", "\(reply.size + more)"))
         case .chunked: fields.append(("Transfer-Encoding", "chunked"))

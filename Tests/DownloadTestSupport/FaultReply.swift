@@ -8,6 +8,8 @@ package struct FaultReply: Sendable {
     package var etag: String?
     package var lastModified: String?
     package var ranges = RangeBehaviour.honoured
+    /// Answers `If-None-Match` and `If-Modified-Since` with 304 where they hold.
+    package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?
     /// For this reply alone.

@@ -26,6 +26,10 @@ package struct ResolvedReply: Sendable {
         content = reply.content
         if let etag = reply.etag { fields.append(("ETag", etag)) }
         if let date = reply.lastModified { fields.append(("Last-Modified", date)) }
+        if reply.honoursConditions, reply.isNotModified(for: request) {
+            status = 304
+            return
+        }
         var asked = request.range(in: content.size)
         if reply.ranges != .ignored {
             fields.append(("Accept-Ranges", "bytes"))
@@ -86,6 +90,15 @@ package struct ResolvedReply: Sendable {
 }
 
 extension FaultReply {
+    /// `If-None-Match` compares weakly and outranks the date (RFC 9110 section 13.2.2).
+    fileprivate func isNotModified(for request: FaultRequest) -> Bool {
+        if let tags = request["If-None-Match"], let etag {
+            return tags.replacing("W/", with: "") == etag.replacing("W/", with: "")
+        }
+        guard let lastModified, request["If-None-Match"] == nil else { return false }
+        return request["If-Modified-Since"] == lastModified
+    }
+
     /// The rule of `If-Range` (RFC 9110 section 13.1.5): a strong ETag or the very date, nothing weaker.
     fileprivate func isStill(_ condition: String) -> Bool {
         if condition.hasPrefix("\"") { return condition == etag }

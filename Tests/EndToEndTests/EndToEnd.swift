@@ -90,6 +90,10 @@ extension DlmSandbox {
         }
     }
 
+    func modified(_ name: String) throws -> Date? {
+        try FileManager.default.attributesOfItem(atPath: file(name))[.modificationDate] as? Date
+    }
+
     /// The id of the only download.
     func onlyID() async throws -> String {
         let all = try await list()

@@ -9,19 +9,37 @@ extension EndToEnd {
 
         static let cuts: [FaultReply.Cut] = [
             .close(after: 2 * mebibyte), .reset(after: 2 * mebibyte), .stall(after: mebibyte), .silence,
-            .close(after: 0), .stall(after: 0),
+            .close(after: 0), .stall(after: 0), .close(after: 12 * mebibyte - 1), .stall(after: 12 * mebibyte - 1000),
         ]
 
         @Test("What breaks a transfer is healed by further attempts that keep what is there", arguments: [1, 4])
         func healed(connections: Int) async throws {
             let good = FaultReply(content, etag: "\"v1\"")
-            try await concurrently(Self.cuts, atMost: 3) { [content] cut in
+            try await concurrently(Self.cuts, atMost: 4) { [content] cut in
                 try await withDlm({ $0.number <= 3 ? good.with { $0.cut = cut } : good }) { sandbox, server in
                     let result = try await sandbox.run(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
                     #expect(server.log.bytesSentTwice() <= mebibyte, "\(cut)")
                 }
+            }
+        }
+
+        @Test("A connection that is lost again and again, anywhere, costs nothing but time", arguments: [1, 4])
+        func lostAgainAndAgain(connections: Int) async throws {
+            var random = SeededGenerator(for: "lost, \(connections)")
+            let cuts = (0..<8).map { index in
+                let count = Int64.random(in: 1...2 * mebibyte, using: &random)
+                return index % 2 == 0 ? FaultReply.Cut.close(after: count) : .reset(after: count)
+            }
+            let good = FaultReply(content, etag: "\"v1\"")
+            try await withDlm({ request in
+                cuts.indices.contains(request.number - 1) ? good.with { $0.cut = cuts[request.number - 1] } : good
+            }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "-x", "\(connections)", "--retries", "10", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cuts)
+                #expect(server.log.bytesSentTwice() <= mebibyte, "\(cuts)")
             }
         }
 

@@ -67,19 +67,5 @@ extension EndToEnd {
                 try expectDownloaded(content, as: "file.bin", by: try await first.result(), in: sandbox)
             }
         }
-
-        @Test("The store and its folder are for their owner alone")
-        func privacy() async throws {
-            try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
-                _ = try await sandbox.run("get", "-H", "Authorization: Bearer s3cret-token", server.url())
-                let folder = sandbox.root("state/dlm")
-                let attributes = try FileManager.default.attributesOfItem(atPath: folder)
-                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)
-                for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
-                    let data = FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data()
-                    #expect(data.firstRange(of: Data("s3cret-token".utf8)) == nil, "\(name)")
-                }
-            }
-        }
     }
 }
