@@ -100,6 +100,8 @@ int dlm_lock_exclusive(int fd) {
     return result;
 }
 
+int dlm_unlock(int fd) { return flock(fd, LOCK_UN); }
+
 void dlm_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int dlm_terminal_columns(int fd) {

@@ -50,6 +50,7 @@ struct dlm_status {
 int dlm_file_status(int fd, const char *path, struct dlm_status *status);
 /// Exclusive flock(2) without waiting: EWOULDBLOCK when somebody else holds it.
 int dlm_lock_exclusive(int fd);
+int dlm_unlock(int fd);
 
 void dlm_name_thread(const char *name);
 /// Columns of the terminal behind `fd`, 0 when it is none.

@@ -46,6 +46,7 @@ extension DownloadRunner {
         file.trust(written: trusted, durable: record.resume.durable.clipped(to: trusted.end))
         record.resume.written = trusted
         control.show(received: trusted.count)
+        control.show(record)
         self.file = file
     }
 
@@ -67,6 +68,7 @@ extension DownloadRunner {
         record.isFinishing = false
         record.fileName = nil
         control.show(received: 0)
+        control.show(record)
         if hadData { context.announce(.didRestart(DownloadSnapshot(record: record), why: "its partial file is gone")) }
         return false
     }
@@ -160,9 +162,7 @@ extension DownloadRunner {
         } catch {
             throw error as? DownloadError ?? .unexpected("\(error)")
         }
-        if lost.contains(record.id) {
-            throw .sessionUnavailable(.ownedElsewhere(record.id, session: "another"))
-        }
+        if lost.contains(record.id) { throw disowned }
     }
 
     // MARK: After
@@ -170,8 +170,8 @@ extension DownloadRunner {
     private static let quicklyFinished: Int64 = 1 << 20
 
     /// All bytes are written: verify, sync, rename, record.
-    func finish(total: Int64) async throws(DownloadError) {
-        guard let file else { throw .unexpected("nothing to finish") }
+    func finish(total: Int64) async throws {
+        guard let file else { throw DownloadError.unexpected("nothing to finish") }
         control.showFinishing()
         await finishCheckpoint()
         try await context.disk.onWriter { () throws(DownloadError) in try file.cut(to: total) }
@@ -179,6 +179,7 @@ extension DownloadRunner {
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
         try await verifyChecksum(file, total)
+        noteAttempt("completed")
         let ifExists = record.request.destination.ifExists
         record = try await context.finisher.finish(
             Finisher.Job(
@@ -186,16 +187,18 @@ extension DownloadRunner {
                 renames: ifExists == .rename))
     }
 
-    private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws(DownloadError) {
+    private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws {
         guard let checksum = record.request.checksum else { return }
         let digest = digest ?? FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
-        guard let digest else { throw .unexpected("OpenSSL here has no \(checksum.algorithm.rawValue)") }
+        guard let digest else { throw DownloadError.unexpected("OpenSSL here has no \(checksum.algorithm.rawValue)") }
         do throws(DownloadError) {
-            try await digest.verify(total: total)
+            let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
+            if isDone { return }
         } catch {
             if case .verificationFailed = error { record.resume.mismatched = checksum }
             self.digest = nil
             throw error
         }
+        throw Stopped()
     }
 }

@@ -27,13 +27,11 @@ extension DownloadRunner {
             scout.begin(context.transport, request)
             let result = try await outcome(of: scout)
             guard let head = scout.head, let verdict = scout.verdict else {
-                scout.discard()
                 throw error(of: result)
             }
             noteAnswer(head, url)
             switch verdict {
             case .redirect(let location):
-                scout.discard()
                 switch record.request.redirect.decide(from: url, to: location, hops: hops) {
                 case .refuse(let failure): throw DownloadError.protocolViolated(failure)
                 case .follow(let target, let keepsCredentials):
@@ -43,23 +41,19 @@ extension DownloadRunner {
                     sendsCredentials = sendsCredentials && keepsCredentials
                 }
             case .askWithoutRange where asksRange:
-                scout.discard()
                 asksRange = false
             case .askWithoutRange:
                 throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
             case .current:
-                scout.discard()
                 keepCurrent(candidate)
                 return nil
             case .failed(let error):
-                scout.discard()
                 throw error
             case .changed(let why):
-                scout.discard()
                 throw RemoteChanged(why: why)
             case .body, .newVersion:
                 if let candidate, isUnchanged(candidate, head, verdict) {
-                    await abandon(scout, result)
+                    await endSegments()
                     keepCurrent(candidate)
                     return nil
                 }
@@ -73,8 +67,13 @@ extension DownloadRunner {
 
     /// Nil: it wants a file now. Otherwise how it ended.
     private func outcome(of scout: SegmentWriter) async throws -> TransferResult? {
-        if case .segmentFinished(_, let result) = try await nextMessage() { return result }
-        return nil
+        while true {
+            switch try await nextMessage() {
+            case .segmentOpened(let segment) where segment === scout: return nil
+            case .segmentFinished(let segment, let result) where segment === scout: return result
+            default: continue
+            }
+        }
     }
 
     func error(of result: TransferResult?) -> any Error {
@@ -87,14 +86,6 @@ extension DownloadRunner {
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
         retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
-    }
-
-    private func abandon(_ scout: SegmentWriter, _ result: TransferResult?) async {
-        scout.cancel()
-        if result == nil {
-            while !segments.isEmpty, (try? await nextMessage()) != nil {}
-        }
-        scout.discard()
     }
 
     // MARK: The request
@@ -135,9 +126,11 @@ extension DownloadRunner {
     /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version.
     func overlap(before start: Int64) async throws(DownloadError) -> [UInt8] {
         guard start > 0, record.resume.validators.ifRange == nil, let file else { return [] }
-        guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }
-        let range = max(held.lowerBound, start - Self.overlapSize)..<start
-        return try await context.disk.onWriter { () throws(DownloadError) in try file.read(range) }
+        // After the writes that are on their way.
+        return try await context.disk.onWriter { () throws(DownloadError) in
+            guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }
+            return try file.read(max(held.lowerBound, start - Self.overlapSize)..<start)
+        }
     }
 
     func request(

@@ -10,19 +10,20 @@ extension DownloadRunner {
     func transfer() async throws -> Int64? {
         for restart in 0... {
             do {
+                try obeyStop()
                 try checkNameBeforehand()
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
                 record.completed = present.file
-                await cancelSegments()
+                await endSegments()
                 return nil
             } catch let stale as StaleLocation {
                 if restart > 0 { throw stale.error }
-                await cancelSegments()
+                await endSegments()
             } catch let change as RemoteChanged {
                 if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
-                await cancelSegments()
+                await endSegments()
                 try await startOver(why: change.why)
             }
         }
@@ -75,9 +76,14 @@ extension DownloadRunner {
             case .body(_, _, let total), .newVersion(let total, _): total
             default: nil
             }
-        record.resume.total = total ?? (record.resume.written.isEmpty ? nil : record.resume.total)
-        record.resume.validators = Validators(head: head)
-        record.resume.contentType = ResponseJudge.mediaType(head)
+        if record.resume.written.isEmpty {
+            record.resume.total = total
+            record.resume.validators = Validators(head: head)
+            record.resume.contentType = ResponseJudge.mediaType(head)
+        } else {
+            // The validators stay those of the bytes that are here: newer ones prove nothing about them.
+            record.resume.total = total ?? record.resume.total
+        }
         record.resume.finalURL = opening.url
         record.resume.acceptsRanges = head.status == 206
         control.show(total: record.resume.total)
@@ -87,7 +93,7 @@ extension DownloadRunner {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
         }
         startDigest(file)
-        control.name = record.displayName
+        control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
     }
 
@@ -107,6 +113,7 @@ extension DownloadRunner {
         record.resume = ResumeData()
         record.isFinishing = false
         control.show(received: 0)
+        control.show(record)
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 
@@ -122,8 +129,7 @@ extension DownloadRunner {
         }
         var missing = file.written.missing(in: 0..<total)
         if let head = scout.head {
-            let covered = scout.judge.start..<max(scout.judge.start, scout.unfinished?.upperBound ?? total)
-            missing.remove(head.status == 206 ? covered : 0..<total)
+            missing.remove(head.status == 206 ? scout.judge.start..<end(of: scout) : 0..<total)
             return SegmentPlanner(missing: missing, connections: connections(head))
         }
         return SegmentPlanner(missing: missing, connections: 1)
@@ -155,18 +161,26 @@ extension DownloadRunner {
         return true
     }
 
+    /// Where the range that was asked for ends, or the whole file that came instead, or the file.
+    private func end(of segment: SegmentWriter) -> Int64 {
+        let end = segment.unfinished?.upperBound ?? segment.position
+        return max(segment.position, min(end, record.resume.total ?? end))
+    }
+
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
-        let unfinished = segment.unfinished ?? segment.position..<segment.position
+        let unfinished = segment.position..<end(of: segment)
         work.planner.giveBack(segment.connection, unfinished: unfinished)
         switch result.ending {
         case .cancelled: throw Stopped()
-        case .failed(let error): try lost(error, &work)
+        case .failed(let error):
+            // Cut off after its last byte, it lacks nothing.
+            if record.resume.total == nil || !unfinished.isEmpty { try lost(error, &work) }
         case .refused: try await refused(segment, &work)
         case .complete:
             switch segment.verdict {
             case .body?, .newVersion?:
-                if segment.unfinished == nil { return }
+                if record.resume.total == nil { return }
                 if unfinished.isEmpty { _ = try await launch(segment.connection, &work) } else { try short(&work) }
             default: try await refused(segment, &work)
             }
@@ -218,14 +232,9 @@ extension DownloadRunner {
         work.allowed = segments.count
     }
 
-    private func cancelSegments() async {
-        for segment in segments { segment.cancel() }
-        while !segments.isEmpty, (try? await nextMessage()) != nil {}
-    }
-
     /// Everything received is written, and it is everything.
     private func confirm(total: Int64, _ file: PartialFile, _ work: SegmentWork) async throws(DownloadError) -> Int64 {
-        await withCheckedContinuation { continuation in context.disk.afterWrites { continuation.resume() } }
+        await context.disk.afterWrites()
         if let failure = file.failure { throw failure }
         guard file.written.contains(0..<total) else {
             throw work.lastError ?? .verificationFailed(.size(expected: total, actual: file.written.count))

@@ -44,6 +44,16 @@ package final class DownloadRunner {
     package func run() async -> Outcome {
         record.attempts.append(AttemptRecord(started: Date()))
         if record.attempts.count > DownloadRecord.attemptsKept { record.attempts.removeFirst() }
+        let outcome = await attempt()
+        // Not left to the end of this object: others may hold the file a little longer, and the next attempt opens it.
+        file?.unlock()
+        digest?.abandon()
+        control.close()
+        while await messages.next() != nil {}
+        return outcome
+    }
+
+    private func attempt() async -> Outcome {
         do {
             try await work()
             noteAttempt("completed")
@@ -78,11 +88,27 @@ package final class DownloadRunner {
             case .tick: tick()
             case .flushed: saveCheckpoint()
             case .checkpointSaved: checkpoint = nil
+            case .disowned: throw disowned
             case .stop: throw Stopped()
             }
         }
         throw Stopped()
     }
+
+    var disowned: DownloadError { .sessionUnavailable(.ownedElsewhere(record.id, session: "another")) }
+
+    /// Ends what runs; then everything received is on disk and in the record. Only transfers that had no file yet lose
+    /// what they brought: it may belong to another version than the file.
+    func endSegments() async {
+        for segment in segments { segment.cancel() }
+        while !segments.isEmpty, let message = await messages.next() {
+            if case .segmentFinished(let segment, _) = message { segments.removeAll { $0 === segment } }
+        }
+        await context.disk.afterWrites()
+        readFile()
+    }
+
+    func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }
 
     private func tick() {
         for segment in segments { segment.flush() }
@@ -109,11 +135,12 @@ package final class DownloadRunner {
         readFile()
         measureSpeed()
         record.updated = Date()
+        control.show(record)
         checkpoint = Task { [record, context, control] in
             // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
             let lost = (try? await context.store.save([record], session: context.session)) ?? []
             // Somebody else owns it now: two must not write one file.
-            if lost.contains(record.id) { control.stop() }
+            if lost.contains(record.id) { control.send(.disowned) }
             control.send(.checkpointSaved)
         }
     }
@@ -142,20 +169,12 @@ package final class DownloadRunner {
 
     // MARK: The end
 
-    /// Cancels what still runs, waits until everything received is on disk, and keeps it.
+    /// Keeps everything received.
     private func end(with error: any Error) async -> Outcome {
-        for segment in segments { segment.cancel() }
-        while !segments.isEmpty, let message = await messages.next() {
-            if case .segmentFinished(let segment, _) = message {
-                segments.removeAll { $0 === segment }
-                if let file { segment.attach(file) } else { segment.discard() }
-            }
-        }
-        await withCheckedContinuation { continuation in context.disk.afterWrites { continuation.resume() } }
+        await endSegments()
         await finishCheckpoint()
         file?.notifyWrites(nil)
-        readFile()
-        removeIfEmpty()
+        if error as? DownloadError != disowned { removeIfEmpty() }
         record.speed = nil
         if error is Stopped {
             noteAttempt("stopped")
@@ -170,12 +189,13 @@ package final class DownloadRunner {
     private func removeIfEmpty() {
         guard let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path) else { return }
         file.remove()
+        file.unlock()
         self.file = nil
         record.resume.file = nil
         record.fileName = nil
     }
 
-    private func noteAttempt(_ outcome: String) {
+    func noteAttempt(_ outcome: String) {
         let index = record.attempts.count - 1
         record.attempts[index].ended = Date()
         record.attempts[index].outcome = outcome

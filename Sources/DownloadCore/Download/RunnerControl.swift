@@ -11,6 +11,8 @@ package final class RunnerControl: Sendable {
         /// What was in buffers at the last tick is written.
         case flushed
         case checkpointSaved
+        /// Another session owns the download now.
+        case disowned
         case stop
     }
 
@@ -22,13 +24,14 @@ package final class RunnerControl: Sendable {
     /// -1 while unknown.
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
-    private let shownName: Mutex<String>
+    private let stops = Atomic(false)
+    private let shown: Mutex<DownloadRecord>
 
     package init(record: DownloadRecord) {
         (messages, continuation) = AsyncStream.makeStream()
         received = Atomic(record.received)
         total = Atomic(record.resume.total ?? -1)
-        shownName = Mutex(record.displayName)
+        shown = Mutex(record)
     }
 
     func send(_ message: Message) { continuation.yield(message) }
@@ -37,8 +40,15 @@ package final class RunnerControl: Sendable {
 
     /// Ends the attempt with its resume data on disk.
     package func stop() {
+        stops.store(true, ordering: .releasing)
         send(.stop)
     }
+
+    /// The wish to stop stays, whoever read the message.
+    var isStopping: Bool { stops.load(ordering: .acquiring) }
+
+    /// Nothing more is read: what a message holds is let go.
+    func close() { continuation.finish() }
 
     // MARK: For the display
 
@@ -50,15 +60,15 @@ package final class RunnerControl: Sendable {
 
     func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
 
-    var name: String {
-        get { shownName.withLock { $0 } }
-        set { shownName.withLock { $0 = newValue } }
-    }
+    /// What the runner found out on its way: size, name.
+    func show(_ record: DownloadRecord) { shown.withLock { $0 = record } }
+
+    var record: DownloadRecord { shown.withLock { $0 } }
 
     package func progress(id: DownloadID, state: DownloadState) -> DownloadProgress {
         let total = total.load(ordering: .relaxed)
         var progress = DownloadProgress(
-            id: id, name: name, state: state, received: received.load(ordering: .relaxed),
+            id: id, name: record.displayName, state: state, received: received.load(ordering: .relaxed),
             total: total < 0 ? nil : total)
         progress.isFinishing = isFinishing.load(ordering: .relaxed)
         return progress

@@ -23,6 +23,11 @@ package final class DiskWriter: Sendable {
         writes.async(execute: action)
     }
 
+    /// Returns when all writes handed over so far are done.
+    package func afterWrites() async {
+        await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
+    }
+
     /// Runs on the writer's thread, in order with the writes.
     package func onWriter<T: Sendable>(
         _ body: @escaping @Sendable () throws(DownloadError) -> T

@@ -8,6 +8,7 @@ package final class FileDigest: @unchecked Sendable {
     private let queue: DispatchQueue
     private let checksum: Checksum
     private let isScheduled = Atomic(false)
+    private let isAbandoned = Atomic(false)
     // What follows belongs to the queue.
     private let context: OpaquePointer
     private var position: Int64 = 0
@@ -26,28 +27,33 @@ package final class FileDigest: @unchecked Sendable {
 
     deinit { dlm_digest_free(context) }
 
+    /// Nobody wants the result any more.
+    package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
+
     /// There may be more to hash.
     package func advance() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
             isScheduled.store(false, ordering: .releasing)
-            hash(to: file.written.prefix)
+            hash(to: file.written.prefix) { false }
         }
     }
 
-    /// Hashes the rest up to `total` and compares.
-    package func verify(total: Int64) async throws(DownloadError) {
-        let result: Result<Void, DownloadError> = await withCheckedContinuation { continuation in
+    /// Hashes the rest up to `total` and compares; false when `isUnwanted` ended that early.
+    package func verify(
+        total: Int64, unless isUnwanted: @escaping @Sendable () -> Bool = { false }
+    ) async throws(DownloadError) -> Bool {
+        let result: Result<Bool, DownloadError> = await withCheckedContinuation { continuation in
             queue.async { [self] in
-                hash(to: total)
-                continuation.resume(returning: conclusion())
+                hash(to: total, unless: isUnwanted)
+                continuation.resume(returning: conclusion(total))
             }
         }
-        try result.get()
+        return try result.get()
     }
 
-    private func hash(to end: Int64) {
-        while position < end, failure == nil {
+    private func hash(to end: Int64, unless isUnwanted: () -> Bool) {
+        while position < end, failure == nil, !isAbandoned.load(ordering: .relaxed), !isUnwanted() {
             do throws(DownloadError) {
                 let bytes = try file.read(position..<min(end, position + Self.step))
                 let code = bytes.withUnsafeBytes { dlm_digest_update(context, $0.baseAddress, $0.count) }
@@ -59,12 +65,13 @@ package final class FileDigest: @unchecked Sendable {
         }
     }
 
-    private func conclusion() -> Result<Void, DownloadError> {
+    private func conclusion(_ total: Int64) -> Result<Bool, DownloadError> {
         if let failure { return .failure(failure) }
+        if position < total { return .success(false) }
         var out = [UInt8](repeating: 0, count: 64)
         let count = dlm_digest_finish(context, &out)
         let actual = out.prefix(count).map { String(format: "%02x", $0) }.joined()
-        if actual == checksum.digest { return .success(()) }
+        if actual == checksum.digest { return .success(true) }
         return .failure(.verificationFailed(.checksum(expected: checksum, actual: actual)))
     }
 }

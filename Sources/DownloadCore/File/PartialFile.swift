@@ -75,6 +75,9 @@ package final class PartialFile: Sendable {
         return file
     }
 
+    /// Lets others have it, whoever still holds this object: nothing is written from now on.
+    package func unlock() { dlm_unlock(descriptor) }
+
     /// The length on disk.
     package func length() throws(DownloadError) -> Int64 {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }

@@ -84,12 +84,6 @@ extension SessionManager {
         await fill()
     }
 
-    /// What a runner found out on its way: size, name.
-    func note(_ record: DownloadRecord) {
-        guard entries[record.id]?.record.state == .running else { return }
-        entries[record.id]?.record = record
-    }
-
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
         var record = ended
         scheduler.ended(record.id)

@@ -93,7 +93,7 @@ public actor SessionManager: DownloadService {
         return try await store.records(selection).map { record in
             entries[record.id].map { entry in
                 DownloadSnapshot(
-                    record: entry.record, progress: entry.control.progress(id: record.id, state: entry.record.state))
+                    record: entry.control.record, progress: entry.control.progress(id: record.id, state: entry.record.state))
             } ?? DownloadSnapshot(record: record)
         }
     }
@@ -144,10 +144,7 @@ public actor SessionManager: DownloadService {
             session: parts.identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: parts.identifier, disk: disk), userAgent: parts.userAgent,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
-            announce: { [weak self, broadcaster] event in
-                broadcaster.send(event)
-                Task { await self?.note(event.snapshot.record) }
-            })
+            announce: { [broadcaster] event in broadcaster.send(event) })
         ticker = Task { [weak self] in
             while !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(500))

@@ -1,0 +1,172 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// Stopped, cut off, refused for a while: what was fetched is kept and used.
+@Suite("Downloads that are interrupted", .timeLimit(.minutes(2)))
+struct InterruptionTests {
+    private static let content = Content(seed: 1, size: 2_000_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+
+    @Test("A stop leaves exact resume data, and another session asks for exactly the rest")
+    func stopAndResume() async throws {
+        let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 700_001) })
+        let id = try await first.add()
+        #expect(await first.transport.taken.wait { $0 == 700_001 })
+        await first.manager.pauseAll(.interrupt)
+        let paused = try await first.ending(of: id)
+        #expect(paused.state == .paused(.interrupt))
+        #expect(paused.session == nil)
+        #expect(paused.resume.written == ByteRanges([0..<700_001]))
+        #expect(paused.attempts.last?.outcome == "stopped")
+        #expect(first.folder.names() == ["file.bin.part"])
+        #expect(first.words(id) == ["add", "start 0", "pause"])
+        #expect(await first.freeBuffers() == 64)
+        await first.manager.close()
+
+        let second = try await SessionBench(after: first, session: "second", serving: Self.reply)
+        _ = try await second.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await second.ending(of: id).state == .completed)
+        #expect(second.ranges == ["700001-"])
+        #expect(second.transport.requests.first?.fields[.ifRange] == "\"a\"")
+        #expect(second.transport.taken.value == Self.content.size - 700_001)
+        #expect(second.words(id) == ["start 700001", "complete"])
+        #expect(try second.holds("file.bin", Self.content))
+    }
+
+    @Test("Several connections are stopped and gone on with, each where it was")
+    func stopSeveral() async throws {
+        let content = Content(seed: 2, size: 60_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        // The scout brings its 4 MiB; then each of three connections stalls after 1,000,000.
+        let first = try await SessionBench { _, asked in
+            .reply(reply.with { $0.cut = asked.number == 1 ? nil : .stall(after: 1_000_000) })
+        }
+        let id = try await first.add { $0.connections = 3 }
+        #expect(await first.transport.taken.wait { $0 == 4 << 20 + 3_000_000 })
+        await first.manager.pauseAll(.terminate)
+        let paused = try await first.record(id)
+        #expect(paused.resume.written.count == 4 << 20 + 3_000_000)
+        await first.manager.close()
+
+        let second = try await SessionBench(after: first, session: "second", serving: reply)
+        var overrides = RequestOverrides()
+        overrides.connections = 2
+        _ = try await second.manager.resume([id], overrides: overrides)
+        #expect(try await second.ending(of: id).state == .completed)
+        #expect(second.transport.taken.value == content.size - paused.resume.written.count)
+        #expect(try second.holds("file.bin", content))
+    }
+
+    @Test("Without a validator the end of what is there is fetched again and compared")
+    func overlap() async throws {
+        let reply = FaultReply(Self.content)
+        let first = try await SessionBench(serving: reply.with { $0.cut = .stall(after: 300_000) })
+        let id = try await first.add()
+        #expect(await first.transport.taken.wait { $0 == 300_000 })
+        await first.manager.pauseAll(.user)
+        await first.manager.close()
+        let second = try await SessionBench(after: first, session: "second", serving: reply)
+        _ = try await second.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await second.ending(of: id).state == .completed)
+        #expect(second.ranges == ["\(300_000 - 65536)-"])
+        #expect(second.words(id) == ["start 300000", "complete"])
+        #expect(try second.holds("file.bin", Self.content))
+    }
+
+    @Test(
+        "Each failure is followed by another attempt that goes on where the last one stopped",
+        arguments: [FaultReply.Cut.close(after: 200_000), .reset(after: 200_000)], [1, 3])
+    func retries(cut: FaultReply.Cut, connections: Int) async throws {
+        let bench = try await SessionBench { _, asked in .reply(Self.reply.with { $0.cut = asked.number < 4 ? cut : nil }) }
+        let id = try await bench.add { $0.connections = connections }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(try bench.holds("file.bin", Self.content))
+        #expect(bench.transport.taken.value == Self.content.size)
+        #expect(
+            bench.words(id) == [
+                "add", "start 0", "retry", "start 200000", "retry", "start 400000", "retry", "start 600000", "complete",
+            ])
+    }
+
+    @Test("A server that is busy is asked again, so often and no more", arguments: [503, 429, 500, 408])
+    func busy(status: Int) async throws {
+        let bench = try await SessionBench { _, asked in
+            .reply(asked.number < 4 ? FaultReply(status: status) : Self.reply)
+        }
+        let id = try await bench.add()
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.words(id) == ["add", "retry", "retry", "retry", "start 0", "complete"])
+
+        let other = try await SessionBench { _, _ in .reply(FaultReply(status: status)) }
+        let failed = try await other.add()
+        let record = try await other.ending(of: failed)
+        guard case .failed(.serverRefused(status, _)) = record.state else {
+            Issue.record("ended as \(record.state)")
+            return
+        }
+        #expect(other.words(failed) == ["add", "retry", "retry", "retry", "fail"])
+        #expect(other.transport.requests.count == 4)
+        #expect(other.folder.names().isEmpty)
+        #expect(record.session == nil)
+    }
+
+    @Test("What will not change is not tried again", arguments: [401, 403, 404, 410])
+    func permanent(status: Int) async throws {
+        let bench = try await SessionBench { _, _ in .reply(FaultReply(status: status)) }
+        let id = try await bench.add()
+        #expect(try await bench.ending(of: id).failure?.httpStatus == status)
+        #expect(bench.words(id) == ["add", "fail"])
+    }
+
+    @Test("Progress starts the count of failures anew")
+    func progressForgets() async throws {
+        let content = Content(seed: 3, size: 9_000_000)
+        let bench = try await SessionBench { _, asked in
+            .reply(FaultReply(content, etag: "\"a\"").with { $0.cut = .close(after: 1_200_000) })
+        }
+        let id = try await bench.add { $0.retry.limit = 1 }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.words(id).filter { $0 == "retry" }.count == 7)
+    }
+
+    @Test("The server says when to come back; a stop does not wait for it")
+    func retryAfter() async throws {
+        let bench = try await SessionBench { _, _ in
+            .reply(FaultReply(status: 503, fields: [("Retry-After", "100")]))
+        }
+        let id = try await bench.add()
+        #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
+        guard case .willRetry(let snapshot, _)? = bench.events.value.last,
+            case .waiting(.retry, let until?) = snapshot.record.state
+        else {
+            Issue.record("not waiting: \(bench.words(id))")
+            return
+        }
+        #expect((90...101).contains(until.timeIntervalSinceNow))
+        let begun = ContinuousClock.now
+        await bench.manager.pauseAll(.hangup)
+        #expect(ContinuousClock.now - begun < .seconds(2))
+        #expect(try await bench.ending(of: id).state == .paused(.hangup))
+        #expect(bench.words(id) == ["add", "retry", "pause"])
+    }
+
+    @Test("One connection that is lost, or refused, does not end the others", arguments: [true, false])
+    func oneOfSeveral(isRefused: Bool) async throws {
+        let content = Content(seed: 4, size: 30_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let bench = try await SessionBench { _, asked in
+            guard asked.number == 3 else { return .reply(reply) }
+            return .reply(isRefused ? FaultReply(status: 503) : reply.with { $0.cut = .reset(after: 50_000) })
+        }
+        let id = try await bench.add { $0.connections = 3 }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.words(id) == ["add", "start 0", "complete"])
+        #expect(bench.transport.taken.value - content.size <= 64 << 10)
+        #expect(try bench.holds("file.bin", content))
+        #expect(await bench.freeBuffers() == 64)
+    }
+}

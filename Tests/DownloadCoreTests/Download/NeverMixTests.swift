@@ -1,0 +1,188 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+
+/// A file is never a mixture of two versions, whatever the server does and whenever the end comes.
+@Suite("Changes on the server", .timeLimit(.minutes(2)))
+struct NeverMixTests {
+    private static let old = Content(seed: 1, size: 1_000_000)
+    private static let date = "Tue, 01 Jan 2030 00:00:00 GMT"
+    private static let later = "Wed, 02 Jan 2030 00:00:00 GMT"
+    private static let now = [(name: "Date", value: "Thu, 03 Jan 2030 00:00:00 GMT")]
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let before: FaultReply
+        let after: FaultReply
+
+        init(_ name: String, _ before: FaultReply, _ after: FaultReply) {
+            testDescription = name
+            self.before = before.with { $0.fields += NeverMixTests.now }
+            self.after = after.with { $0.fields += NeverMixTests.now }
+        }
+    }
+
+    private static let changes: [Change] = {
+        let same = Content(seed: 2, size: old.size)
+        let other = Content(seed: 3, size: 800_000)
+        let longer = Content(seed: 4, size: 1_500_000)
+        let tiny = Content(seed: 5, size: 1000)
+        return [other, same, longer, tiny].flatMap { content in
+            [
+                Change("etag", FaultReply(old, etag: "\"a\""), FaultReply(content, etag: "\"b\"")),
+                Change("weak etag", FaultReply(old, etag: "W/\"a\""), FaultReply(content, etag: "W/\"b\"")),
+                Change("date", FaultReply(old, lastModified: date), FaultReply(content, lastModified: later)),
+                Change("nothing", FaultReply(old), FaultReply(content)),
+                Change(
+                    "both", FaultReply(old, etag: "\"a\"", lastModified: date),
+                    FaultReply(content, etag: "\"b\"", lastModified: later)),
+            ]
+        }
+    }()
+
+    @Test(
+        "A file that changed between two sessions becomes the new one, whatever the server makes of If-Range",
+        arguments: changes, [FaultReply.RangeBehaviour.honoured, .honouredBlindly, .ignored])
+    func change(change: Change, behaviour: FaultReply.RangeBehaviour) async throws {
+        let first = try await SessionBench(serving: change.before.with { $0.cut = .stall(after: 600_000) })
+        let id = try await first.add()
+        #expect(await first.transport.taken.wait { $0 == 600_000 })
+        await first.manager.pauseAll(.user)
+        await first.manager.close()
+        let second = try await SessionBench(
+            after: first, session: "second", serving: change.after.with { $0.ranges = behaviour })
+        _ = try await second.manager.resume([id], overrides: RequestOverrides())
+        let record = try await second.ending(of: id)
+        #expect(record.state == .completed, "\(record.state)")
+        #expect(try second.holds("file.bin", change.after.content))
+        #expect(second.words(id).contains("restart"))
+        #expect(await second.freeBuffers() == 64)
+    }
+
+    @Test("A file that changes while several connections fetch it becomes the new one", arguments: [true, false])
+    func changesMeanwhile(isBlind: Bool) async throws {
+        let old = Content(seed: 6, size: 60_000_000)
+        let new = Content(seed: 7, size: 60_000_000)
+        let bench = try await SessionBench { _, asked in
+            let reply = asked.number < 4 ? FaultReply(old, etag: "\"a\"") : FaultReply(new, etag: "\"b\"")
+            return .reply(reply.with { $0.ranges = isBlind ? .honouredBlindly : .honoured })
+        }
+        let id = try await bench.add { $0.connections = 3 }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(try bench.holds("file.bin", new))
+        #expect(bench.words(id) == ["add", "start 0", "restart", "start 0", "complete"])
+        #expect(await bench.freeBuffers() == 64)
+    }
+
+    @Test("A remote that changes with every request is given up, with nothing but one version on disk")
+    func restless() async throws {
+        let bench = try await SessionBench { _, asked in
+            let content = Content(seed: UInt64(asked.number), size: 20_000_000)
+            return .reply(
+                FaultReply(content, etag: "\"\(asked.number)\"").with { $0.ranges = .honouredBlindly })
+        }
+        let id = try await bench.add {
+            $0.connections = 2
+            $0.retry.limit = 0
+        }
+        let record = try await bench.ending(of: id)
+        guard case .failed(.verificationFailed(.changed)) = record.state else {
+            Issue.record("ended as \(record.state)")
+            return
+        }
+        #expect(!bench.folder.exists("file.bin"))
+    }
+
+    @Test("A page instead of the rest ends the attempt, and what is here is kept")
+    func captivePortal() async throws {
+        let reply = FaultReply(Self.old, etag: "\"a\"").with { $0.fields = [("Content-Type", "application/zip")] }
+        let first = try await SessionBench(serving: reply.with { $0.cut = .stall(after: 600_000) })
+        let id = try await first.add()
+        #expect(await first.transport.taken.wait { $0 == 600_000 })
+        await first.manager.pauseAll(.user)
+        await first.manager.close()
+        let second = try await SessionBench(
+            after: first, session: "second",
+            serving: FaultReply(Content("<html>log in</html>")).with { $0.fields = [("Content-Type", "text/html")] })
+        _ = try await second.manager.resume([id], overrides: RequestOverrides())
+        let failed = try await second.ending(of: id)
+        #expect(
+            failed.state == .failed(.verificationFailed(.unexpectedType(was: "application/zip", is: "text/html"))))
+        #expect(failed.resume.written == ByteRanges([0..<600_000]))
+        await second.manager.close()
+        let third = try await SessionBench(after: first, session: "third", serving: reply)
+        _ = try await third.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await third.ending(of: id).state == .completed)
+        #expect(third.ranges == ["600000-"])
+    }
+
+    @Test("A stop between the head of a new version and its start leaves the old bytes as they are")
+    func stoppedAtNewVersion() async throws {
+        let bench = try RunnerBench()
+        let new = Content(seed: 9, size: 1_200_000)
+        let record = try await bench.record(
+            with: 0..<600_000, of: Self.old, validators: Validators(etag: EntityTag(opaque: "a")))
+        let transport = EagerTransport { _ in
+            (.whole(new.size, [("ETag", "\"b\"")]), new.bytes(0..<new.size))
+        }
+        let control = RunnerControl(record: record)
+        control.stop()
+        let (outcome, after) = await bench.run(record, on: transport, control)
+        #expect(outcome == .stopped)
+        #expect(after.resume.written == ByteRanges([0..<600_000]))
+        #expect(after.resume.validators.etag?.opaque == "a")
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        #expect(try file.read(0..<600_000) == Self.old.bytes(0..<600_000))
+        #expect(bench.freeBuffers() == 8)
+    }
+
+    @Test("A checkpoint before the overlap is compared does not pass the old bytes off as the new version's")
+    func validatorsOfTheBytes() async throws {
+        let saves = SaveLog()
+        let bench = try RunnerBench(store: saves)
+        // The date was no strong validator then; now the server has an ETag, and other bytes.
+        let record = try await bench.record(
+            with: 0..<600_000, of: Self.old,
+            validators: Validators(lastModified: Self.date, lastModifiedIsStrong: false))
+        let new = Content(seed: 10, size: Self.old.size)
+        let transport = FakeTransport { _, _ in
+            .reply(FaultReply(new, etag: "\"b\"", lastModified: Self.date).with { $0.fields = Self.now })
+        }
+        let (outcome, after) = await bench.run(record, on: transport)
+        #expect(outcome == .completed)
+        #expect(after.completed?.validators.etag?.opaque == "b")
+        #expect(try sha256(of: bench.folder("file.bin")) == new.sha256)
+        for saved in saves.records where saved.resume.validators.etag != nil {
+            #expect(saved.resume.written.prefix <= saved.resume.total ?? 0)
+            #expect(!saved.resume.written.contains(0..<600_000) || saved.received == new.size)
+        }
+        #expect(bench.events.value.map(\.word) == ["start 600000", "restart", "start 0"])
+    }
+
+    @Test("A stop that comes while a changed remote is started over is obeyed")
+    func stopWhileStartingOver() async throws {
+        let bench = try RunnerBench()
+        let record = try await bench.record { $0.connections = 3 }
+        let old = Content(seed: 11, size: 60_000_000)
+        let control = RunnerControl(record: record)
+        let transport = WatchedTransport(
+            FakeTransport { _, asked in
+                switch asked.number {
+                case 1: .reply(FaultReply(old, etag: "\"a\""))
+                case 2, 3: .reply(FaultReply(old, etag: "\"a\"").with { $0.cut = .stall(after: 100_000) })
+                default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
+                }
+            })
+        // The first to be cancelled is one that stalls, because another saw the change.
+        transport.onCancel.withLock { $0 = { control.stop() } }
+        let (outcome, after) = await bench.run(record, on: transport, control)
+        #expect(outcome == .stopped)
+        #expect(transport.requests.count == 4)
+        _ = after
+        #expect(bench.freeBuffers() == 8)
+    }
+}

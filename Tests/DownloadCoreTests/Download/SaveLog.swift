@@ -1,0 +1,66 @@
+import DownloadCore
+import DownloadTestSupport
+import Synchronization
+
+/// A store in memory that keeps every record it was ever given, and can be told to be slow, to fail, or to give a
+/// download away.
+final class SaveLog: DownloadStore {
+    struct Trouble: Sendable {
+        /// Each save waits until this returns.
+        var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
+        var afterQueued: (@Sendable ([DownloadRecord]) async -> Void)?
+        var lost: Set<DownloadID> = []
+    }
+
+    private let inner: InMemoryDownloadStore
+    private let log = Mutex<[DownloadRecord]>([])
+    private let trouble: Mutex<Trouble>
+
+    init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.hasPrefix("dead") }) {
+        inner = InMemoryDownloadStore(isAlive: isAlive)
+        self.trouble = Mutex(trouble)
+    }
+
+    /// Every record saved, in order.
+    var records: [DownloadRecord] { log.withLock { $0 } }
+
+    func change(_ change: (inout Trouble) -> Void) { trouble.withLock { change(&$0) } }
+
+    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+        let trouble = trouble.withLock { $0 }
+        try await trouble.beforeSave?(records)
+        log.withLock { $0 += records }
+        let kept = records.filter { !trouble.lost.contains($0.id) }
+        return try await inner.save(kept, session: session).union(trouble.lost.intersection(records.map(\.id)))
+    }
+
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
+        let records = try await inner.queued(session: session, after: position, limit: limit)
+        await trouble.withLock { $0 }.afterQueued?(records)
+        return records
+    }
+
+    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+        try await inner.add(requests, session: session)
+    }
+
+    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        try await inner.claim(ids, session: session)
+    }
+
+    func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
+        try await inner.records(selection)
+    }
+
+    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+        try await inner.remove(ids, session: session)
+    }
+
+    func releaseDeadSessions() async throws { try await inner.releaseDeadSessions() }
+
+    func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
+        try await inner.pauseQueued(session: session, reason: reason)
+    }
+
+    func close() async { await inner.close() }
+}

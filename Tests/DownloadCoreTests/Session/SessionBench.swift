@@ -1,0 +1,133 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// A session in this process: its downloads go to a folder of their own, its events are kept.
+final class SessionBench: Sendable {
+    let folder: TemporaryFolder
+    let transport: WatchedTransport
+    let store: any DownloadStore
+    let manager: SessionManager
+    let events = Observed<[DownloadEvent]>([])
+    private let ownsFolder: Bool
+
+    /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
+    init(
+        after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
+        maxConcurrent: Int = 8, maxPerHost: Int = 8, _ script: @escaping FakeTransport.Script
+    ) async throws {
+        ownsFolder = earlier == nil
+        folder = try earlier?.folder ?? TemporaryFolder()
+        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: { !$0.hasPrefix("dead") })
+        let transport = WatchedTransport(FakeTransport(script))
+        self.store = store
+        self.transport = transport
+        manager = SessionManager(
+            parts: .init(
+                store: store, identifier: session, userAgent: "dlm/test", start: { transport }, end: {}),
+            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
+        let stream = await manager.events()
+        Task { [events] in
+            for await event in stream { events.update { $0.append(event) } }
+        }
+    }
+
+    convenience init(
+        after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
+        serving reply: FaultReply
+    ) async throws {
+        try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
+    }
+
+    deinit { if ownsFolder { folder.remove() } }
+
+    // MARK: Requests
+
+    /// Retries come at once.
+    func request(
+        _ path: String = "/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) throws -> DownloadRequest {
+        let url = try SourceURL.parse("http://example.org\(path)").get().url
+        var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
+        request.retry = RetryPolicy(limit: 3, delay: 0.001, maximumDelay: 0.002)
+        change(&request)
+        return request
+    }
+
+    @discardableResult
+    func add(
+        _ path: String = "/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
+    ) async throws -> DownloadID {
+        try #require(try await manager.add([try request(path, change)]).first).record.id
+    }
+
+    /// Puts a record into the store as a session that died left it, and has this session go on with it.
+    func takeOver(
+        _ request: DownloadRequest, _ change: (inout DownloadRecord) throws -> Void
+    ) async throws -> DownloadID {
+        var record = try #require(try await store.add([request], session: "dead").first).record
+        record.state = .running
+        try change(&record)
+        #expect(try await store.save([record], session: "dead").isEmpty)
+        _ = try await manager.resume([record.id], overrides: RequestOverrides())
+        return record.id
+    }
+
+    // MARK: What came of it
+
+    /// Waits until the download has ended so many times: completed, failed or paused.
+    func ending(of id: DownloadID, times: Int = 1) async throws -> DownloadRecord {
+        let ended = await events.wait { $0.filter { $0.isEnd && $0.snapshot.id == id }.count >= times }
+        try #require(ended, "the download did not end: \(words(id))")
+        return try await record(id)
+    }
+
+    func record(_ id: DownloadID) async throws -> DownloadRecord {
+        try #require(try await store.records(.ids([id])).first)
+    }
+
+    /// The events of a download by name.
+    func words(_ id: DownloadID) -> [String] { events.value.filter { $0.snapshot.id == id }.map(\.word) }
+
+    /// The `Range` of each request.
+    var ranges: [String?] { transport.requests.map(\.range) }
+
+    /// The file holds exactly the content.
+    func holds(_ name: String, _ content: Content) throws -> Bool {
+        try folder.size(of: name) == content.size && sha256(of: folder(name)) == content.sha256
+    }
+
+    /// Buffers of the session that are not lost; only after everything has ended.
+    func freeBuffers() async -> Int {
+        guard let pool = await manager.context?.disk.pool else { return 0 }
+        var taken: [PoolBuffer] = []
+        while let buffer = pool.take(whenFree: {}) { taken.append(buffer) }
+        for buffer in taken { pool.give(buffer) }
+        return taken.count
+    }
+}
+
+extension DownloadEvent {
+    var isEnd: Bool {
+        switch self {
+        case .didComplete, .didFail, .didPause, .didCancel: true
+        case .didAdd, .didStart, .didRestart, .willRetry: false
+        }
+    }
+
+    var word: String {
+        switch self {
+        case .didAdd: "add"
+        case .didStart(_, let offset): "start \(offset)"
+        case .didRestart: "restart"
+        case .willRetry: "retry"
+        case .didPause: "pause"
+        case .didCancel: "cancel"
+        case .didComplete: "complete"
+        case .didFail: "fail"
+        }
+    }
+}

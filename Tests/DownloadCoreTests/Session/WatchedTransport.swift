@@ -1,0 +1,61 @@
+import DownloadCore
+import DownloadTestSupport
+import Synchronization
+
+/// Another transport under observation: how much of the bodies was taken, and who is cancelled.
+final class WatchedTransport: Transport {
+    private let inner: FakeTransport
+    /// Bytes of bodies that sinks took, all transfers together.
+    let taken = Observed<Int64>(0)
+    /// Called before each cancellation is passed on.
+    let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
+
+    init(_ inner: FakeTransport) { self.inner = inner }
+
+    var requests: [TransferRequest] { inner.requests }
+
+    func waitForRequests(_ count: Int) async -> Bool { await inner.waitForRequests(count) }
+
+    func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
+        WatchedTransfer(inner.start(request, sink: WatchedSink(sink, taken)), self)
+    }
+
+    func shutdown() { inner.shutdown() }
+}
+
+private final class WatchedTransfer: Transfer {
+    private let inner: any Transfer
+    private let transport: WatchedTransport
+
+    init(_ inner: any Transfer, _ transport: WatchedTransport) {
+        self.inner = inner
+        self.transport = transport
+    }
+
+    func cancel() {
+        transport.onCancel.withLock { $0 }?()
+        inner.cancel()
+    }
+
+    func resume() { inner.resume() }
+}
+
+private final class WatchedSink: TransferSink {
+    private let inner: any TransferSink
+    private let taken: Observed<Int64>
+
+    init(_ inner: any TransferSink, _ taken: Observed<Int64>) {
+        self.inner = inner
+        self.taken = taken
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition { inner.transferDidReceiveHead(head) }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let answer = inner.transferDidReceive(bytes)
+        if answer == .taken { taken.update { [count = bytes.count] in $0 += Int64(count) } }
+        return answer
+    }
+
+    func transferDidFinish(_ result: TransferResult) { inner.transferDidFinish(result) }
+}
