@@ -10,10 +10,7 @@ public enum DownloadSession {
 
     /// A session manager in this process. Threads and the session's lock are made when the first download needs them.
     /// - Throws: ``DownloadError`` when the store cannot be opened.
-    public static func open(
-        _ configuration: SessionConfiguration,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) async throws -> SessionManager {
+    public static func open(_ configuration: SessionConfiguration) async throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let registry = SessionRegistry(stateFolder: configuration.stateFolder)
         let store: any DownloadStore
@@ -29,7 +26,7 @@ public enum DownloadSession {
                 if isRecorded, try !registry.register(identifier) {
                     throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
                 }
-                return try CurlTransport(environment: environment)
+                return try CurlTransport(environment: ProcessInfo.processInfo.environment)
             },
             end: { if isRecorded { registry.unregister(identifier) } })
         return SessionManager(

@@ -1,8 +1,46 @@
 import ArgumentParser
-import DownloadKit
+import Foundation
+import Glibc
+
+/// The root of the command line.
+struct DLM: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dlm",
+        abstract: "Download files that pause, resume and survive the death of their process.",
+        discussion: """
+            The final name of a file appears only when the whole file is there and verified, and status 0 means \
+            exactly that. Whatever ends dlm, what was fetched is kept, and dlm resume goes on with it.
+            """,
+        version: "dlm 0.1.0",
+        subcommands: [Get.self, List.self, Show.self, Resume.self, Remove.self, Manual.self])
+}
+
+/// A command that works with a ``Context`` and ends with an exit status.
+protocol ContextCommand: ParsableCommand {
+    func run(in context: Context) async throws -> Int32
+}
 
 @main
-struct DLM: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "dlm", abstract: "A download manager.")
-    func run() async throws {}
+enum Program {
+    static func main() {
+        let signals = Signals()
+        signals.block()
+        let console = Console()
+        let command: any ContextCommand
+        do {
+            guard let parsed = try DLM.parseAsRoot() as? any ContextCommand else {
+                throw ValidationError("no command given")
+            }
+            command = parsed
+        } catch {
+            _exit(console.finish(UsageReport(error).print(on: console)))
+        }
+        let context = Context(console: console, signals: signals)
+        Task.detached {
+            let status = await context.status(of: command)
+            // Not exit(3): the destructors of C libraries must not run under the engine threads.
+            _exit(console.finish(status))
+        }
+        signals.deliver()
+    }
 }

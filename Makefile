@@ -1,0 +1,64 @@
+# dlm: make get URL=https://... downloads a file, make test runs every test.
+# Needs Swift 6.1 or later, git and make; Debian packages that are missing are installed when root or sudo allows it.
+
+SWIFT = swift
+PREFIX = /usr/local
+DESTDIR =
+URL =
+ARGS =
+
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
+BINARY = .build/release/dlm
+SOURCES = Package.swift Makefile $(shell find Sources -type f)
+
+.PHONY: all get build test lint generate install uninstall clean
+
+all: build
+
+get:
+	@if [ -z '$(URL)' ]; then echo 'usage: make get URL=https://... [ARGS="-d folder"]' >&2; exit 2; fi
+	@$(MAKE) -s --no-print-directory $(BINARY)
+	@$(BINARY) get $(ARGS) '$(URL)'
+
+build: $(BINARY)
+
+# The output of the build is shown when it fails, or when somebody watches.
+$(BINARY): $(SOURCES)
+	@scripts/need build
+	$(RELEASE)
+	@touch $(BINARY)
+
+test:
+	@scripts/need test
+	$(SWIFT) test --disable-xctest
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+# man/ and completions/ are made from the commands and committed; a test fails when they are stale.
+generate: $(BINARY)
+	mkdir -p man completions
+	$(BINARY) manual man
+	$(BINARY) --generate-completion-script bash >completions/dlm.bash
+	$(BINARY) --generate-completion-script zsh >completions/_dlm
+	$(BINARY) --generate-completion-script fish >completions/dlm.fish
+
+install: $(BINARY)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -s -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/dlm
+	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 completions/dlm.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm
+	install -m 644 completions/_dlm $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm
+	install -m 644 completions/dlm.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/dlm $(DESTDIR)$(PREFIX)/share/man/man1/dlm.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man1/dlm-*.1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm \
+		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish
+
+clean:
+	rm -rf .build

@@ -1,0 +1,18 @@
+import ArgumentParser
+import Foundation
+
+/// `dlm manual FOLDER`: writes the man pages (`make generate`).
+struct Manual: ContextCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write the manual pages into a folder.", shouldDisplay: false)
+
+    @Argument(help: ArgumentHelp("An existing folder.", valueName: "folder"), completion: .directory)
+    var folder: String
+
+    func run(in context: Context) async throws -> Int32 {
+        for page in try ManualPage.all() {
+            try page.text.write(toFile: "\(folder)/\(page.fileName)", atomically: true, encoding: .utf8)
+        }
+        return 0
+    }
+}

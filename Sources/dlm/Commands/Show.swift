@@ -1,0 +1,25 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// `dlm show ID...`: everything about a download.
+struct Show: ContextCommand {
+    static let configuration = CommandConfiguration(abstract: "Show everything about downloads.")
+
+    @Argument(help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"))
+    var ids: [IDRange]
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run(in context: Context) async throws -> Int32 {
+        try await context.withService { service in
+            let documents = try await service.known(ids.ids).map { ShowDocument($0) }
+            let style = context.style(output)
+            for document in documents {
+                let lines = output.json ? [document.json] : ShowText(document: document, style: style).lines
+                for line in lines { context.console.print(line) }
+            }
+            return 0
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import DownloadKit
+import Foundation
+
+/// What a command works with; tests bring their own.
+struct Context: Sendable {
+    let console: Console
+    let signals: Signals
+    var environment = ProcessInfo.processInfo.environment
+    var workingFolder = FileManager.default.currentDirectoryPath
+    /// The front door to the downloads.
+    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = DownloadSession.open
+
+    /// Opens the session of this process, and closes it when `body` is through.
+    func withService(
+        _ change: (inout SessionConfiguration) -> Void = { _ in },
+        _ body: (any DownloadService) async throws -> Int32
+    ) async throws -> Int32 {
+        var configuration = SessionConfiguration(
+            kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
+        change(&configuration)
+        let service = try await open(configuration)
+        do {
+            let status = try await body(service)
+            await service.close()
+            return status
+        } catch {
+            await service.close()
+            throw error
+        }
+    }
+
+    /// Runs the command; an error becomes its one line and its status.
+    func status(of command: any ContextCommand) async -> Int32 {
+        do {
+            return try await command.run(in: self)
+        } catch let error as DownloadError {
+            console.report(Redaction.hidingUserInformation(error.description))
+            return error.exitStatus
+        } catch {
+            return UsageReport(error).print(on: console)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import DownloadKit
+import Foundation
+
+/// The frame of the commands that download: a follower with its output and its signals.
+struct Following {
+    private let context: Context
+    private let narrator: Narrator
+    private let display: ProgressDisplay
+
+    init(_ context: Context, _ options: OutputOptions, _ choice: ProgressChoice) {
+        let console = context.console
+        self.context = context
+        let style = Style.chosen(
+            options.color, isTerminal: console.errorsAreTerminal, environment: context.environment)
+        narrator = Narrator(console: console, options: options, style: style)
+        let isTerminal = console.errorsAreTerminal && context.environment["TERM"] != "dumb"
+        let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal)
+        display = ProgressDisplay(mode, console: console, style: style)
+    }
+
+    func follow(
+        _ service: any DownloadService, overrides: RequestOverrides,
+        _ ask: @escaping @Sendable (Follower) async throws -> Void
+    ) async throws -> Int32 {
+        let follower = Follower(service, narrator: narrator, display: display, overrides: overrides)
+        context.signals.onInterrupt { signal in await follower.interrupt(Self.reason(signal)) }
+        return try await follower.follow(ask)
+    }
+
+    /// Bars need a terminal; asked for elsewhere, they become lines.
+    private static func mode(_ choice: ProgressChoice, isTerminal: Bool) -> ProgressDisplay.Mode {
+        switch choice {
+        case .auto: isTerminal ? .bar : .none
+        case .bar: isTerminal ? .bar : .plain
+        case .plain: .plain
+        case .none: .none
+        }
+    }
+
+    private static func reason(_ signal: Int32) -> DownloadState.PauseReason {
+        switch signal {
+        case SIGHUP: .hangup
+        case SIGTERM: .terminate
+        default: .interrupt
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import DownloadKit
+import Foundation
+import Glibc
+import Synchronization
+
+/// The lines of `-i`, read as they come: a list of any length, or a pipe that is still being written.
+final class InputList: Sendable {
+    struct Line: Equatable, Sendable {
+        let number: Int
+        let text: String
+    }
+
+    private struct State {
+        let descriptor: Int32
+        var splitter = LineSplitter()
+        var waiting: ArraySlice<Line> = []
+        var isAtEnd = false
+    }
+
+    private static let bufferSize = 1 << 16
+
+    private let name: String
+    private let state: Mutex<State>
+
+    /// - Parameter path: `-` is standard input.
+    init(path: String) throws(DownloadError) {
+        name = path == "-" ? "standard input" : path
+        let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw .fileFailed(.system(operation: "open", errno: errno), path: path) }
+        state = Mutex(State(descriptor: descriptor))
+    }
+
+    /// At least one line, at most `limit`; nil at the end. Waiting for a pipe holds up a thread of its own, not the
+    /// downloads.
+    func next(_ limit: Int) async throws -> [Line]? {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                continuation.resume(with: Result { try read(limit) })
+            }
+        }
+    }
+
+    private func read(_ limit: Int) throws -> [Line]? {
+        try state.withLock { state in
+            while state.waiting.isEmpty, !state.isAtEnd { try fill(&state) }
+            let lines = Array(state.waiting.prefix(limit))
+            state.waiting = state.waiting.dropFirst(limit)
+            return lines.isEmpty ? nil : lines
+        }
+    }
+
+    private func fill(_ state: inout State) throws {
+        let descriptor = state.descriptor
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: Self.bufferSize) { buffer, count in
+            let got = Glibc.read(descriptor, buffer.baseAddress, Self.bufferSize)
+            failure = got < 0 ? errno : 0
+            count = max(0, got)
+        }
+        if failure == EINTR { return }
+        if failure != 0 { throw DownloadError.fileFailed(.system(operation: "read", errno: failure), path: name) }
+        if bytes.isEmpty {
+            state.isAtEnd = true
+            state.waiting = state.splitter.end()[...]
+            if state.descriptor != STDIN_FILENO { close(state.descriptor) }
+        } else {
+            state.waiting = state.splitter.split(bytes)[...]
+        }
+    }
+}
+
+/// Cuts bytes into numbered lines, and drops blank ones and `#` comments. Pure.
+struct LineSplitter {
+    private var rest: [UInt8] = []
+    private var number = 0
+
+    mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
+        var lines: [InputList.Line] = []
+        var start = bytes.startIndex
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            append(rest + bytes[start..<end], to: &lines)
+            rest = []
+            start = end + 1
+        }
+        rest += bytes[start...]
+        return lines
+    }
+
+    /// The last line may lack its line break.
+    mutating func end() -> [InputList.Line] {
+        var lines: [InputList.Line] = []
+        if !rest.isEmpty { append(rest, to: &lines) }
+        rest = []
+        return lines
+    }
+
+    private mutating func append(_ bytes: [UInt8], to lines: inout [InputList.Line]) {
+        number += 1
+        var text = String(decoding: bytes, as: UTF8.self)
+        if number == 1, text.hasPrefix("\u{FEFF}") { text.removeFirst() }
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        let start = text.drop(while: \.isWhitespace)
+        if !start.isEmpty, start.first != "#" { lines.append(InputList.Line(number: number, text: text)) }
+    }
+}

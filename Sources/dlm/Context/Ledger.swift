@@ -1,0 +1,89 @@
+import DownloadKit
+
+/// Which of the downloads asked for are still going on, here or in other processes, and how the others ended. Pure.
+struct Ledger {
+    enum Place {
+        case here, elsewhere
+    }
+
+    /// In this process.
+    private(set) var here: Set<DownloadID> = []
+    /// Run by other processes.
+    private(set) var elsewhere: Set<DownloadID> = []
+    private(set) var completed = 0
+    private(set) var failed: [DownloadID] = []
+    /// Bytes of the complete ones.
+    private(set) var completedBytes: Int64 = 0
+    /// Of these, what this process fetched.
+    private(set) var fetchedBytes: Int64 = 0
+    /// Nothing more will be asked for.
+    var hasAll = false
+
+    /// Ended before it was known that they are ours: the event can be faster than the answer to `add`.
+    private var early: Set<DownloadID> = []
+    private var reported: Set<DownloadID> = []
+    private var offsets: [DownloadID: Int64] = [:]
+    private var statuses: Set<Int32> = []
+
+    var isDone: Bool { hasAll && here.isEmpty && elsewhere.isEmpty }
+    var count: Int { here.count + elsewhere.count + completed + failed.count }
+
+    /// 0 when all are complete, the status of the one kind of failure, 1 for several kinds.
+    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+
+    mutating func expect(_ id: DownloadID, _ place: Place) {
+        switch place {
+        case .here:
+            elsewhere.remove(id)
+            if early.remove(id) == nil { here.insert(id) }
+        case .elsewhere:
+            if !here.contains(id), !reported.contains(id) { elsewhere.insert(id) }
+        }
+    }
+
+    /// - Parameter offset: bytes that were there before.
+    mutating func start(_ id: DownloadID, offset: Int64) {
+        if offsets[id] == nil { offsets[id] = offset }
+    }
+
+    /// Bytes present when this process began to look.
+    mutating func offset(of id: DownloadID, received: Int64) -> Int64 {
+        start(id, offset: received)
+        return offsets[id] ?? 0
+    }
+
+    /// False when its end was told before.
+    mutating func end(_ snapshot: DownloadSnapshot) -> Bool {
+        guard leave(snapshot.id) else { return false }
+        let record = snapshot.record
+        if record.state == .completed {
+            completed += 1
+            let bytes = record.completed?.bytes ?? 0
+            completedBytes += bytes
+            if !(record.completed?.wasCurrent ?? false) {
+                fetchedBytes += max(0, offsets[record.id].map { bytes - $0 } ?? record.attempts.last?.received ?? 0)
+            }
+        } else {
+            failed.append(record.id)
+            statuses.insert(StateText.failure(record.state).exitStatus)
+        }
+        offsets[record.id] = nil
+        return true
+    }
+
+    /// It ended with an error that no record tells.
+    mutating func end(_ id: DownloadID, _ error: DownloadError) -> Bool {
+        guard leave(id) else { return false }
+        failed.append(id)
+        statuses.insert(error.exitStatus)
+        return true
+    }
+
+    /// Something that never became a download went wrong.
+    mutating func reject(status: Int32) { statuses.insert(status) }
+
+    private mutating func leave(_ id: DownloadID) -> Bool {
+        if here.remove(id) == nil, elsewhere.remove(id) == nil { early.insert(id) }
+        return reported.insert(id).inserted
+    }
+}

@@ -1,0 +1,47 @@
+import DownloadKit
+import Foundation
+
+/// Makes the requests of one `get` from its options.
+struct RequestMaker: Sendable {
+    private let template: @Sendable (SourceURL) -> DownloadRequest
+
+    init(_ command: Get, workingFolder: String) {
+        let destination = command.place.destination(in: workingFolder)
+        let overrides = command.renewable.overrides
+        let transfer = command.transfer
+        template = { url in
+            var request = DownloadRequest(url: url, destination: destination)
+            transfer.apply(to: &request)
+            request.headers = overrides.headers
+            request.trust = overrides.trust ?? .system
+            request.connections = overrides.connections ?? 1
+            return request
+        }
+    }
+
+    func request(_ text: String) -> Result<DownloadRequest, DownloadError> {
+        switch SourceURL.parse(text) {
+        case .success(let (url, credential)):
+            var request = template(url)
+            request.credential = credential
+            return .success(request)
+        case .failure(.malformed): return .failure(.requestInvalid(.malformedURL(text)))
+        case .failure(.missingScheme): return .failure(.requestInvalid(.missingScheme(text)))
+        case .failure(.unsupportedScheme(let scheme)): return .failure(.requestInvalid(.unsupportedScheme(scheme)))
+        }
+    }
+
+    /// Nil for a bad line, which is told to `follower`: the others go on.
+    func request(_ line: InputList.Line, _ follower: Follower) -> DownloadRequest? {
+        if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
+            follower.reject("line \(line.number): options for one URL are not built yet", status: 2)
+            return nil
+        }
+        switch request(line.text) {
+        case .success(let request): return request
+        case .failure(let error):
+            follower.reject("line \(line.number): \(error.description)", status: error.exitStatus)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The signals that end dlm, received one at a time by the main thread.
+///
+/// They are blocked before any other thread starts, so that every thread inherits the mask; those that the caller
+/// ignores (nohup, background jobs of a shell) stay ignored.
+final class Signals: Sendable {
+    /// From the first signal to the end of the process, whatever hangs.
+    static let grace = 0.9
+
+    typealias Handler = @Sendable (_ signal: Int32) async -> Void
+
+    private let numbers: [Int32]
+    private let handler = Mutex<Handler?>(nil)
+
+    init() {
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
+    }
+
+    /// Also ignores SIGPIPE: a closed stdout is told by write(2).
+    func block() {
+        Glibc.signal(SIGPIPE, SIG_IGN)
+        var set = mask
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// What is done before the process ends by the signal.
+    func onInterrupt(_ work: @escaping Handler) {
+        handler.withLock { $0 = work }
+    }
+
+    /// Waits for a signal and ends the process by it: at once while there is no handler, else after it, and within
+    /// ``grace`` in any case. A second signal ends it at once.
+    func deliver() -> Never {
+        var set = mask
+        var first: Int32 = 0
+        while sigwait(&set, &first) != 0 {}
+        let signal = first
+        if let work = handler.withLock({ $0 }) {
+            Task.detached {
+                await work(signal)
+                Self.end(by: signal)
+            }
+            var limit = timespec(tv_sec: 0, tv_nsec: Int(Self.grace * 1e9))
+            let second = sigtimedwait(&set, nil, &limit)
+            Self.end(by: second > 0 ? second : signal)
+        }
+        Self.end(by: signal)
+    }
+
+    private var mask: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        return set
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// Dies as if the signal had never been blocked, so that shells see why (status 128 + number).
+    private static func end(by number: Int32) -> Never {
+        Glibc.signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
+        _exit(128 + number)
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+
+/// What the argument parser knows about a command, read from its `--experimental-dump-help`.
+struct CommandDescription: Decodable {
+    struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        let kind: String
+        let shouldDisplay: Bool
+        let isOptional: Bool
+        let isRepeating: Bool
+        let names: [Name]?
+        let valueName: String?
+        let defaultValue: String?
+        let allValues: [String]?
+        let abstract: String?
+        let sectionTitle: String?
+    }
+
+    private struct Root: Decodable {
+        let command: CommandDescription
+    }
+
+    let commandName: String
+    let abstract: String?
+    let discussion: String?
+    let aliases: [String]?
+    let shouldDisplay: Bool
+    let subcommands: [CommandDescription]?
+    let arguments: [Argument]?
+
+    /// `dlm` with its commands.
+    static func root() throws -> CommandDescription {
+        try JSONDecoder().decode(Root.self, from: Data(DLM._dumpHelp().utf8)).command
+    }
+
+    /// Without hidden ones and `help`.
+    var visibleCommands: [CommandDescription] {
+        (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
+    }
+
+    var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+}

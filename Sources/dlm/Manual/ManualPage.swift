@@ -1,0 +1,90 @@
+import ArgumentParser
+
+/// A page of the manual in the man(7) language. It has no date, so that it is the same on every day.
+struct ManualPage {
+    let fileName: String
+    let text: String
+
+    /// `dlm.1`, and one page for each command.
+    static func all() throws -> [ManualPage] {
+        let root = try CommandDescription.root()
+        return [page(root)] + root.visibleCommands.map(page(command:))
+    }
+
+    private static func page(_ root: CommandDescription) -> ManualPage {
+        var roff = Roff(title: "dlm", version: DLM.configuration.version)
+        roff.section("NAME", "dlm \\- " + Roff.escaped(sentence(root.abstract)))
+        roff.section("SYNOPSIS", ".B dlm\n.I command\n[\n.I options\n]\n[\n.I arguments\n]")
+        roff.section("DESCRIPTION", Roff.escaped(root.discussion ?? ""))
+        roff.begin("COMMANDS")
+        for command in root.visibleCommands {
+            let names = [command.commandName] + (command.aliases ?? [])
+            roff.entry(
+                names.map { "\\fBdlm " + Roff.escaped($0) + "\\fR" }.joined(separator: ", "),
+                Roff.escaped("\(command.abstract ?? "") See dlm-\(command.commandName)(1)."))
+        }
+        options(root, &roff)
+        roff.examples(ManualText.examples(for: nil))
+        ending(&roff)
+        let others = root.visibleCommands.map { ".BR dlm\\-\($0.commandName) (1)" }
+        roff.section("SEE ALSO", others.joined(separator: " ,\n"))
+        return ManualPage(fileName: "dlm.1", text: roff.text)
+    }
+
+    private static func page(command: CommandDescription) -> ManualPage {
+        let name = command.commandName
+        var roff = Roff(title: "dlm-\(name)", version: DLM.configuration.version)
+        roff.section("NAME", "dlm\\-\(name) \\- " + Roff.escaped(sentence(command.abstract)))
+        let operands = command.visibleArguments.filter { $0.kind == "positional" }
+            .map { "\\fI\(Roff.escaped($0.valueName ?? ""))\\fR" + ($0.isRepeating ? "..." : "") }
+        roff.section("SYNOPSIS", "\\fBdlm \(name)\\fR [\\fIoptions\\fR] " + operands.joined(separator: " "))
+        let description = [command.abstract, command.discussion].compactMap(\.self).joined(separator: " ")
+        let alias = command.aliases?.first.map { " Also: dlm \($0)." } ?? ""
+        roff.section("DESCRIPTION", Roff.escaped(description + alias))
+        options(command, &roff)
+        roff.examples(ManualText.examples(for: name))
+        ending(&roff)
+        roff.section("SEE ALSO", ".BR dlm (1)")
+        return ManualPage(fileName: "dlm-\(name).1", text: roff.text)
+    }
+
+    private static func options(_ command: CommandDescription, _ roff: inout Roff) {
+        roff.begin("OPTIONS")
+        for argument in command.visibleArguments {
+            roff.entry(heading(argument), Roff.escaped(description(argument)))
+        }
+    }
+
+    private static func heading(_ argument: CommandDescription.Argument) -> String {
+        let value = argument.valueName.map { "\\fI\(Roff.escaped($0))\\fR" } ?? ""
+        if argument.kind == "positional" { return value + (argument.isRepeating ? "..." : "") }
+        let short = (argument.names ?? []).filter { $0.kind == "short" }
+        let long = (argument.names ?? []).filter { $0.kind != "short" }
+        let names = (short + long).map { "\\fB\(Roff.escaped($0.text))\\fR" }.joined(separator: ", ")
+        return argument.kind == "flag" ? names : "\(names) \(value)"
+    }
+
+    private static func description(_ argument: CommandDescription.Argument) -> String {
+        var text = argument.abstract ?? ""
+        if let values = argument.allValues, !values.isEmpty { text += " One of: \(values.joined(separator: ", "))." }
+        if let value = argument.defaultValue, argument.kind != "flag" { text += " Default: \(value)." }
+        return text
+    }
+
+    private static func ending(_ roff: inout Roff) {
+        roff.begin("EXIT STATUS")
+        for (status, meaning) in ManualText.statuses { roff.entry("\\fB\(status)\\fR", Roff.escaped(meaning)) }
+        roff.begin("FILES")
+        for (path, meaning) in ManualText.files { roff.entry("\\fI\(Roff.escaped(path))\\fR", Roff.escaped(meaning)) }
+        roff.begin("ENVIRONMENT")
+        for (name, meaning) in ManualText.environment {
+            roff.entry("\\fB\(Roff.escaped(name))\\fR", Roff.escaped(meaning))
+        }
+    }
+
+    /// As a NAME line wants it: no capital, no full stop.
+    private static func sentence(_ text: String?) -> String {
+        let text = text ?? ""
+        return text.prefix(1).lowercased() + text.dropFirst().prefix { $0 != "." }
+    }
+}

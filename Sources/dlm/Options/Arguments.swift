@@ -1,0 +1,70 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// A duration in seconds: `30`, `30s`, `5m`, `2h`, `1.5`.
+struct Seconds: ExpressibleByArgument, Equatable {
+    let value: Double
+
+    init(_ value: Double) { self.value = value }
+
+    init?(argument: String) {
+        let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
+        var digits = argument[...]
+        var factor = 1.0
+        if let last = digits.last, let known = factors[last] {
+            factor = known
+            digits.removeLast()
+        }
+        guard let first = digits.first, first != ".", digits.allSatisfy({ "0123456789.".contains($0) }),
+            let number = Double(digits), number * factor <= 1e9
+        else { return nil }
+        value = number * factor
+    }
+
+    var defaultValueDescription: String { value.formatted(.number.grouping(.never)) }
+}
+
+/// Download ids as they are written: `3`, or the range `5-8`.
+struct IDRange: ExpressibleByArgument, Equatable {
+    let ids: ClosedRange<DownloadID>
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = Self.number(parts[0]), let last = parts.count == 2 ? Self.number(parts[1]) : first,
+            first <= last, last - first < Self.largest
+        else { return nil }
+        ids = first...last
+    }
+
+    /// More ids in one range are a slip of the finger.
+    private static let largest: DownloadID = 1_000_000
+
+    private static func number(_ text: Substring) -> DownloadID? {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = DownloadID(text), number > 0 else {
+            return nil
+        }
+        return number
+    }
+}
+
+extension [IDRange] {
+    /// Each id once, in the order written.
+    var ids: [DownloadID] {
+        var seen = Set<DownloadID>()
+        return flatMap(\.ids).filter { seen.insert($0).inserted }
+    }
+}
+
+extension Destination.IfExists: ExpressibleByArgument {}
+extension DownloadState.Kind: ExpressibleByArgument {}
+
+/// When output is coloured.
+enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, always, never
+}
+
+/// How progress is shown.
+enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
+    case auto, bar, plain, none
+}

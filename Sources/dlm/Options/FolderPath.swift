@@ -1,0 +1,29 @@
+import Foundation
+import Glibc
+
+/// One spelling for one folder, so that two processes that mean the same destination ask for the same download.
+enum FolderPath {
+    /// `path` seen from `folder`.
+    static func joined(_ folder: String, _ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    }
+
+    /// Absolute, without symbolic links, `.` and `..` as far as the folders exist (realpath(3)).
+    static func canonical(_ path: String) -> String {
+        var missing: [Substring] = []
+        var existing = path.split(separator: "/").filter { $0 != "." }
+        while true {
+            let candidate = "/" + existing.joined(separator: "/")
+            if let resolved = realpath(candidate, nil) {
+                defer { free(resolved) }
+                return append(missing, to: String(cString: resolved))
+            }
+            guard let last = existing.popLast() else { return append(missing, to: "/") }
+            missing.insert(last, at: 0)
+        }
+    }
+
+    private static func append(_ parts: [Substring], to folder: String) -> String {
+        parts.isEmpty ? folder : (folder == "/" ? "" : folder) + "/" + parts.joined(separator: "/")
+    }
+}

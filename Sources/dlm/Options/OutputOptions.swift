@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+
+/// What every command takes.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "Write JSON to stdout, one value a line.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print nothing but errors.")
+    var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Tell more on stderr; secrets are never shown.")
+    var verbose: Int
+
+    @Option(help: ArgumentHelp("Colour the output on terminals, always or never.", valueName: "when"))
+    var color = ColorChoice.auto
+}
+
+/// What the commands that download take in addition.
+struct ProgressOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few "
+                + "seconds (plain), or nothing (none).", valueName: "how"))
+    var progress = ProgressChoice.auto
+}

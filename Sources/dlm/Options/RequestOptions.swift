@@ -1,0 +1,93 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// What `get` and `resume` both take: secrets are not stored, and these may change between two runs.
+struct RenewableOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp("Connections for each file, 1 to 64.", valueName: "n"))
+    var connections: Int?
+
+    @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
+    var insecure = false
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
+    var header: [String] = []
+
+    func validate() throws {
+        if let connections, !(1...64).contains(connections) {
+            throw ValidationError("-x \(connections): give 1 to 64 connections")
+        }
+        // The value may be a secret and is not repeated.
+        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
+            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
+        }
+    }
+
+    var overrides: RequestOverrides {
+        var overrides = RequestOverrides()
+        overrides.headers = header.compactMap(RequestHeader.init)
+        overrides.trust = insecure ? .insecure : nil
+        overrides.connections = connections
+        return overrides
+    }
+}
+
+/// How the requests of `get` are made and repeated.
+struct TransferOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("j"), .long],
+        help: ArgumentHelp("Downloads that run at the same time.", valueName: "n"))
+    var maxConcurrent: Int?
+
+    @Option(
+        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
+    var checksum: String?
+
+    @Option(help: ArgumentHelp("Attempts after the first that failed, counted anew after progress.", valueName: "n"))
+    var retries = RetryPolicy().limit
+
+    @Option(help: ArgumentHelp("Before the first repetition; doubles each time.", valueName: "time"))
+    var retryDelay = Seconds(RetryPolicy().delay)
+
+    @Option(help: ArgumentHelp("For name lookup, connection and TLS together.", valueName: "time"))
+    var connectTimeout = Seconds(DownloadRequest.Timeouts().connect)
+
+    @Option(help: ArgumentHelp("Cut a connection that brings no byte for so long, and retry.", valueName: "time"))
+    var stallTimeout = Seconds(DownloadRequest.Timeouts().stall)
+
+    @Option(help: ArgumentHelp("Redirects that are followed.", valueName: "n"))
+    var maxRedirects = RedirectPolicy().limit
+
+    @Option(help: ArgumentHelp("Higher starts earlier.", valueName: "n"))
+    var priority = 0
+
+    func validate() throws {
+        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
+            throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
+        }
+        if let checksum, Checksum(checksum) == nil {
+            let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
+        }
+        if !(0...1_000_000).contains(retries) { throw ValidationError("--retries \(retries): give 0 or more") }
+        if !(0...1000).contains(maxRedirects) {
+            throw ValidationError("--max-redirects \(maxRedirects): give 0 to 1000")
+        }
+        if connectTimeout.value == 0 { throw ValidationError("--connect-timeout: give more than 0") }
+        if stallTimeout.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
+    }
+
+    func apply(to request: inout DownloadRequest) {
+        request.checksum = checksum.flatMap { Checksum($0) }
+        request.retry.limit = retries
+        request.retry.delay = retryDelay.value
+        request.retry.maximumDelay = max(request.retry.maximumDelay, retryDelay.value)
+        request.timeouts = .init(connect: connectTimeout.value, stall: stallTimeout.value)
+        request.redirect.limit = maxRedirects
+        request.priority = priority
+    }
+}

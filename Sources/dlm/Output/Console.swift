@@ -1,0 +1,114 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+import Synchronization
+
+/// The one door for output: stdout is data, stderr is for people. Keeps the progress block below everything else.
+final class Console: Sendable {
+    private struct State {
+        var block = TerminalBlock()
+        var isOutputClosed = false
+        /// errno of a write to stdout that failed for another reason than its reader's going away.
+        var outputFailure: Int32 = 0
+    }
+
+    private let output: Int32
+    private let errors: Int32
+    let outputIsTerminal: Bool
+    let errorsAreTerminal: Bool
+    private let state = Mutex(State())
+
+    init(output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO) {
+        self.output = output
+        self.errors = errors
+        outputIsTerminal = isatty(output) == 1
+        errorsAreTerminal = isatty(errors) == 1
+    }
+
+    /// Columns and rows of the terminal at this moment.
+    var size: (columns: Int, rows: Int) {
+        let columns = Int(dlm_terminal_columns(errors))
+        let rows = Int(dlm_terminal_rows(errors))
+        return (columns > 0 ? columns : 80, rows > 0 ? rows : 24)
+    }
+
+    /// A line of data, as it stands.
+    func print(_ line: String) {
+        state.withLock { state in
+            guard outputIsTerminal, !state.block.isEmpty else { return write(line + "\n", state: &state) }
+            let (before, after) = state.block.around(columns: size.columns)
+            send(before)
+            write(line + "\n", state: &state)
+            send(after)
+        }
+    }
+
+    /// A path as data: scripts get it as it is, terminals escaped.
+    func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
+
+    /// A line for people: an error or a notice.
+    func report(_ message: String) { note("dlm: " + Escaping.line(message)) }
+
+    /// A line for people as it stands; its text is safe already.
+    func note(_ line: String) {
+        state.withLock { state in
+            let (before, after) = state.block.around(columns: size.columns)
+            send(before + line + "\n" + after)
+        }
+    }
+
+    /// Draws the progress block anew.
+    func draw(_ lines: [String]) {
+        state.withLock { send($0.block.draw(lines, columns: size.columns)) }
+    }
+
+    /// Takes the progress block away.
+    func clearBlock() {
+        state.withLock { send($0.block.erase(columns: size.columns)) }
+    }
+
+    /// The status to end with: a lost line of data is no success.
+    func finish(_ status: Int32) -> Int32 {
+        let failure = state.withLock { state in
+            send(state.block.erase(columns: size.columns))
+            return state.outputFailure
+        }
+        guard failure != 0 else { return status }
+        report("standard output: \(FileFailure.system(operation: "write", errno: failure).description)")
+        return status == 0 ? 3 : status
+    }
+
+    private func write(_ text: String, state: inout State) {
+        guard !state.isOutputClosed else { return }
+        let failure = Self.writeAll(text, to: output)
+        guard failure != 0 else { return }
+        state.isOutputClosed = true
+        if failure != EPIPE { state.outputFailure = failure }
+    }
+
+    /// stderr has nobody to complain to.
+    private func send(_ text: String) {
+        if !text.isEmpty { _ = Self.writeAll(text, to: errors) }
+    }
+
+    /// One write(2) where the kernel takes all at once. Returns 0 or errno.
+    private static func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count >= 0 {
+                    rest = rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&ready, 1, -1)
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return 0
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// Columns that text takes on a terminal: wcwidth(3) for whole characters, whatever the locale.
+enum DisplayWidth {
+    /// Colour sequences (`ESC [ ... m`) take no column.
+    static func of(_ text: String) -> Int {
+        var width = 0
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "\u{1B}" {
+                rest = rest.drop { $0 != "m" }.dropFirst()
+            } else {
+                width += of(character)
+            }
+        }
+        return width
+    }
+
+    /// At most `columns` wide; what is cut from the middle leaves a `…`, so that the extension stays.
+    static func cut(_ text: String, to columns: Int) -> String {
+        guard of(text) > columns else { return text }
+        guard columns > 1 else { return columns == 1 ? "…" : "" }
+        let tail = columns >= 12 ? (columns - 1) / 3 : 0
+        let end = String(prefix(of: text.reversed(), to: tail).reversed())
+        return String(prefix(of: Array(text), to: columns - 1 - of(end))) + "…" + end
+    }
+
+    static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - of(text)))
+    }
+
+    static func rightAligned(_ text: String, to columns: Int) -> String {
+        String(repeating: " ", count: max(0, columns - of(text))) + text
+    }
+
+    private static func prefix(of characters: [Character], to columns: Int) -> [Character] {
+        var left = columns
+        return Array(
+            characters.prefix {
+                left -= of($0)
+                return left >= 0
+            })
+    }
+
+    private static func of(_ character: Character) -> Int {
+        if character.isASCII { return 1 }
+        let scalars = character.unicodeScalars
+        if scalars.contains("\u{FE0F}") { return 2 }
+        return min(2, scalars.map(of).max() ?? 0)
+    }
+
+    private static func of(_ scalar: Unicode.Scalar) -> Int {
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        return wide.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation ? 2 : 1
+    }
+
+    /// East Asian Width W and F (Unicode Standard Annex 11), in blocks.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
+        0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
+        0x16FE0...0x18D08, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x1F300...0x1F320, 0x1F900...0x1F9FF,
+        0x20000...0x2FFFD, 0x30000...0x3FFFD,
+    ]
+}

@@ -1,0 +1,22 @@
+import DownloadKit
+
+/// Why a download failed.
+struct ErrorDocument: Encodable, Equatable, Sendable {
+    let kind: String
+    let reason: String
+    let message: String
+    let curlCode: Int?
+    let httpStatus: Int?
+    let errno: Int32?
+    let exitStatus: Int32
+
+    init(_ error: DownloadError) {
+        kind = error.kind
+        reason = error.reason
+        message = Redaction.hidingUserInformation(error.description)
+        curlCode = error.curlCode
+        httpStatus = error.httpStatus
+        errno = error.systemErrno
+        exitStatus = error.exitStatus
+    }
+}

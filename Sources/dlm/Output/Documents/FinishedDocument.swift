@@ -1,0 +1,36 @@
+import DownloadKit
+
+/// The last word on a download.
+struct FinishedDocument: Document, Equatable {
+    var version = 1
+    var event = "finished"
+    let id: DownloadID
+    let state: String
+    let path: String?
+    let bytes: Int64
+    /// What was verified.
+    let checksum: String?
+    let url: String
+    let effectiveURL: String?
+    /// The file was there already, and the server said that it is current.
+    let wasCurrent: Bool
+    let attempts: Int
+    let error: ErrorDocument?
+    let timings: TimingsDocument?
+
+    init(_ snapshot: DownloadSnapshot) {
+        let record = snapshot.record
+        let isComplete = record.state == .completed
+        id = record.id
+        state = record.state.kind.rawValue
+        path = isComplete ? record.completed?.path : nil
+        bytes = isComplete ? record.completed?.bytes ?? 0 : snapshot.progress.received
+        checksum = isComplete ? record.completed?.checksum?.description : nil
+        url = record.request.url.string
+        effectiveURL = record.resume.finalURL?.string
+        wasCurrent = isComplete && (record.completed?.wasCurrent ?? false)
+        attempts = record.attempts.count
+        error = StateText.error(record.state).map(ErrorDocument.init)
+        timings = record.attempts.last?.metrics.map(TimingsDocument.init)
+    }
+}

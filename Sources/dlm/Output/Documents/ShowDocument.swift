@@ -1,0 +1,92 @@
+import DownloadKit
+import Foundation
+
+/// Everything about one download (`dlm show`).
+struct ShowDocument: Document, Equatable {
+    struct Attempt: Encodable, Equatable, Sendable {
+        let started: Date
+        let ended: Date?
+        let received: Int64
+        let connections: Int
+        let redirects: Int
+        let remoteAddress: String?
+        let httpVersion: String?
+        let outcome: String?
+        let timings: TimingsDocument?
+
+        init(_ attempt: AttemptRecord) {
+            started = attempt.started
+            ended = attempt.ended
+            received = attempt.received
+            connections = attempt.connections
+            redirects = attempt.redirects
+            remoteAddress = attempt.metrics?.remoteAddress
+            httpVersion = attempt.metrics?.httpVersion
+            outcome = attempt.outcome
+            timings = attempt.metrics.map(TimingsDocument.init)
+        }
+    }
+
+    var version = 1
+    let id: DownloadID
+    let name: String
+    let state: String
+    let note: String?
+    let url: String
+    let effectiveURL: String?
+    let folder: String
+    let path: String?
+    let received: Int64
+    let total: Int64?
+    let percent: Int?
+    let speed: Double?
+    let connections: Int
+    let acceptsRanges: Bool
+    let etag: String?
+    let lastModified: String?
+    let contentType: String?
+    /// Names and values; the values of secrets are not stored.
+    let headers: [String]
+    let insecure: Bool
+    let ifExists: String
+    let checksum: String?
+    let priority: Int
+    let session: String?
+    let attempts: [Attempt]
+    let error: ErrorDocument?
+    let created: Date
+    let updated: Date
+
+    init(_ snapshot: DownloadSnapshot, now: Date = Date()) {
+        let record = snapshot.record
+        let request = record.request
+        let validators = record.state == .completed ? record.completed?.validators : record.resume.validators
+        id = record.id
+        name = record.displayName
+        state = record.state.kind.rawValue
+        note = StateText.note(record.state, now: now)
+        url = request.url.string
+        effectiveURL = record.resume.finalURL?.string
+        folder = request.destination.folder
+        path = record.completed?.path ?? record.finalPath
+        received = snapshot.progress.received
+        total = snapshot.progress.total
+        percent = Units.percent(received, of: total)
+        speed = snapshot.progress.speed
+        connections = request.connections
+        acceptsRanges = record.resume.acceptsRanges
+        etag = validators?.etag?.fieldValue
+        lastModified = validators?.lastModified
+        contentType = record.resume.contentType
+        headers = request.headers.map { "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")" }
+        insecure = request.trust == .insecure
+        ifExists = request.destination.ifExists.rawValue
+        checksum = request.checksum?.description
+        priority = request.priority
+        session = record.session
+        attempts = record.attempts.map(Attempt.init)
+        error = StateText.error(record.state).map(ErrorDocument.init)
+        created = record.created
+        updated = record.updated
+    }
+}

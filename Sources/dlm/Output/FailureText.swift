@@ -1,0 +1,39 @@
+import DownloadKit
+
+/// The one line of a failure: what failed, on what, why, and what to do.
+enum FailureText {
+    static func line(_ record: DownloadRecord, _ error: DownloadError) -> String {
+        let why = Redaction.hidingUserInformation(error.description)
+        let hint = hint(record, error).map { "; run: \($0)" } ?? ""
+        // The path is what failed, and the error names it.
+        if case .fileFailed = error { return why + hint }
+        if record.received > 0 || record.fileName != nil && !hint.isEmpty {
+            return "\(record.id): \(record.displayName): \(why)\(hint)"
+        }
+        return "\(record.request.url): \(why)\(hint)"
+    }
+
+    private static func hint(_ record: DownloadRecord, _ error: DownloadError) -> String? {
+        switch error {
+        case .requestInvalid(.missingSecrets): return "dlm resume \(record.id) -H 'NAME: VALUE'"
+        case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
+            .verificationFailed(.size):
+            return nil
+        case .fileFailed(.exists, _), .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _): return nil
+        case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
+            .verificationFailed, .cancelled, .fileFailed, .unexpected:
+            return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
+        }
+    }
+}
+
+extension StateText {
+    /// Why a download that ended did not complete.
+    static func failure(_ state: DownloadState) -> DownloadError {
+        switch state {
+        case .failed(let error): error
+        case .cancelled: .cancelled
+        case .queued, .running, .waiting, .paused, .completed: .unexpected("ended as \(state.kind.rawValue)")
+        }
+    }
+}

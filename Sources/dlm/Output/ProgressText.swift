@@ -1,0 +1,45 @@
+import DownloadKit
+import Foundation
+
+/// Notices about downloads that go on, and details of those that are complete.
+enum ProgressText {
+    /// - Parameter verbosity: how often `-v` was given.
+    static func text(_ event: DownloadEvent, verbosity: Int) -> String? {
+        let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
+        switch event {
+        case .didRestart(_, let why): return "\(name): starts over: \(why)"
+        case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
+        case .didStart(_, let offset) where verbosity > 0:
+            return offset > 0 ? "\(name): goes on at \(Units.size(offset))" : "\(name): started"
+        case .willRetry(let snapshot, let error) where verbosity > 0:
+            var retry = "tries again"
+            if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
+            return "\(name): \(Redaction.hidingUserInformation(error.description)); \(retry)"
+        case .didPause where verbosity > 0: return "\(name): paused"
+        case .didAdd, .didStart, .willRetry, .didPause, .didCancel, .didComplete, .didFail: return nil
+        }
+    }
+
+    static func details(_ record: DownloadRecord) -> [String] {
+        let name = "\(record.id): \(record.displayName)"
+        var lines: [String] = []
+        if let url = record.resume.finalURL, url != record.request.url { lines.append("\(name): redirected to \(url)") }
+        for (index, attempt) in record.attempts.enumerated() {
+            var parts = ["attempt \(index + 1)", Units.size(attempt.received)]
+            parts.append("\(attempt.connections) \(attempt.connections == 1 ? "connection" : "connections")")
+            if attempt.redirects > 0 { parts.append("\(attempt.redirects) redirects") }
+            if let metrics = attempt.metrics {
+                if let address = metrics.remoteAddress { parts.append("from \(address)") }
+                if let version = metrics.httpVersion { parts.append("HTTP/\(version)") }
+                parts.append("first byte after \(milliseconds(metrics.firstByte))")
+            }
+            if let outcome = attempt.outcome { parts.append(outcome) }
+            lines.append("\(name): \(parts.joined(separator: ", "))")
+        }
+        if let checksum = record.completed?.checksum { lines.append("\(name): \(checksum) verified") }
+        if record.completed?.wasCurrent ?? false { lines.append("\(name): is current, nothing fetched") }
+        return lines
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// `dlm show` as text.
+struct ShowText {
+    let document: ShowDocument
+    let style: Style
+
+    var lines: [String] {
+        var lines = [[String(document.id), Escaping.line(document.name), state].joined(separator: "  ")]
+        func add(_ label: String, _ text: String?) {
+            guard let text, !text.isEmpty else { return }
+            lines.append("   " + style.dim(DisplayWidth.padded(label, to: 10)) + "  " + Escaping.line(text))
+        }
+        add("from", document.url)
+        add("final URL", finalURL)
+        add(document.state == "completed" ? "file" : "to", document.path ?? document.folder + "/")
+        add("have", have)
+        add("checksum", document.checksum)
+        for header in document.headers { add("header", header) }
+        add("trust", document.insecure ? "the server's certificate is not verified" : nil)
+        add("session", document.session)
+        for (index, attempt) in document.attempts.enumerated() {
+            add(index == 0 ? "attempts" : "", Self.text(attempt, number: index + 1))
+        }
+        add("error", document.error?.message)
+        add("continue", canContinue ? "dlm resume \(document.id)" : nil)
+        return lines
+    }
+
+    private var state: String {
+        switch document.state {
+        case "failed": style.bad(document.state)
+        case "completed": style.good(document.state)
+        default: Escaping.line([document.state, document.note].compactMap(\.self).joined(separator: ": "))
+        }
+    }
+
+    private var canContinue: Bool { ["paused", "failed", "cancelled"].contains(document.state) }
+
+    private var finalURL: String? {
+        guard let url = document.effectiveURL, url != document.url else { return nil }
+        let hops = document.attempts.last?.redirects ?? 0
+        return hops == 0 ? url : "\(url)  (\(hops) \(hops == 1 ? "redirect" : "redirects"))"
+    }
+
+    private var have: String {
+        var parts = [
+            document.total.map { "\(Units.size(document.received)) of \(Units.size($0))" }
+                ?? Units.size(document.received)
+        ]
+        if let percent = document.percent { parts[0] += " (\(percent)%)" }
+        if document.connections > 1 { parts.append("\(document.connections) connections") }
+        return (parts + [resumability].compactMap(\.self)).joined(separator: "; ")
+    }
+
+    private var resumability: String? {
+        guard document.state != "completed", document.received > 0 else { return nil }
+        guard document.acceptsRanges else { return "not resumable: the server takes no ranges" }
+        if let etag = document.etag {
+            return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
+        }
+        return document.lastModified.map { "resumable: Last-Modified \($0)" }
+            ?? "resumable: no validators, the end of the partial file is compared"
+    }
+
+    private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {
+        var parts = ["\(number)", attempt.started.formatted(.iso8601.timeZone(separator: .omitted))]
+        if let address = attempt.remoteAddress { parts.append(address) }
+        if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
+        if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
+        let span = attempt.ended.map { " in \(Units.time($0.timeIntervalSince(attempt.started)))" } ?? ""
+        parts.append(Units.size(attempt.received) + span)
+        if let outcome = attempt.outcome { parts.append("ended: \(outcome)") }
+        return parts.joined(separator: "  ")
+    }
+}

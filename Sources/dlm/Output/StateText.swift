@@ -1,0 +1,47 @@
+import DownloadKit
+import Foundation
+
+/// Why a download is in its state, in a few words.
+enum StateText {
+    static func note(_ state: DownloadState, now: Date) -> String? {
+        switch state {
+        case .waiting(.retry(let error), let until):
+            "\(retry(until, now: now)): \(Redaction.hidingUserInformation(error.description))"
+        case .paused(.interrupted): "its process ended without a word"
+        case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
+        case .failed(let error): Redaction.hidingUserInformation(error.description)
+        case .queued, .running, .paused, .completed, .cancelled: nil
+        }
+    }
+
+    /// `retry in 4 s`.
+    static func retry(_ until: Date?, now: Date) -> String {
+        guard let until else { return "retry" }
+        return "retry in \(Int(max(0, until.timeIntervalSince(now)).rounded(.up))) s"
+    }
+
+    static func error(_ state: DownloadState) -> DownloadError? {
+        switch state {
+        case .failed(let error), .waiting(.retry(let error), _): error
+        default: nil
+        }
+    }
+
+    static func signalName(_ reason: DownloadState.PauseReason) -> String {
+        switch reason {
+        case .user: "the user"
+        case .hangup: "SIGHUP"
+        case .interrupt: "SIGINT"
+        case .terminate: "SIGTERM"
+        case .interrupted: "the death of its process"
+        }
+    }
+}
+
+/// An estimate of when a download will be complete.
+enum TimeLeft {
+    static func seconds(received: Int64, total: Int64?, speed: Double?) -> Double? {
+        guard let total, let speed, speed > 0, received < total else { return nil }
+        return Double(total - received) / speed
+    }
+}

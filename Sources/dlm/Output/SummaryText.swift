@@ -1,0 +1,55 @@
+import DownloadKit
+
+/// The line at the end, and how downloads are named in few words.
+enum SummaryText {
+    static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String {
+        var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
+        if ledger.failed.isEmpty {
+            text += style.good(" complete")
+        } else {
+            let failed = style.bad("\(ledger.failed.count) failed")
+            text += ": \(ledger.completed) complete, \(failed)"
+        }
+        text += ", \(Units.size(ledger.completedBytes)) in \(Units.time(seconds))"
+        if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
+        return text
+    }
+
+    /// `3 5-8`; nil when that would be long.
+    static func ranges(_ ids: [DownloadID]) -> String? {
+        var ranges: [ClosedRange<DownloadID>] = []
+        for id in ids {
+            if let last = ranges.last, last.upperBound == id - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
+            if ranges.count > 8 { return nil }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: " ")
+    }
+}
+
+/// What a signal left, and how to go on.
+enum PausedText {
+    static func lines(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) -> [String] {
+        var lines: [String]
+        if ids.count > Narrator.pausedLines {
+            let resume = SummaryText.ranges(ids) ?? "--all"
+            lines = ["\(ids.count) downloads paused; continue with: dlm resume \(resume)"]
+        } else {
+            lines = snapshots.filter { $0.record.state != .completed }.map(line)
+        }
+        if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }
+        return lines
+    }
+
+    private static func line(_ snapshot: DownloadSnapshot) -> String {
+        let progress = snapshot.progress
+        let size = Units.size(progress.received)
+        let place = Units.percent(progress.received, of: progress.total).map { "\($0)% (\(size))" } ?? size
+        let what = "\(snapshot.id) \(snapshot.record.displayName)"
+        return "\(what) paused at \(place); continue with: dlm resume \(snapshot.id)"
+    }
+}
