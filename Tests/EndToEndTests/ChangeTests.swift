@@ -47,7 +47,7 @@ extension EndToEnd {
             arguments: Validator.allCases, [1, 4])
         func changed(validator: Validator, connections: Int) async throws {
             let now = HTTPDate.ago(0)
-            try await concurrently(Change.allCases, atMost: 4) { change in
+            try await concurrently(Change.allCases, atMost: 7) { change in
                 let before = validator.reply(Self.old, isNew: false, now: now).with {
                     $0.bytesPerSecond = Int(12 * mebibyte) / connections
                 }
@@ -86,10 +86,12 @@ extension EndToEnd {
                 _ = try await sandbox.interrupt(
                     "get", server.url(), with: SIGTERM, after: 5 * mebibyte, from: server)
                 let new = Change.sameSize.content
+                let sent = server.log.bytesSent
                 server.handle { _ in validator.reply(new, isNew: true, now: "") }
                 let result = try await sandbox.run("get", server.url())
                 try expectDownloaded(new, as: "file.bin", by: result, in: sandbox)
                 #expect(result.errorLines.count == 1 && result.stderr.contains("starts over"), "\(result.stderr)")
+                #expect(server.log.bytesSent - sent <= new.size + mebibyte, "fetched once")
                 let condition = try #require(server.log.entries.last { $0.ifRange != nil }?.ifRange)
                 #expect(condition == (validator == .strongETag ? "\"old\"" : "Tue, 01 Jan 2019 00:00:00 GMT"))
             }
