@@ -12,6 +12,8 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -75,6 +77,21 @@ int dlm_start_writeback(int fd, int64_t offset, int64_t length) {
 }
 
 int dlm_syncfs(int fd) { return syncfs(fd); }
+
+static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1000000000LL + time.tv_nsec; }
+
+int dlm_file_status(int fd, const char *path, struct dlm_status *status) {
+    struct statx info;
+    int flags = AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH);
+    if (statx(*path ? AT_FDCWD : fd, path, flags, STATX_BASIC_STATS | STATX_BTIME, &info) != 0) return -1;
+    status->inode = info.stx_ino;
+    status->device = makedev(info.stx_dev_major, info.stx_dev_minor);
+    status->size = (int64_t)info.stx_size;
+    status->modified = nanoseconds(info.stx_mtime);
+    status->born = info.stx_mask & STATX_BTIME ? nanoseconds(info.stx_btime) : 0;
+    status->is_regular = S_ISREG(info.stx_mode);
+    return 0;
+}
 
 int dlm_lock_exclusive(int fd) {
     int result;

@@ -17,7 +17,7 @@ extension DownloadError {
             return .networkFailed(.connectionLost, diagnosis)
         case CURLE_SSL_CONNECT_ERROR:
             // A handshake that the network cut is no matter of trust.
-            let isCut = errno != 0 || message.contains("SYSCALL") || message.contains("reset") || message.contains("eof")
+            let isCut = message.contains("SYSCALL") || message.contains("reset") || message.contains("eof")
             return isCut ? .networkFailed(.connectionLost, diagnosis) : .trustFailed(diagnosis)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,

@@ -9,24 +9,26 @@ struct LockFile: Sendable {
 
     /// Makes and locks the file; nil when another holds it.
     static func acquire(_ path: String) throws(DownloadError) -> LockFile? {
-        // Others hold a shared lock for microseconds when they ask, and may unlink the file before it is locked.
-        let deadline = ContinuousClock.now + .milliseconds(500)
-        repeat {
+        // Those who ask hold a shared lock for microseconds, and the file may be unlinked before it is locked.
+        let deadline = ContinuousClock.now + .seconds(1)
+        while ContinuousClock.now < deadline {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw unusable(path, errno) }
-            if lockExclusively(descriptor) {
-                let lock = LockFile(path: path, descriptor: descriptor)
-                if lock.isAtItsPath {
+            let lock = LockFile(path: path, descriptor: descriptor)
+            let isLocked = lockExclusively(descriptor)
+            if lock.isAtItsPath {
+                if isLocked {
                     lock.writeProcessID()
                     return lock
                 }
-            } else if errno != EWOULDBLOCK {
-                defer { close(descriptor) }
-                throw unusable(path, errno)
+                if !lockShared(descriptor) {
+                    close(descriptor)
+                    return nil
+                }
             }
             close(descriptor)
-            usleep(1000)
-        } while ContinuousClock.now < deadline
+            usleep(100)
+        }
         return nil
     }
 

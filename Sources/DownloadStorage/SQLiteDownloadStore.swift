@@ -1,6 +1,7 @@
 import DownloadCore
 import Foundation
 import GRDB
+import Synchronization
 
 /// Downloads in one SQLite database, which any number of processes use at the same time.
 ///
@@ -13,6 +14,7 @@ package final class SQLiteDownloadStore: DownloadStore {
     let isAlive: @Sendable (String) -> Bool
     private let committer: SaveCommitter
     private let failure: StoreFailure
+    private let isClosed = Atomic(false)
 
     /// Makes the folder and the store where they are missing. Waits for other processes that do the same.
     /// - Parameters:
@@ -29,6 +31,7 @@ package final class SQLiteDownloadStore: DownloadStore {
 
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         if records.isEmpty { return [] }
+        try refuseWhenClosed()
         do {
             let rows = try records.map { try DownloadRow($0, coder: coder) }
             return try await committer.save(rows, session: session)
@@ -38,6 +41,7 @@ package final class SQLiteDownloadStore: DownloadStore {
     }
 
     package func close() async {
+        isClosed.store(true, ordering: .sequentiallyConsistent)
         do {
             _ = try await committer.save([], session: "")
             try database.close()
@@ -53,6 +57,7 @@ package final class SQLiteDownloadStore: DownloadStore {
 
     /// Runs `body` on the database's queue.
     func perform<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try refuseWhenClosed()
         // Not GRDB's async calls: those give up when the task is cancelled.
         let outcome = await withCheckedContinuation { continuation in
             database.asyncWriteWithoutTransaction { db in
@@ -60,5 +65,9 @@ package final class SQLiteDownloadStore: DownloadStore {
             }
         }
         do { return try outcome.get() } catch { throw failure.error(error) }
+    }
+
+    private func refuseWhenClosed() throws {
+        if isClosed.load(ordering: .sequentiallyConsistent) { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
 }

@@ -34,7 +34,8 @@ struct StoreFailure {
         case .SQLITE_FULL,
             .SQLITE_IOERR where isDiskFull:
             return .fileFailed(.noSpace(needed: nil), path: path)
-        case .SQLITE_MISUSE where detail == "Connection is closed": return .sessionUnavailable(.shuttingDown)
+        // A call that was on its way when the store was closed.
+        case .SQLITE_MISUSE: return .sessionUnavailable(.shuttingDown)
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: return unreadable("\(detail); \(startAnew)")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return unreadable("another process keeps it locked for more than \(StoreFile.patience) s; try again")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadKit
 import Foundation
 import Glibc
 
@@ -11,7 +12,7 @@ struct DLM: ParsableCommand {
             The final name of a file appears only when the whole file is there and verified, and status 0 means \
             exactly that. Whatever ends dlm, what was fetched is kept, and dlm resume goes on with it.
             """,
-        version: "dlm 0.1.0",
+        version: "dlm \(DownloadSession.version)",
         subcommands: [Get.self, List.self, Show.self, Resume.self, Remove.self, Manual.self])
 }
 
@@ -28,10 +29,7 @@ enum Program {
         let console = Console()
         let command: any ContextCommand
         do {
-            guard let parsed = try DLM.parseAsRoot() as? any ContextCommand else {
-                throw ValidationError("no command given")
-            }
-            command = parsed
+            command = try parse()
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }
@@ -42,5 +40,13 @@ enum Program {
             _exit(console.finish(status))
         }
         signals.deliver()
+    }
+
+    /// Help is a command of the parser's own: it throws what is to be printed.
+    private static func parse() throws -> any ContextCommand {
+        var parsed = try DLM.parseAsRoot()
+        if let command = parsed as? any ContextCommand { return command }
+        if !(parsed is DLM) { try parsed.run() }
+        throw ValidationError("no command given")
     }
 }

@@ -36,6 +36,18 @@ int dlm_rename_no_replace(int folder, const char *from, const char *to);
 /// Starts write-back of a range without waiting; no promise of durability.
 int dlm_start_writeback(int fd, int64_t offset, int64_t length);
 int dlm_syncfs(int fd);
+/// What statx(2) tells of a file; times in nanoseconds since 1970.
+struct dlm_status {
+    uint64_t inode;
+    uint64_t device;
+    int64_t size;
+    int64_t modified;
+    /// 0 where the file system does not record it.
+    int64_t born;
+    int is_regular;
+};
+/// The file itself is asked, not what a symbolic link leads to; with an empty `path`, the open file `fd`.
+int dlm_file_status(int fd, const char *path, struct dlm_status *status);
 /// Exclusive flock(2) without waiting: EWOULDBLOCK when somebody else holds it.
 int dlm_lock_exclusive(int fd);
 

@@ -38,7 +38,7 @@ extension DownloadRunner {
     }
 
     private func takeUp(_ file: PartialFile) throws(DownloadError) {
-        if let identity = record.resume.file, identity != file.identity {
+        if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
         // The disk may have less than the record says, after a loss of power or somebody's truncation.
@@ -52,7 +52,7 @@ extension DownloadRunner {
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() throws(DownloadError) -> Bool {
         if let path = record.finalPath, let identity = record.resume.file, let status = FileStatus.of(path),
-            status.isRegular, status.inode == identity.inode, status.size == record.resume.total
+            status.isRegular, status.identity.isSame(as: identity), status.size == record.resume.total
         {
             record.completed = CompletedFile(
                 path: path, bytes: status.size, identity: identity, modified: status.modified,
@@ -100,7 +100,7 @@ extension DownloadRunner {
         case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
         case .skip:
             var file = CompletedFile(
-                path: path, bytes: existing.size, identity: FileIdentity(inode: existing.inode),
+                path: path, bytes: existing.size, identity: existing.identity,
                 modified: existing.modified, validators: Validators())
             file.wasCurrent = true
             throw AlreadyThere(file: file)

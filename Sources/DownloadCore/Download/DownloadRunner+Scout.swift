@@ -58,7 +58,7 @@ extension DownloadRunner {
                 scout.discard()
                 throw RemoteChanged(why: why)
             case .body, .newVersion:
-                if let candidate, isUnchanged(candidate, head, scout.unfinished?.upperBound) {
+                if let candidate, isUnchanged(candidate, head, verdict) {
                     await abandon(scout, result)
                     keepCurrent(candidate)
                     return nil
@@ -109,6 +109,8 @@ extension DownloadRunner {
             let lease = start + (hasData ? SegmentPlanner.sharedLease : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }
+        // A server that ignores the condition need not send what is here already.
+        if isConditional { end = start + 1 }
         let overlap = try await overlap(before: start)
         var judge = ResponseJudge(
             start: start - Int64(overlap.count), end: end, asksRange: asksRange,
@@ -171,7 +173,7 @@ extension DownloadRunner {
     func currentCandidate() -> CompletedFile? {
         guard let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
             record.request.checksum == nil || record.request.checksum == completed.checksum,
-            let now = FileStatus.of(completed.path), now.inode == completed.identity.inode,
+            let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
         return completed
@@ -185,10 +187,11 @@ extension DownloadRunner {
     }
 
     /// The server ignored the condition, but its answer is the version that is here.
-    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ end: Int64?) -> Bool {
+    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
+        guard case .body(_, _, let total) = verdict else { return false }
         return candidate.validators.lastModified != nil && candidate.validators.lastModified == now.lastModified
-            && end == candidate.bytes
+            && total == candidate.bytes
     }
 }

@@ -164,11 +164,11 @@ extension DownloadRunner {
         case .failed(let error): try lost(error, &work)
         case .refused: try await refused(segment, &work)
         case .complete:
-            if case .body? = segment.verdict {
-                if segment.judge.end == nil, segment.unfinished == nil { return }
+            switch segment.verdict {
+            case .body?, .newVersion?:
+                if segment.unfinished == nil { return }
                 if unfinished.isEmpty { _ = try await launch(segment.connection, &work) } else { try short(&work) }
-            } else {
-                try await refused(segment, &work)
+            default: try await refused(segment, &work)
             }
         }
     }

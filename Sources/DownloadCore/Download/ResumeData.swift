@@ -42,8 +42,19 @@ public struct ResumeData: Codable, Sendable, Equatable {
 /// A file as the kernel knows it, whatever its name.
 public struct FileIdentity: Codable, Sendable, Equatable {
     public let inode: UInt64
+    /// When it was made, in nanoseconds since 1970: a file system gives the inode of a deleted file to the next one.
+    /// Nil where it is not recorded.
+    public let born: Int64?
 
-    public init(inode: UInt64) { self.inode = inode }
+    public init(inode: UInt64, born: Int64?) {
+        self.inode = inode
+        self.born = born
+    }
+
+    /// The same file, as far as its file system can tell.
+    public func isSame(as other: FileIdentity) -> Bool {
+        inode == other.inode && (born == nil || other.born == nil || born == other.born)
+    }
 }
 
 /// What tells one version of a remote file from another (RFC 9110 section 8.8).

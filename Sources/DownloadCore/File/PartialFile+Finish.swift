@@ -47,33 +47,42 @@ extension PartialFile {
     package func completedFile(named finalName: String, validators: Validators, checksum: Checksum?)
         throws(DownloadError) -> CompletedFile
     {
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { throw .file(errno, "stat", path: path) }
+        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return CompletedFile(
-            path: FileNaming.path(folder, finalName), bytes: Int64(info.st_size), identity: identity,
-            modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec),
-            validators: validators, checksum: checksum)
+            path: FileNaming.path(folder, finalName), bytes: status.size, identity: identity,
+            modified: status.modified, validators: validators, checksum: checksum)
     }
 }
 
-/// Questions about files that are not ours.
+/// Questions about files by name.
 package enum FileStatus {
     package struct Info: Sendable, Equatable {
-        package let inode: UInt64
+        package let identity: FileIdentity
         package let device: UInt64
         package let size: Int64
+        /// Nanoseconds since 1970.
         package let modified: Int64
         package let isRegular: Bool
+
+        init(_ status: dlm_status) {
+            identity = FileIdentity(inode: status.inode, born: status.born == 0 ? nil : status.born)
+            device = status.device
+            size = status.size
+            modified = status.modified
+            isRegular = status.is_regular != 0
+        }
     }
 
     /// Nil when nothing has that name.
     package static func of(_ path: String) -> Info? {
-        var info = stat()
-        guard lstat(path, &info) == 0 else { return nil }
-        return Info(
-            inode: UInt64(info.st_ino), device: UInt64(info.st_dev), size: Int64(info.st_size),
-            modified: Int64(info.st_mtim.tv_sec) * 1_000_000_000 + Int64(info.st_mtim.tv_nsec),
-            isRegular: info.st_mode & S_IFMT == S_IFREG)
+        var status = dlm_status()
+        return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
+    }
+
+    /// The open file; nil, with errno set, when that cannot be told.
+    static func of(descriptor: Int32) -> Info? {
+        var status = dlm_status()
+        return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
     }
 
     /// Makes the folder and its parents.

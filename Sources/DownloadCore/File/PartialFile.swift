@@ -25,13 +25,13 @@ package final class PartialFile: Sendable {
 
     private let state: Mutex<State>
 
-    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: stat) {
+    private init(folder: String, name: String, folderDescriptor: Int32, descriptor: Int32, status: FileStatus.Info) {
         self.folder = folder
         self.name = name
         self.folderDescriptor = folderDescriptor
         self.descriptor = descriptor
-        identity = FileIdentity(inode: UInt64(status.st_ino))
-        device = UInt64(status.st_dev)
+        identity = status.identity
+        device = status.device
         isInMemory = dlm_is_memory_file_system(descriptor) != 0
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
     }
@@ -64,23 +64,21 @@ package final class PartialFile: Sendable {
             Glibc.close(folderDescriptor)
             throw code == EEXIST ? .fileFailed(.partialExists, path: path) : .file(code, "open", path: path)
         }
-        var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
             Glibc.close(descriptor)
             Glibc.close(folderDescriptor)
             throw .fileFailed(.replaced, path: path)
         }
         let file = PartialFile(
-            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: info)
+            folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
         guard dlm_lock_exclusive(descriptor) == 0 else { throw .fileFailed(.locked, path: path) }
         return file
     }
 
     /// The length on disk.
     package func length() throws(DownloadError) -> Int64 {
-        var info = stat()
-        guard fstat(descriptor, &info) == 0 else { throw .file(errno, "stat", path: path) }
-        return Int64(info.st_size)
+        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
+        return status.size
     }
 
     // MARK: Ranges

@@ -10,6 +10,8 @@ package final class SegmentWriter: TransferSink {
     private let disk: DiskWriter
     private let control: RunnerControl
     private let state: Mutex<State>
+    /// Apart from the rest: the pool wakes writers while another writer holds its own state.
+    private let wake = Mutex(Wake())
 
     /// Why this sink ended the transfer itself.
     package enum Refusal: Sendable, Equatable {
@@ -35,9 +37,14 @@ package final class SegmentWriter: TransferSink {
         var isAnnounced = false
         var isFinished = false
         var waitsForFile = false
+    }
+
+    /// Nothing else is locked while this is.
+    private struct Wake {
         var transfer: (any Transfer)?
         /// Woken before the transfer was known.
         var owesResume = false
+        var isFinished = false
     }
 
     /// - Parameters:
@@ -54,27 +61,32 @@ package final class SegmentWriter: TransferSink {
         state = Mutex(State(file: file, position: judge.start, end: judge.end, overlap: overlap))
     }
 
+    deinit { discard() }
+
     // MARK: For the runner
 
     package var head: ResponseHead? { state.withLock { $0.head } }
     package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
     package var refusal: Refusal? { state.withLock { $0.refusal } }
-    /// What the answer still owes; an open end counts from the position. Nil without a known end.
+    /// What was asked for, or announced for a whole file, and has not come. Nil without a known end.
     package var unfinished: Range<Int64>? {
-        state.withLock { state in state.end.map { min(state.position, $0)..<$0 } }
+        state.withLock { state in
+            let answersInPart = state.head?.status == 206
+            return (answersInPart ? judge.end ?? state.end : state.end).map { min(state.position, $0)..<$0 }
+        }
     }
     package var position: Int64 { state.withLock { $0.position } }
 
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
         let transfer = transport.start(request, sink: self)
-        let owesResume = state.withLock { state in
-            state.transfer = transfer
-            return state.owesResume
+        let owesResume = wake.withLock { wake in
+            if !wake.isFinished { wake.transfer = transfer }
+            return wake.owesResume
         }
         if owesResume { transfer.resume() }
     }
 
-    package func cancel() { state.withLock { $0.transfer }?.cancel() }
+    package func cancel() { wake.withLock { $0.transfer }?.cancel() }
 
     /// Gives the bytes a place; what was held back goes on.
     package func attach(_ file: PartialFile) {
@@ -166,6 +178,7 @@ package final class SegmentWriter: TransferSink {
             state.refusal = .fileFailed
             return (.refuse, false, 0)
         }
+        assert(bytes.count <= Self.longestPiece)
         let overlapping = min(bytes.count, state.overlap.count - state.overlapSeen)
         if let end = state.end, state.position + Int64(bytes.count) > end {
             state.refusal = .tooLong
@@ -173,7 +186,7 @@ package final class SegmentWriter: TransferSink {
         }
         // First the room for all of it: a pause must leave nothing half taken.
         var rest = UnsafeRawBufferPointer(rebasing: bytes[overlapping...])
-        guard let second = makeRoom(for: rest.count, &state) else {
+        guard let second = makeRoom(for: rest.count, at: state.position + Int64(overlapping), &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
         }
         if overlapping > 0 {
@@ -195,7 +208,7 @@ package final class SegmentWriter: TransferSink {
                 spare = nil
             }
             guard let buffer = state.buffer else { break }
-            let capacity = capacity(state)
+            let capacity = Self.capacity(from: state.position - Int64(state.filled))
             let part = min(rest.count, capacity - state.filled)
             (buffer.bytes + state.filled).copyMemory(from: rest.baseAddress.unsafelyUnwrapped, byteCount: part)
             state.filled += part
@@ -212,27 +225,37 @@ package final class SegmentWriter: TransferSink {
         return true
     }
 
-    /// Nil: pause. The result holds a second buffer if the first will overflow.
-    private func makeRoom(for count: Int, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
+    /// Nil: pause. The result holds a second buffer if the first will overflow. What is compared with the overlap comes
+    /// before `position` and needs no room.
+    private func makeRoom(for count: Int, at position: Int64, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
         if state.buffer == nil {
             guard let buffer = takeBuffer() else { return nil }
             state.buffer = buffer
             state.filled = 0
         }
-        guard count > capacity(state) - state.filled else { return (nil, ()) }
+        guard count > Self.capacity(from: position - Int64(state.filled)) - state.filled else { return (nil, ()) }
         guard state.file != nil else {
             state.waitsForFile = true
             return nil
         }
-        guard let spare = takeBuffer() else { return nil }
+        guard let spare = takeBuffer() else {
+            // Kept, it would lie idle; written, it is free for whoever waits.
+            submit(&state)
+            return nil
+        }
         return (spare, ())
     }
 
-    /// Buffers end where the file offset is a multiple of their size.
-    private func capacity(_ state: State) -> Int {
-        let start = state.position - Int64(state.filled)
-        return BufferPool.bufferSize - Int(start % Int64(BufferPool.bufferSize))
+    /// A piece that begins a buffer fits in it.
+    private static let longestPiece = 64 << 10
+
+    /// Buffers end where the file offset is a multiple of their size; one that would be very short for that, at the end
+    /// of a page.
+    private static func capacity(from start: Int64) -> Int {
+        let size = BufferPool.bufferSize
+        let room = size - Int(start % Int64(size))
+        return room >= longestPiece ? room : size - Int(start % 4096)
     }
 
     private func takeBuffer() -> PoolBuffer? {
@@ -252,9 +275,9 @@ package final class SegmentWriter: TransferSink {
     /// False when there is nothing to go on with.
     @discardableResult
     private func resumeTransfer() -> Bool {
-        let (transfer, isFinished) = state.withLock { state in
-            if state.transfer == nil { state.owesResume = true }
-            return (state.transfer, state.isFinished)
+        let (transfer, isFinished) = wake.withLock { wake in
+            if wake.transfer == nil { wake.owesResume = true }
+            return (wake.transfer, wake.isFinished)
         }
         if isFinished { return false }
         transfer?.resume()
@@ -262,9 +285,12 @@ package final class SegmentWriter: TransferSink {
     }
 
     package func transferDidFinish(_ result: TransferResult) {
+        wake.withLock { wake in
+            wake.isFinished = true
+            wake.transfer = nil
+        }
         state.withLock { state in
             state.isFinished = true
-            state.transfer = nil
             if state.file != nil { submit(&state) }
         }
         // A buffer may have been freed for this one; it needs none any more.

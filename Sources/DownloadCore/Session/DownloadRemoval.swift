@@ -6,12 +6,12 @@ enum DownloadRemoval {
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
         if let name = record.fileName, record.state != .completed {
             let path = FileNaming.path(record.request.destination.folder, FileNaming.partial(name))
-            if let status = FileStatus.of(path), record.resume.file.map({ $0.inode == status.inode }) ?? true {
+            if let status = FileStatus.of(path), record.resume.file.map({ $0.isSame(as: status.identity) }) ?? true {
                 try delete(path)
             }
         }
         if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),
-            status.inode == completed.identity.inode
+            status.identity.isSame(as: completed.identity)
         {
             try delete(completed.path)
         }

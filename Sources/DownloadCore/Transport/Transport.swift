@@ -21,7 +21,7 @@ public protocol Transfer: AnyObject, Sendable {
 public protocol TransferSink: AnyObject, Sendable {
     /// Judges the final response head before a byte of the body is taken.
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition
-    /// All of `bytes` is taken, or nothing is.
+    /// All of `bytes`, at most 64 KiB, is taken, or nothing is.
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition
     func transferDidFinish(_ result: TransferResult)
 }

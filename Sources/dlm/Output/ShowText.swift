@@ -64,7 +64,7 @@ struct ShowText {
     }
 
     private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {
-        var parts = ["\(number)", attempt.started.formatted(.iso8601.timeZone(separator: .omitted))]
+        var parts = ["\(number)", attempt.started.formatted(.iso8601)]
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 { parts.append("x\(attempt.connections)") }

@@ -47,7 +47,7 @@ import Testing
         data.acceptsRanges = true
         data.written = ByteRanges([0..<9, 10..<12])
         data.durable = ByteRanges([0..<9])
-        data.file = FileIdentity(inode: .max)
+        data.file = FileIdentity(inode: .max, born: 1_700_000_000_000_000_001)
         data.bootID = "b"
         #expect(try JSONDecoder().decode(ResumeData.self, from: JSONEncoder().encode(data)) == data)
     }

@@ -1,0 +1,206 @@
+import DownloadTestSupport
+import Testing
+
+@testable import DownloadCore
+
+/// Driven by hand, as a transport would: what lands on disk, and what becomes of the buffers.
+@Suite("SegmentWriter: bytes to the disk", .timeLimit(.minutes(1)))
+struct SegmentWriterTests {
+    static let size = WriterBench.bufferSize
+
+    @Test(
+        "Whatever the size of the pieces, the bytes on disk and the ranges written are exact",
+        arguments: [[1], [16384], [7, 16384, 1], [9999], [16384, 16383, 16385], [65536]])
+    func exact(pieces: [Int]) async throws {
+        let start: Int64 = 12_345
+        let end = start + (pieces == [1] ? 5000 : 700_001)
+        let content = Content(seed: 1, size: end + 10)
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let writer = bench.writer(start..<end, file: file)
+        #expect(writer.transferDidReceiveHead(.part(start..<end, of: end + 10)) == .accept)
+        let bytes = content.bytes(start..<end)
+        var done = 0
+        var turn = 0
+        while done < bytes.count {
+            let next = min(bytes.count, done + pieces[turn % pieces.count])
+            switch bytes[done..<next].withUnsafeBytes({ writer.transferDidReceive($0) }) {
+            case .taken: (done, turn) = (next, turn + 1)
+            // All four buffers are on their way to the disk.
+            case .pause: await bench.drain()
+            case .refuse: Issue.record("refused at \(done)"); return
+            }
+        }
+        writer.finish()
+        await bench.drain()
+        #expect(file.written == ByteRanges([start..<end]))
+        #expect(try bench.bytes(start..<end, of: file) == bytes)
+        #expect(writer.position == end)
+        #expect(writer.unfinished?.isEmpty == true)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("Buffers end at multiples of their size in the file, so that writes stay aligned")
+    func alignment() async throws {
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let writer = bench.writer(1000..<2 * Self.size, file: file)
+        _ = writer.transferDidReceiveHead(.part(1000..<2 * Self.size, of: 2 * Self.size))
+        let content = Content(seed: 2, size: 2 * Self.size)
+        let answer = writer.deliver(content.bytes(1000..<Self.size + 500), pieces: [5000])
+        #expect(answer.answer == .taken)
+        await bench.drain()
+        #expect(file.written == ByteRanges([1000..<Self.size]))
+        writer.flush()
+        await bench.drain()
+        #expect(file.written == ByteRanges([1000..<Self.size + 500]))
+        writer.finish(.cancelled)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("Without a file one buffer is kept, then the transfer pauses until a file is attached")
+    func attach() async throws {
+        let bench = try WriterBench()
+        let writer = bench.writer()
+        let transfer = try writer.begin()
+        let content = Content(seed: 3, size: 3 * Self.size)
+        #expect(writer.transferDidReceiveHead(.whole(content.size)) == .accept)
+        let bytes = content.bytes(0..<content.size)
+        let first = writer.deliver(bytes)
+        #expect(first.answer == .pause)
+        #expect(first.taken == Int(Self.size))
+        let file = try bench.file()
+        writer.attach(file)
+        #expect(await transfer.calls.wait { $0.resumes == 1 })
+        var taken = first.taken
+        while taken < bytes.count {
+            let more = writer.deliver(Array(bytes[taken...]))
+            taken += more.taken
+            if more.answer == .pause { await bench.drain() }
+        }
+        writer.finish()
+        await bench.drain()
+        #expect(file.written == ByteRanges([0..<content.size]))
+        #expect(try bench.bytes(0..<content.size, of: file) == bytes)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("A body that fits in one buffer needs no file before its end", arguments: [true, false])
+    func small(isAttachedAfterTheEnd: Bool) async throws {
+        let bench = try WriterBench()
+        let writer = bench.writer()
+        let transfer = try writer.begin()
+        let content = Content(seed: 4, size: 5000)
+        #expect(writer.transferDidReceiveHead(.whole(5000)) == .accept)
+        #expect(writer.deliver(content.bytes(0..<5000), pieces: [999]).answer == .taken)
+        let file = try bench.file()
+        if isAttachedAfterTheEnd { writer.finish() }
+        writer.attach(file)
+        if !isAttachedAfterTheEnd { writer.finish() }
+        await bench.drain()
+        #expect(try bench.bytes(0..<5000, of: file) == content.bytes(0..<5000))
+        #expect(file.written == ByteRanges([0..<5000]))
+        #expect(transfer.calls.value.resumes == 0)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("A writer whose download comes to nothing gives its buffer back", arguments: [true, false])
+    func forgotten(isDiscarded: Bool) async throws {
+        let bench = try WriterBench(buffers: 1)
+        var messages = bench.control.messages.makeAsyncIterator()
+        do {
+            let writer = bench.writer()
+            _ = writer.transferDidReceiveHead(.whole(100))
+            _ = writer.deliver([UInt8](repeating: 1, count: 100))
+            writer.finish()
+            if isDiscarded { writer.discard() }
+            guard case .segmentFinished? = await messages.next() else { Issue.record("no message"); return }
+        }
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test(
+        "The overlap is compared, not written, wherever it ends in a buffer and a piece",
+        arguments: [0, 1, 100, 5000, 16383, 16384, 20_000], [true, false])
+    func overlap(distance: Int64, hasFile: Bool) async throws {
+        // The overlap ends `distance` bytes before the end of a buffer, in the middle of a piece.
+        let start = Self.size - distance
+        let overlapStart = start - 60_000
+        let end = start + 100_000
+        let content = Content(seed: 5, size: end)
+        let bench = try WriterBench(buffers: 3)
+        let file = try bench.file()
+        let writer = bench.writer(
+            overlapStart..<end, file: hasFile ? file : nil, overlap: content.bytes(overlapStart..<start),
+            known: ResponseJudge.Version(validators: Validators(), total: end, contentType: nil))
+        _ = try writer.begin()
+        #expect(writer.transferDidReceiveHead(.part(overlapStart..<end, of: end)) == .accept)
+        let bytes = content.bytes(overlapStart..<end)
+        var delivered = writer.deliver(bytes)
+        if delivered.answer == .pause {
+            #expect(!hasFile)
+            writer.attach(file)
+            let more = writer.deliver(Array(bytes[delivered.taken...]))
+            delivered = (more.answer, delivered.taken + more.taken)
+        }
+        if !hasFile { writer.attach(file) }
+        #expect(delivered.answer == .taken)
+        #expect(delivered.taken == bytes.count)
+        writer.finish()
+        await bench.drain()
+        #expect(writer.position == end)
+        #expect(file.written == ByteRanges([start..<end]))
+        #expect(try bench.bytes(start..<end, of: file) == content.bytes(start..<end))
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("An overlap that differs ends the transfer before a byte is written", arguments: [0, 30_000, 59_999])
+    func overlapDiffers(at offset: Int) async throws {
+        let start: Int64 = 100_000
+        let content = Content(seed: 6, size: 300_000)
+        var overlap = content.bytes(start - 60_000..<start)
+        overlap[offset] ^= 1
+        let bench = try WriterBench(buffers: 1)
+        let file = try bench.file()
+        let writer = bench.writer(start - 60_000..<300_000, file: file, overlap: overlap)
+        #expect(writer.transferDidReceiveHead(.part(start - 60_000..<300_000, of: 300_000)) == .accept)
+        #expect(writer.deliver(content.bytes(start - 60_000..<300_000), pieces: [7000]).answer == .refuse)
+        #expect(writer.refusal == .overlapDiffers)
+        writer.finish(.refused)
+        await bench.drain()
+        #expect(file.written.isEmpty)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("More than the answer announced is refused, and what came before is kept")
+    func tooLong() async throws {
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let writer = bench.writer(0..<1000, file: file)
+        #expect(writer.transferDidReceiveHead(.part(0..<1000, of: 5000)) == .accept)
+        #expect(writer.deliver([UInt8](repeating: 1, count: 600)).answer == .taken)
+        #expect(writer.deliver([UInt8](repeating: 2, count: 401)).answer == .refuse)
+        #expect(writer.refusal == .tooLong)
+        writer.finish(.refused)
+        await bench.drain()
+        #expect(file.written == ByteRanges([0..<600]))
+        #expect(writer.unfinished == 600..<1000)
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("A file that failed ends the transfer")
+    func fileFailed() async throws {
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let writer = bench.writer(0..<1000, file: file)
+        _ = writer.transferDidReceiveHead(.part(0..<1000, of: 1000))
+        #expect(writer.deliver([1, 2, 3]).answer == .taken)
+        file.fail(.fileFailed(.noSpace(needed: nil), path: file.path))
+        #expect(writer.deliver([4]).answer == .refuse)
+        #expect(writer.refusal == .fileFailed)
+        writer.finish(.refused)
+        await bench.drain()
+        #expect(file.written.isEmpty)
+        #expect(bench.poolIsWhole())
+    }
+}

@@ -1,0 +1,105 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import DownloadStorage
+
+/// Many connections to one file. Processes differ from this only in their locks; those are tried below.
+@Suite("Twenty stores on one file", .timeLimit(.minutes(2)))
+struct ConcurrentStoresTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("open and migrate at the same moment, add and save without an error")
+    func addAndSave() async throws {
+        let folder = folder
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await work(on: folder.path, session: "s\(number)", rounds: 20) }
+            }
+            try await group.waitForAll()
+        }
+        let records = try await folder.open().records(.all)
+        #expect(records.count == 400)
+        #expect(Set(records.map(\.id)).count == 400)
+        #expect(records.allSatisfy { $0.state == .completed && $0.received == 7 })
+    }
+
+    @Test("make one download of the same request")
+    func sameRequest() async throws {
+        let folder = folder
+        let request = try Sample.request()
+        let added = try await withThrowingTaskGroup(of: AddedDownload.self) { group in
+            for number in 0..<20 {
+                group.addTask { try await folder.open().add([request], session: "s\(number)")[0] }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(added.map(\.record.id)).count == 1)
+        #expect(added.filter { $0.kind == .inserted }.count == 1)
+        #expect(added.filter { $0.kind == .joined }.count == 19)
+    }
+
+    @Test("never claim one download twice")
+    func claims() async throws {
+        let folder = folder
+        let isAlive: @Sendable (String) -> Bool = { $0 != "dead" }
+        let ids = try await folder.open().add((0..<50).map { try Sample.request("\($0)") }, session: "dead")
+            .map(\.record.id)
+        let claimed = try await withThrowingTaskGroup(of: [DownloadID].self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let store = try folder.open(isAlive: isAlive)
+                    var mine: [DownloadID] = []
+                    for id in ids {
+                        if case .claimed(let record) = try await store.claim([id], session: "s\(number)")[0] {
+                            mine.append(record.id)
+                        }
+                    }
+                    return mine
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(claimed.sorted() == ids)
+    }
+
+    #if compiler(>=6.2)
+        @Test("share the file when they are ten processes")
+        func processes() async throws {
+            setenv(Self.folderVariable, folder.path, 1)
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        await #expect(processExitsWith: .success) {
+                            let path = try #require(ProcessInfo.processInfo.environment[Self.folderVariable])
+                            try await work(on: path, session: "p\(getpid())", rounds: 10)
+                        }
+                    }
+                }
+            }
+            let records = try await folder.open().records(.all)
+            #expect(Set(records.map(\.session)).count == 10)
+            #expect(records.count == 100)
+            #expect(records.allSatisfy { $0.state == .completed })
+        }
+
+        private static let folderVariable = "DLM_TEST_STORE"
+    #endif
+}
+
+/// What a session does: opens the store, then adds, starts and completes one download after the other.
+private func work(on folder: String, session: String, rounds: Int) async throws {
+    let store = try SQLiteDownloadStore(folder: folder, isAlive: { _ in true })
+    for round in 0..<rounds {
+        let added = try await store.add([Sample.request("\(session)-\(round)")], session: session)
+        var record = added[0].record
+        record.state = .running
+        try #require(try await store.save([record], session: session) == [])
+        record.state = .completed
+        record.resume.written = ByteRanges([0..<7])
+        try #require(try await store.save([record], session: session) == [])
+    }
+    await store.close()
+}

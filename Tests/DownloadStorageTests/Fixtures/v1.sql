@@ -1,0 +1,34 @@
+PRAGMA application_id = 1684827441;
+PRAGMA user_version = 1;
+BEGIN TRANSACTION;
+CREATE TABLE download (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT,
+    state TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    folder TEXT NOT NULL,
+    askedName TEXT,
+    fileName TEXT,
+    url TEXT NOT NULL,
+    received INTEGER NOT NULL DEFAULT 0,
+    total INTEGER,
+    speed REAL,
+    isFinishing INTEGER NOT NULL DEFAULT 0,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    request TEXT NOT NULL,
+    stateDetail TEXT,
+    resume TEXT,
+    attempts TEXT,
+    completed TEXT
+);
+INSERT INTO "download" VALUES(1,'4711-abc','queued',0,'/home/me',NULL,NULL,'https://example.org/files/a',0,NULL,NULL,0,1740000000000,1740000000000,'{"connections":1,"destination":{"createsFolders":true,"folder":"","ifExists":"fail"},"headers":[],"priority":0,"redirect":{"limit":20},"retry":{"delay":1,"limit":5,"maximumDelay":60},"timeouts":{"connect":15,"stall":30},"trust":"system","url":"http://column.invalid/"}',NULL,NULL,NULL,NULL);
+INSERT INTO "download" VALUES(2,'4711-abc','waiting',7,'/srv/data','asked.bin','name (1).bin','https://example.org/files/moved',200,5000000000,12.5,1,1740000000000,1750000000123,'{"checksum":{"algorithm":"md5","digest":"abababababababababababababababab"},"connections":4,"destination":{"createsFolders":false,"folder":"","ifExists":"rename"},"headers":[{"name":"X-Purpose","value":"é\n\"quoted\""}],"priority":0,"redirect":{"limit":3},"retry":{"delay":0.25,"limit":9,"maximumDelay":"inf"},"timeouts":{"connect":1.5,"stall":"inf"},"trust":"insecure","url":"http://column.invalid/"}','{"waiting":{"_0":{"retry":{"_0":{"networkFailed":{"_0":"stalled","_1":{"code":28,"errno":110,"message":"slow"}}}}},"until":821692800.5}}','{"acceptsRanges":true,"bootID":"boot","contentType":"application/zip","durable":[[0,100]],"file":{"born":1700000000000000001,"inode":18446744073709551615},"finalURL":"https://example.org/files/elsewhere","total":5000000000,"validators":{"etag":{"isWeak":false,"opaque":"v1"},"lastModified":"Mon, 01 Jan 2024 00:00:00 GMT","lastModifiedIsStrong":true},"written":[[0,100],[200,300]]}','[{"connections":1,"ended":721692801,"metrics":{"connect":0,"firstByte":0.125,"nameLookup":0,"received":0,"remoteAddress":"192.0.2.7","reusedConnection":false,"tls":0,"total":0},"outcome":"stalled","received":100,"redirects":0,"started":721692800.25}]','{"bytes":42,"checksum":{"algorithm":"md5","digest":"abababababababababababababababab"},"identity":{"inode":7},"modified":1700000000123,"path":"/srv/data/name (1).bin","validators":{"etag":{"isWeak":true,"opaque":"old"},"lastModifiedIsStrong":false},"wasCurrent":false}');
+INSERT INTO "download" VALUES(4,NULL,'completed',0,'/home/me',NULL,'d.bin','https://example.org/files/d',0,NULL,NULL,0,1740000000000,1740000000000,'{"connections":1,"destination":{"createsFolders":true,"folder":"","ifExists":"fail"},"headers":[],"priority":0,"redirect":{"limit":20},"retry":{"delay":1,"limit":5,"maximumDelay":60},"timeouts":{"connect":15,"stall":30},"trust":"system","url":"http://column.invalid/"}',NULL,NULL,NULL,'{"bytes":3,"identity":{"born":1,"inode":9},"modified":2,"path":"/srv/d.bin","validators":{"etag":{"isWeak":false,"opaque":"x"},"lastModifiedIsStrong":false},"wasCurrent":false}');
+INSERT INTO "download" VALUES(5,NULL,'failed',0,'/home/me',NULL,NULL,'https://example.org/files/e',0,NULL,NULL,0,1740000000000,1740000000000,'{"connections":1,"destination":{"createsFolders":true,"folder":"","ifExists":"fail"},"headers":[],"priority":0,"redirect":{"limit":20},"retry":{"delay":1,"limit":5,"maximumDelay":60},"timeouts":{"connect":15,"stall":30},"trust":"system","url":"http://column.invalid/"}','{"failed":{"_0":{"serverRefused":{"phrase":"Not Found","status":404}}}}',NULL,NULL,NULL);
+CREATE INDEX downloadByDestination ON download (folder, url);
+CREATE INDEX downloadActive ON download (session, priority DESC)
+    WHERE state IN ('queued', 'running', 'waiting');
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('download',5);
+COMMIT;

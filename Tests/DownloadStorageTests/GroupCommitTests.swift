@@ -1,0 +1,97 @@
+import DownloadCore
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+@testable import DownloadStorage
+
+/// Counts what a store commits.
+private final class CommitCounter: TransactionObserver, Sendable {
+    private let commits = Mutex(0)
+
+    var count: Int { commits.withLock(\.self) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) { commits.withLock { $0 += 1 } }
+    func databaseDidRollback(_ db: Database) {}
+}
+
+@Suite("Group commit")
+struct GroupCommitTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("puts what many callers save into few transactions, at least 5 ms apart")
+    func groups() async throws {
+        let store = try folder.open()
+        let records = try await store.add((0..<400).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        let counter = CommitCounter()
+        store.database.add(transactionObserver: counter)
+        let start = ContinuousClock.now
+        try await withThrowingTaskGroup(of: Set<DownloadID>.self) { group in
+            for var record in records {
+                record.state = .running
+                let running = record
+                group.addTask { try await store.save([running], session: "s") }
+            }
+            for try await lost in group { #expect(lost == []) }
+        }
+        let most = Int((ContinuousClock.now - start) / .milliseconds(5)) + 1
+        #expect(counter.count >= 1 && counter.count <= most)
+        #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
+    }
+
+    @Test("writes a lone save at once, and each caller's lost ids are its own")
+    func lostPerCaller() async throws {
+        let store = try folder.open()
+        let mine = try await store.add([Sample.request("a")], session: "me")[0].record
+        let theirs = try await store.add([Sample.request("b")], session: "them")[0].record
+        async let first = store.save([mine], session: "me")
+        async let second = store.save([mine, theirs], session: "them")
+        async let third = store.save([theirs], session: "me")
+        #expect(try await [first, second, third] == [[], [mine.id], [theirs.id]])
+    }
+
+    @Test("tells every caller of a group that the disk is full, and goes on when it is not")
+    func fullDisk() async throws {
+        let store = try folder.open()
+        let original = try await store.add([Sample.request()], session: "s")[0].record
+        try await store.database.writeWithoutTransaction { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+        }
+        var large = original
+        large.fileName = String(repeating: "x", count: 100_000)
+        let tooLarge = large
+        for _ in 0..<2 {
+            await #expect(throws: DownloadError.fileFailed(.noSpace(needed: nil), path: folder.store)) {
+                try await store.save([tooLarge], session: "s")
+            }
+        }
+        #expect(try await store.records(.all) == [original])
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA max_page_count = 100000")
+        }
+        #expect(try await store.save([tooLarge], session: "s") == [])
+        #expect(try await store.records(.all) == [tooLarge])
+    }
+
+    @Test("has written everything when close returns, and refuses what comes later")
+    func close() async throws {
+        let store = try folder.open()
+        var record = try await store.add([Sample.request()], session: "s")[0].record
+        record.state = .paused(.terminate)
+        let paused = record
+        let save = Task { try await store.save([paused], session: "s") }
+        _ = try await save.value
+        await store.close()
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) {
+            try await store.save([paused], session: "s")
+        }
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await store.records(.all) }
+        #expect(try await folder.open().records(.all) == [paused])
+    }
+}

@@ -1,0 +1,104 @@
+import DownloadCore
+import Foundation
+import GRDB
+import Testing
+
+@testable import DownloadStorage
+
+@Suite("A store that cannot be used")
+struct StoreFailureTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// The words of the error that opening gives.
+    private func message(_ path: String? = nil) throws -> String {
+        do {
+            _ = try SQLiteDownloadStore(folder: path ?? folder.path, isAlive: { _ in true })
+        } catch {
+            #expect(error.exitStatus == 12)
+            guard case .sessionUnavailable(.storeUnreadable(_, let message)) = error else {
+                Issue.record("another error: \(error)")
+                return ""
+            }
+            #expect(!message.contains("\n"))
+            return message
+        }
+        Issue.record("it opened")
+        return ""
+    }
+
+    @Test("is not a database: it says how to start anew, and following that works")
+    func noDatabase() async throws {
+        try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: folder.store))
+        let advice = "mv \(folder.store) \(folder.store).damaged"
+        #expect(try message() == "file is not a database; move it away to start with an empty store: \(advice)")
+        let shell = try Process.run(URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", advice])
+        shell.waitUntilExit()
+        #expect(try await folder.open().records(.all) == [])
+    }
+
+    @Test("is damaged inside: the first call that meets it says so")
+    func damaged() async throws {
+        let store = try folder.open()
+        _ = try await store.add((0..<200).map { try Sample.request("\($0)") }, session: "s")
+        await store.close()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.store))
+        let size = try file.seekToEnd()
+        try file.seek(toOffset: 4096)
+        try file.write(contentsOf: Data(repeating: 0xFF, count: Int(size) - 4096))
+        try file.close()
+        let error = await #expect(throws: DownloadError.self) { try await folder.open().records(.all) }
+        #expect(error?.description.contains("malformed; move it away to start with an empty store") == true)
+    }
+
+    @Test("is of a newer version: it is left alone")
+    func newer() async throws {
+        try await folder.open().close()
+        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA user_version = 99")
+        }
+        #expect(try message() == "made by a newer dlm (schema 99, this one knows up to 1); update dlm")
+    }
+
+    @Test("is another program's database: it is left alone")
+    func foreign() async throws {
+        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE theirs (id INTEGER)")
+        }
+        #expect(try message().hasPrefix("is a database of another program; move it away"))
+        let tables = try await DatabaseQueue(path: folder.store).read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM sqlite_master")
+        }
+        #expect(tables == ["theirs"])
+    }
+
+    @Test("lies in a folder that cannot be made")
+    func impossibleFolder() throws {
+        #expect(try message("/dev/null/state").hasPrefix("Not a directory; set XDG_STATE_HOME"))
+        #expect(try message("/proc/self/state").hasPrefix("No such file or directory; set XDG_STATE_HOME"))
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/file"))
+        #expect(try message(folder.path + "/file").hasPrefix("is not a folder; set XDG_STATE_HOME"))
+    }
+
+    @Test("cannot be opened, for a folder has its name")
+    func folderInPlace() throws {
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+        #expect(try message().contains("unable to open database file; check who owns it"))
+    }
+
+    @Test(
+        "is told in words",
+        arguments: [
+            (ResultCode.SQLITE_FULL, true, "no space left on the device; free some and try again"),
+            (.SQLITE_FULL, false, "/nowhere/a b.sqlite: no space left on the device"),
+            (.SQLITE_BUSY, false, "another process keeps it locked for more than 10 s; try again"),
+            (.SQLITE_IOERR_WRITE, false, "check the space left (df) and the disk"),
+            (.SQLITE_CORRUPT, false, "mv '/nowhere/a b.sqlite' '/nowhere/a b.sqlite.damaged'"),
+            (.SQLITE_READONLY, false, "No such file or directory; check who owns it"),
+        ])
+    func words(code: ResultCode, isOpening: Bool, expected: String) {
+        let failure = StoreFailure(path: "/nowhere/a b.sqlite", isOpening: isOpening)
+        #expect(failure.error(DatabaseError(resultCode: code)).description.contains(expected))
+    }
+}
