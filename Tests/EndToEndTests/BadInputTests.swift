@@ -23,7 +23,7 @@ extension EndToEnd {
                 ("a name that is a folder", ["get", "-o", "/usr", "SERVER/x"], 3),
                 ("a closed port", ["get", "--retries", "0", "http://127.0.0.1:CLOSED/x"], 4),
                 ("an unknown host", ["get", "--retries", "0", "http://nowhere.invalid/x"], 4),
-                ("a TLS handshake that is cut", ["get", "--retries", "0", "https://127.0.0.1:PORT/x"], 4),
+                ("a server without TLS", ["get", "--retries", "0", "https://127.0.0.1:PORT/x"], 5),
                 ("an unknown id", ["resume", "99"], 10),
                 ("an unknown id to show", ["show", "99"], 10),
                 ("an unknown id to remove", ["remove", "99"], 10),
