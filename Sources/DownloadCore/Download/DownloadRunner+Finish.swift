@@ -15,7 +15,7 @@ extension DownloadRunner {
             }
             try takeUp(file)
         } catch .fileFailed(.folderMissing, _) {
-            return try partialIsGone()
+            return try await partialIsGone()
         }
         guard let file else { return false }
         try requireFinalNameFree()
@@ -32,7 +32,8 @@ extension DownloadRunner {
 
     /// Better known now than after the last byte.
     private func requireFinalNameFree() throws(DownloadError) {
-        guard record.request.destination.ifExists == .fail, let path = record.finalPath, FileStatus.of(path) != nil
+        guard record.request.destination.ifExists == .fail, let path = record.finalPath,
+            let existing = FileStatus.of(path), file?.identity.isSame(as: existing.identity) != true
         else { return }
         throw .fileFailed(.exists, path: path)
     }
@@ -51,13 +52,12 @@ extension DownloadRunner {
     }
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
-    private func partialIsGone() throws(DownloadError) -> Bool {
-        if let path = record.finalPath, let identity = record.resume.file, let status = FileStatus.of(path),
-            status.isRegular, status.identity.isSame(as: identity), status.size == record.resume.total
-        {
-            record.completed = CompletedFile(
-                path: path, bytes: status.size, identity: identity, modified: status.modified,
-                validators: record.resume.validators, checksum: record.request.checksum)
+    private func partialIsGone() async throws(DownloadError) -> Bool {
+        if let file = finishedFile() {
+            let folder = record.request.destination.folder
+            try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
+            record.completed = file
+            record.fileName = FileNaming.lastComponent(file.path)
             record.resume = record.resume.afterCompletion
             record.isFinishing = false
             return true
@@ -73,6 +73,23 @@ extension DownloadRunner {
         return false
     }
 
+    /// The file under its final name, where an earlier attempt was cut off between the rename and its record.
+    private func finishedFile() -> CompletedFile? {
+        guard let name = record.fileName, let identity = record.resume.file else { return nil }
+        let count = record.request.destination.ifExists == .rename ? 9999 : 0
+        for candidate in [name] + (0..<count).lazy.map({ FileNaming.alternative(name, $0 + 1) }) {
+            let path = FileNaming.path(record.request.destination.folder, candidate)
+            guard let status = FileStatus.of(path) else { return nil }
+            guard status.isRegular, status.identity.isSame(as: identity), status.size == record.resume.total else {
+                continue
+            }
+            return CompletedFile(
+                path: path, bytes: status.size, identity: identity, modified: status.modified,
+                validators: record.resume.validators, checksum: record.request.checksum)
+        }
+        return nil
+    }
+
     /// A disk that is not mounted looks like a folder without the file: what lies there is not given up for that.
     private func requireSameDevice() throws(DownloadError) {
         let folder = record.request.destination.folder
@@ -84,7 +101,17 @@ extension DownloadRunner {
     // MARK: The name
 
     /// The file that is there is to be left alone, and that is success.
-    struct AlreadyThere: Error { let file: CompletedFile }
+    struct AlreadyThere: Error {
+        let file: CompletedFile
+
+        init(_ path: String, _ existing: FileStatus.Info) {
+            var file = CompletedFile(
+                path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
+                validators: Validators())
+            file.wasCurrent = true
+            self.file = file
+        }
+    }
 
     /// What can be known without the server: a name that was asked for and is taken.
     func checkNameBeforehand() throws {
@@ -92,26 +119,21 @@ extension DownloadRunner {
         _ = try freeName(name)
     }
 
-    /// The final name by the rules for one that is taken.
-    private func freeName(_ name: String) throws -> String {
-        let folder = record.request.destination.folder
-        let path = FileNaming.path(folder, name)
+    /// The final name by the rules for one that is taken; nil when it is to be another one.
+    /// - Parameter modified: what the server says of its file, where it was asked.
+    private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
+        let path = FileNaming.path(record.request.destination.folder, name)
         guard let existing = FileStatus.of(path) else { return name }
         switch record.request.destination.ifExists {
-        case .overwrite where existing.isRegular, .newer where existing.isRegular: return name
-        case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
-        case .skip:
-            var file = CompletedFile(
-                path: path, bytes: existing.size, identity: existing.identity,
-                modified: existing.modified, validators: Validators())
-            file.wasCurrent = true
-            throw AlreadyThere(file: file)
-        case .rename:
-            for count in 1...9999 {
-                let candidate = FileNaming.alternative(name, count)
-                if FileStatus.of(FileNaming.path(folder, candidate)) == nil { return candidate }
+        case .overwrite where existing.isRegular: return name
+        case .newer where existing.isRegular:
+            guard let modified, Int64(modified.timeIntervalSince1970) * 1_000_000_000 <= existing.modified else {
+                return name
             }
-            throw DownloadError.fileFailed(.exists, path: path)
+            throw AlreadyThere(path, existing)
+        case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
+        case .skip: throw AlreadyThere(path, existing)
+        case .rename: return nil
         }
     }
 
@@ -127,12 +149,13 @@ extension DownloadRunner {
                 try FileStatus.makeFolder(destination.folder)
             }
         }
-        var name = try freeName(wanted)
-        for count in 1...9999 {
+        let modified = head.fields[.lastModified].flatMap { HTTPDate.parse($0) }
+        for count in 0...9999 {
+            let candidate = count == 0 ? wanted : FileNaming.alternative(wanted, count)
+            guard let name = try freeName(candidate, modified: modified) else { continue }
             if let file = try await createFile(named: name) { return file }
             let path = FileNaming.path(destination.folder, FileNaming.partial(name))
             guard destination.ifExists == .rename else { throw DownloadError.fileFailed(.partialExists, path: path) }
-            name = FileNaming.alternative(wanted, count)
         }
         throw DownloadError.fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
     }

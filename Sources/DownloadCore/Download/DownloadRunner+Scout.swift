@@ -23,6 +23,7 @@ extension DownloadRunner {
             let scout = try await makeScout(asksRange: asksRange, isConditional: candidate != nil)
             let request = request(
                 for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate)
+            opener = scout
             segments.append(scout)
             scout.begin(context.transport, request)
             let result = try await outcome(of: scout)
@@ -176,7 +177,7 @@ extension DownloadRunner {
         guard var current = candidate else { return }
         current.wasCurrent = true
         record.completed = current
-        record.fileName = String(current.path[current.path.index(after: current.path.lastIndex(of: "/") ?? current.path.startIndex)...])
+        record.fileName = FileNaming.lastComponent(current.path)
     }
 
     /// The server ignored the condition, but its answer is the version that is here.

@@ -36,6 +36,7 @@ extension DownloadRunner {
         try await establish(head, opening)
         let file = try require(self.file)
         opening.scout.attach(file)
+        opener = nil
         var work = SegmentWork(url: opening.url, planner: plan(around: opening.scout), allowed: connections(head))
         record.attempts[record.attempts.count - 1].connections = work.allowed
         if let result = opening.result { try await settle(opening.scout, result, &work) }

@@ -17,6 +17,8 @@ package final class DownloadRunner {
     var file: PartialFile?
     var digest: FileDigest?
     var segments: [SegmentWriter] = []
+    /// The transfer that finds out what file is wanted, until it has that file.
+    var opener: SegmentWriter? { didSet { oldValue?.discard() } }
     var nextConnection = 0
     /// Shares a connection with others where it can: one of many small files.
     let prefersMultiplexing: Bool
@@ -104,6 +106,7 @@ package final class DownloadRunner {
         while !segments.isEmpty, let message = await messages.next() {
             if case .segmentFinished(let segment, _) = message { segments.removeAll { $0 === segment } }
         }
+        opener = nil
         await context.disk.afterWrites()
         readFile()
     }

@@ -49,6 +49,11 @@ public enum FileNaming {
         folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
+    /// What follows the last slash.
+    static func lastComponent(_ path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    }
+
     /// The name of the partial file, never `name` itself; `name` is shortened so that it fits in 255 bytes.
     public static func partial(_ name: String) -> String {
         let ending = ".part"

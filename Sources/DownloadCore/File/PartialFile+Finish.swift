@@ -12,11 +12,18 @@ extension PartialFile {
     /// Gives the file its final name; without `replacing`, a name that is taken fails with `.exists`.
     package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
         let partial = FileNaming.partial(name)
+        let path = FileNaming.path(folder, finalName)
         let result =
             replacing
             ? renameat(folderDescriptor, partial, folderDescriptor, finalName)
             : dlm_rename_no_replace(folderDescriptor, partial, finalName)
-        guard result == 0 else { throw .file(errno, "rename", path: FileNaming.path(folder, finalName)) }
+        let code = errno
+        // Where the file system lacks a rename that replaces nothing, an earlier one was cut off between link and unlink.
+        if replacing || code == EEXIST, FileStatus.of(path)?.identity.isSame(as: identity) == true, isStillNamed() {
+            guard unlinkat(folderDescriptor, partial, 0) == 0 else { throw .file(errno, "unlink", path: self.path) }
+        } else if result != 0 {
+            throw .file(code, "rename", path: path)
+        }
     }
 
     /// Makes the rename survive a loss of power.
@@ -83,6 +90,14 @@ package enum FileStatus {
     static func of(descriptor: Int32) -> Info? {
         var status = dlm_status()
         return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
+    }
+
+    /// Makes the names in the folder survive a loss of power.
+    package static func syncFolder(_ path: String) throws(DownloadError) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
     }
 
     /// Makes the folder and its parents.

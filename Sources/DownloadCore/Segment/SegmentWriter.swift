@@ -61,7 +61,9 @@ package final class SegmentWriter: TransferSink {
         state = Mutex(State(file: file, position: judge.start, end: judge.end, overlap: overlap))
     }
 
-    deinit { discard() }
+    deinit {
+        if let buffer = state.withLock({ $0.buffer }) { disk.pool.give(buffer) }
+    }
 
     // MARK: For the runner
 
@@ -110,9 +112,10 @@ package final class SegmentWriter: TransferSink {
         if announces { control.send(.segmentOpened(self)) }
     }
 
-    /// Gives up what is in the buffer.
+    /// Gives up what never got a file.
     package func discard() {
-        let buffer = state.withLock { state in
+        let buffer = state.withLock { state -> PoolBuffer? in
+            guard state.file == nil else { return nil }
             defer { state.buffer = nil }
             return state.buffer
         }

@@ -1,0 +1,160 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// The process died between two steps: what its record and its folder look like then, and that the next one ends well.
+@Suite("Downloads whose process died", .timeLimit(.minutes(1)))
+struct CrashTests {
+    static let content = Content(seed: 1, size: 900_000)
+
+    /// How far the dead process had come.
+    enum Point: String, Sendable, CaseIterable, CustomTestStringConvertible {
+        case beforePartial, emptyPartial, unrecordedBytes, half, whole, wholeButUnrecorded, finishing, renamed
+        case renamedToAlternative, linkedTwice
+
+        var testDescription: String { rawValue }
+
+        /// What the next process asks for; nothing where all bytes are there.
+        var asks: [String] {
+            switch self {
+            case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]
+            case .half: ["450000-"]
+            case .wholeButUnrecorded: ["800000-"]
+            case .whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice: []
+            }
+        }
+    }
+
+    @Test("Whatever the point, the next process makes the right file and fetches only what is not there", arguments: Point.allCases, [true, false])
+    func resumes(at point: Point, hasChecksum: Bool) async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let request = try bench.request {
+            if hasChecksum { $0.checksum = Checksum(algorithm: .sha256, digest: Self.content.sha256) }
+            if point == .renamedToAlternative { $0.destination.ifExists = .rename }
+        }
+        let id = try await bench.takeOver(request) { record in try Self.leave(point, &record, in: bench.folder) }
+        let record = try await bench.ending(of: id)
+        #expect(record.state == .completed, "\(record.state)")
+        let name = point == .renamedToAlternative ? "file (1).bin" : "file.bin"
+        #expect(record.completed?.path == bench.folder(name))
+        #expect(try bench.holds(name, Self.content))
+        #expect(bench.folder.names() == (point == .renamedToAlternative ? ["file (1).bin", "file.bin"] : ["file.bin"]))
+        #expect(bench.ranges == point.asks)
+        #expect(record.session == nil)
+        #expect(!record.isFinishing)
+        #expect(record.resume.written.isEmpty)
+    }
+
+    @Test("After another boot only what was synced is trusted")
+    func otherBoot() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.half, &record, in: bench.folder)
+            record.resume.durable = ByteRanges([0..<100_000])
+            record.resume.bootID = "another"
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.ranges == ["100000-"])
+        #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("What the disk has less of than the record says is fetched again")
+    func truncated() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.half, &record, in: bench.folder)
+            #expect(truncate(bench.folder("file.bin.part"), 200_000) == 0)
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.ranges == ["200000-"])
+        #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("A partial file that was deleted is begun anew, and that is said")
+    func deleted() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.half, &record, in: bench.folder)
+            try FileManager.default.removeItem(atPath: bench.folder("file.bin.part"))
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.words(id) == ["restart", "start 0", "complete"])
+        #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("A partial file that is another one, or no file, is left alone", arguments: ["file", "symlink", "folder"])
+    func replaced(by kind: String) async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let partial = bench.folder("file.bin.part")
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.half, &record, in: bench.folder)
+            try FileManager.default.moveItem(atPath: partial, toPath: bench.folder("moved"))
+            switch kind {
+            case "file": try bench.folder.write("mine", to: "file.bin.part")
+            case "symlink": try FileManager.default.createSymbolicLink(atPath: partial, withDestinationPath: "moved")
+            default: try FileManager.default.createDirectory(atPath: partial, withIntermediateDirectories: false)
+            }
+        }
+        let record = try await bench.ending(of: id)
+        #expect(record.failure?.kind == "file")
+        if kind != "folder" { #expect(record.state == .failed(.fileFailed(.replaced, path: partial))) }
+        #expect(bench.ranges.isEmpty)
+        #expect(bench.folder.names() == ["file.bin.part", "moved"])
+        #expect(record.resume.written == ByteRanges([0..<450_000]))
+    }
+
+    @Test("A partial file that another process writes is left to it")
+    func locked() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        var other: PartialFile?
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.half, &record, in: bench.folder)
+            other = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        }
+        #expect(try await bench.ending(of: id).failure?.reason == "locked")
+        other?.unlock()
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await bench.ending(of: id, times: 2).state == .completed)
+        #expect(bench.ranges == ["450000-"])
+    }
+
+    /// Makes the record and the folder what they are at the point.
+    private static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
+        record.fileName = "file.bin"
+        if point == .beforePartial { return }
+        let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create)
+        defer { file.unlock() }
+        let onDisk: Int64 =
+            switch point {
+            case .beforePartial, .emptyPartial: 0
+            case .unrecordedBytes: 300_000
+            case .half: 450_000
+            default: content.size
+            }
+        if onDisk > 0 { content.bytes(0..<onDisk).withUnsafeBytes { file.write($0, at: 0) } }
+        if point == .emptyPartial || point == .unrecordedBytes { return }
+        record.resume.total = content.size
+        record.resume.validators = Validators(etag: EntityTag(opaque: "a"))
+        record.resume.file = file.identity
+        record.resume.device = file.device
+        record.resume.bootID = FileStatus.bootID
+        record.resume.written = ByteRanges([0..<(point == .wholeButUnrecorded ? 800_000 : onDisk)])
+        if point == .half || point == .whole || point == .wholeButUnrecorded { return }
+        try file.sync()
+        record.resume.durable = file.durable
+        record.isFinishing = true
+        switch point {
+        case .renamed: try file.rename(to: "file.bin", replacing: false)
+        case .renamedToAlternative:
+            try folder.write("mine", to: "file.bin")
+            try file.rename(to: "file (1).bin", replacing: false)
+        case .linkedTwice:
+            // A file system without an atomic rename to a free name: linked, not unlinked yet.
+            try FileManager.default.linkItem(atPath: folder("file.bin.part"), toPath: folder("file.bin"))
+        default: break
+        }
+    }
+}
