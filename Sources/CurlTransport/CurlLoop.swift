@@ -203,7 +203,8 @@ final class CurlLoop: @unchecked Sendable {
             } else {
                 .failed(
                     .transport(
-                        code, message: easy.message(code), errno: Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO))))
+                        code, message: easy.message(code),
+                        errno: Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO))))
             }
         return TransferResult(ending, metrics: easy.metrics())
     }

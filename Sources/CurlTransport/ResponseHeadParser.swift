@@ -56,7 +56,9 @@ struct ResponseHeadParser {
     }
 
     private static func field(_ text: String) -> HTTPField? {
-        guard let colon = text.firstIndex(of: ":"), let name = HTTPField.Name(String(text[..<colon])) else { return nil }
+        guard let colon = text.firstIndex(of: ":"), let name = HTTPField.Name(String(text[..<colon])) else {
+            return nil
+        }
         let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
         return HTTPField(name: name, value: String(value))
     }

@@ -139,7 +139,8 @@ struct StoreContractListTests {
     func releases(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let left: [(String, DownloadState)] = [
-            ("alive", .running), ("dead1", .queued), ("dead1", .running), ("dead2", .waiting(.retry(.cancelled), until: nil)),
+            ("alive", .running), ("dead1", .queued), ("dead1", .running),
+            ("dead2", .waiting(.retry(.cancelled), until: nil)),
             ("dead1", .paused(.user)), ("dead1", .completed), ("dead1", .cancelled),
         ]
         for (index, (session, state)) in left.enumerated() {

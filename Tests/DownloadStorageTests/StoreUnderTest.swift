@@ -77,7 +77,8 @@ enum Sample {
         record.speed = 12.5
         record.attempts = [attempt()]
         record.completed = CompletedFile(
-            path: "/srv/data/name (1).bin", bytes: 42, identity: FileIdentity(inode: 7, born: nil), modified: 1_700_000_000_123,
+            path: "/srv/data/name (1).bin", bytes: 42, identity: FileIdentity(inode: 7, born: nil),
+            modified: 1_700_000_000_123,
             validators: Validators(etag: EntityTag(opaque: "old", isWeak: true)), checksum: record.request.checksum)
         record.updated = Date(timeIntervalSince1970: 1_750_000_000.123)
         return record

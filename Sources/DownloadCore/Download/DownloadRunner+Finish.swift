@@ -93,7 +93,9 @@ extension DownloadRunner {
     /// A disk that is not mounted looks like a folder without the file: what lies there is not given up for that.
     private func requireSameDevice() throws(DownloadError) {
         let folder = record.request.destination.folder
-        guard let device = record.resume.device, FileStatus.of(FileNaming.path(folder, "."))?.device != device else { return }
+        guard let device = record.resume.device, FileStatus.of(FileNaming.path(folder, "."))?.device != device else {
+            return
+        }
         throw .fileFailed(
             .partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
     }

@@ -181,7 +181,8 @@ extension DownloadRunner {
     }
 
     /// The server ignored the condition, but its answer is the version that is here.
-    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
+    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool
+    {
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
         guard case .body(_, _, let total) = verdict else { return false }

@@ -112,7 +112,8 @@ package final class PartialFile: Sendable {
         guard failure == nil else { return }
         var done = 0
         while done < bytes.count {
-            let count = pwrite(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + done)
+            let count = pwrite(
+                descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + done)
             if count < 0 {
                 if errno == EINTR { continue }
                 return fail(.file(errno, "write", path: path))
@@ -148,7 +149,9 @@ package final class PartialFile: Sendable {
         var info = statvfs()
         if fstatvfs(descriptor, &info) == 0 {
             let available = Int64(clamping: UInt64(info.f_bavail) &* UInt64(info.f_frsize))
-            if missing > available + allocated() { throw .fileFailed(.noSpace(needed: missing - available), path: path) }
+            if missing > available + allocated() {
+                throw .fileFailed(.noSpace(needed: missing - available), path: path)
+            }
         }
         guard total > 1 << 20, !isInMemory else { return }
         if dlm_preallocate(descriptor, total) != 0, errno == ENOSPC {
@@ -189,7 +192,8 @@ package final class PartialFile: Sendable {
         let count = Int(range.upperBound - range.lowerBound)
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
-                let got = pread(descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(range.lowerBound) + done)
+                let got = pread(
+                    descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(range.lowerBound) + done)
                 if got < 0, errno == EINTR { continue }
                 if got <= 0 {
                     failure = got < 0 ? errno : EIO

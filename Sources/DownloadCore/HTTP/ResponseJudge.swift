@@ -74,7 +74,8 @@ package struct ResponseJudge: Sendable, Equatable {
         case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         case .different(let why): return .newVersion(total: total, why: why)
         case .unknown where known.validators.isEmpty:
-            return .newVersion(total: total, why: "the server sends the whole file, and nothing tells its versions apart")
+            return .newVersion(
+                total: total, why: "the server sends the whole file, and nothing tells its versions apart")
         case .unknown:
             return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
         }
@@ -110,7 +111,8 @@ package struct ResponseJudge: Sendable, Equatable {
     private func judgeUnsatisfied(_ head: ResponseHead) -> Verdict {
         if !asksRange { return .failed(.serverRefused(status: 416, phrase: head.phrase)) }
         guard let known else {
-            return start == 0 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
+            return start == 0
+                ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
         }
         if let value = head.fields[.contentRange], case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
             total != known.total

@@ -31,7 +31,9 @@ extension SessionManager {
         guard !isFilling else { return }
         isFilling = true
         defer { isFilling = false }
-        while stopReason == nil, scheduler.hasFreeSlot, entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit {
+        while stopReason == nil, scheduler.hasFreeSlot,
+            entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
+        {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
             guard stopReason == nil, let id = scheduler.start() else { break }
             guard let record = candidates.removeValue(forKey: id) else {

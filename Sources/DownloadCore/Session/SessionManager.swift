@@ -93,7 +93,8 @@ public actor SessionManager: DownloadService {
         return try await store.records(selection).map { record in
             entries[record.id].map { entry in
                 DownloadSnapshot(
-                    record: entry.control.record, progress: entry.control.progress(id: record.id, state: entry.record.state))
+                    record: entry.control.record,
+                    progress: entry.control.progress(id: record.id, state: entry.record.state))
             } ?? DownloadSnapshot(record: record)
         }
     }

@@ -63,11 +63,12 @@ struct CompletionTests {
     func shortAnswers(connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
-            .reply(FaultReply(content, etag: "\"a\"").with { reply in
-                if case .part(let range) = asked.range(in: content.size), range.count > 3_000_000 {
-                    reply.ranges = .wrongEnd(by: 3_000_000 - Int64(range.count))
-                }
-            })
+            .reply(
+                FaultReply(content, etag: "\"a\"").with { reply in
+                    if case .part(let range) = asked.range(in: content.size), range.count > 3_000_000 {
+                        reply.ranges = .wrongEnd(by: 3_000_000 - Int64(range.count))
+                    }
+                })
         }
         let id = try await bench.add { $0.connections = connections }
         let record = try await bench.ending(of: id)
@@ -105,7 +106,9 @@ struct CompletionTests {
     func firstRequest() async throws {
         let bench = try await SessionBench(serving: FaultReply(Content("x")))
         let id = try await bench.add("/dir/a%20b.txt?q=1") {
-            $0.headers = [RequestHeader(name: "X-Purpose", value: "test"), RequestHeader(name: "User-Agent", value: "me")]
+            $0.headers = [
+                RequestHeader(name: "X-Purpose", value: "test"), RequestHeader(name: "User-Agent", value: "me"),
+            ]
             $0.credential = Credential(user: "u", password: "p")
             $0.timeouts = .init(connect: 3, stall: 4)
             $0.trust = .insecure

@@ -28,7 +28,9 @@ struct CrashTests {
         }
     }
 
-    @Test("Whatever the point, the next process makes the right file and fetches only what is not there", arguments: Point.allCases, [true, false])
+    @Test(
+        "Whatever the point, the next process makes the right file and fetches only what is not there",
+        arguments: Point.allCases, [true, false])
     func resumes(at point: Point, hasChecksum: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let request = try bench.request {

@@ -81,7 +81,9 @@ struct InterruptionTests {
         "Each failure is followed by another attempt that goes on where the last one stopped",
         arguments: [FaultReply.Cut.close(after: 200_000), .reset(after: 200_000)], [1, 3])
     func retries(cut: FaultReply.Cut, connections: Int) async throws {
-        let bench = try await SessionBench { _, asked in .reply(Self.reply.with { $0.cut = asked.number < 4 ? cut : nil }) }
+        let bench = try await SessionBench { _, asked in
+            .reply(Self.reply.with { $0.cut = asked.number < 4 ? cut : nil })
+        }
         let id = try await bench.add { $0.connections = connections }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))

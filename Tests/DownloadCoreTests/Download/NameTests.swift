@@ -60,13 +60,15 @@ struct NameTests {
 
     @Test("A file that appears under the final name meanwhile is left alone, and the bytes are kept")
     func appears() async throws {
-        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\"").with { $0.cut = .stall(after: 300_000) })
+        let bench = try await SessionBench(
+            serving: FaultReply(Self.content, etag: "\"a\"").with { $0.cut = .stall(after: 300_000) })
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 300_000 })
         await bench.manager.pauseAll(.user)
         await bench.manager.close()
         try bench.folder.write("mine", to: "file.bin")
-        let second = try await SessionBench(after: bench, session: "second", serving: FaultReply(Self.content, etag: "\"a\""))
+        let second = try await SessionBench(
+            after: bench, session: "second", serving: FaultReply(Self.content, etag: "\"a\""))
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         let record = try await second.ending(of: id)
         #expect(record.state == .failed(.fileFailed(.exists, path: bench.folder("file.bin"))))
@@ -76,7 +78,8 @@ struct NameTests {
         await second.manager.close()
 
         try FileManager.default.removeItem(atPath: bench.folder("file.bin"))
-        let third = try await SessionBench(after: bench, session: "third", serving: FaultReply(Self.content, etag: "\"a\""))
+        let third = try await SessionBench(
+            after: bench, session: "third", serving: FaultReply(Self.content, etag: "\"a\""))
         _ = try await third.manager.resume([id], overrides: RequestOverrides())
         #expect(try await third.ending(of: id).state == .completed)
         #expect(third.ranges == ["300000-"])

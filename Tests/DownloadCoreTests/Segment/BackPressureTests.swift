@@ -119,7 +119,8 @@ struct BackPressureTests {
             let start = 777 + Int64(index) * share
             return CrowdTransfer(
                 bench.writer(start..<start + share, file: file, connection: index), content, start..<start + share,
-                engines[index % engines.count], seed: seed &+ UInt64(index)) { left.update { $0 -= 1 } }
+                engines[index % engines.count], seed: seed &+ UInt64(index)
+            ) { left.update { $0 -= 1 } }
         }
         for transfer in crowd { transfer.start(of: content.size) }
         // Checkpoints go on meanwhile, as in a running download.

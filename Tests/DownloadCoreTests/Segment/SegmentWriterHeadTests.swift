@@ -19,7 +19,8 @@ struct SegmentWriterHeadTests {
             (.whole(900, [("ETag", "\"b\"")]), .accept, nil),
             (.part(100..<900, of: 900, [("ETag", "\"b\"")]), .refuse, .verdict),
             (.part(90..<1000, of: 1000, etag), .refuse, .verdict),
-            (.of(404), .discard, nil), (.of(401), .discard, nil), (.of(503), .discard, nil), (.of(302), .refuse, .verdict),
+            (.of(404), .discard, nil), (.of(401), .discard, nil), (.of(503), .discard, nil),
+            (.of(302), .refuse, .verdict),
             (.of(416, [("Content-Range", "bytes */50")]), .refuse, .verdict),
         ] as [(ResponseHead, HeadDisposition, SegmentWriter.Refusal?)])
     func scout(head: ResponseHead, disposition: HeadDisposition, refusal: SegmentWriter.Refusal?) throws {
