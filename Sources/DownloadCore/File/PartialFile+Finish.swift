@@ -31,12 +31,6 @@ extension PartialFile {
         guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
     }
 
-    package func syncFileSystem() throws(DownloadError) {
-        let (written, bytes) = (written, unsynced)
-        guard dlm_syncfs(descriptor) == 0 else { throw .file(errno, "syncfs", path: folder) }
-        didSync(written, bytes)
-    }
-
     /// Removes the partial file if it is still ours by name.
     package func remove() {
         guard isStillNamed() else { return }

@@ -18,7 +18,8 @@ package final class PartialFile: Sendable {
         var written: ByteRanges
         var durable: ByteRanges
         var unsynced: Int64 = 0
-        var writtenBack: Int64 = 0
+        /// Counts the times it was begun anew: what was synced before says nothing of what is there now.
+        var version = 0
         var failure: DownloadError?
         var onWrite: (@Sendable () -> Void)?
     }
@@ -139,7 +140,7 @@ package final class PartialFile: Sendable {
             state.written = ByteRanges()
             state.durable = ByteRanges()
             state.unsynced = 0
-            state.writtenBack = 0
+            state.version += 1
         }
     }
 
@@ -170,19 +171,21 @@ package final class PartialFile: Sendable {
 
     /// Waits until what is written now survives a loss of power.
     package func sync() throws(DownloadError) {
-        let snapshot = state.withLock { state in
-            let snapshot = (written: state.written, unsynced: state.unsynced)
-            return snapshot
-        }
-        guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: path) }
-        didSync(snapshot.written, snapshot.unsynced)
+        try sync("fdatasync") { fdatasync(descriptor) }
     }
 
-    /// `written` was synced by other means.
-    package func didSync(_ written: ByteRanges, _ bytes: Int64) {
+    /// The same for everything on its file system.
+    package func syncFileSystem() throws(DownloadError) {
+        try sync("syncfs") { dlm_syncfs(descriptor) }
+    }
+
+    private func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
+        let before = state.withLock { $0 }
+        guard call() == 0 else { throw .file(errno, name, path: path) }
         state.withLock { state in
-            state.durable = written
-            state.unsynced = max(0, state.unsynced - bytes)
+            guard state.version == before.version else { return }
+            state.durable = before.written
+            state.unsynced = max(0, state.unsynced - before.unsynced)
         }
     }
 

@@ -74,12 +74,13 @@ package actor Finisher {
         let jobs = batch.map(\.job)
         let shares = jobs.count >= Self.sharedSyncFrom
         let failures = await disk.sync { () -> [DownloadError?] in
-            var synced: Set<String> = []
+            if !shares { return jobs.map { job in Self.failure { () throws(DownloadError) in try job.file.sync() } } }
+            var synced: [String: DownloadError?] = [:]
             return jobs.map { job in
-                Self.failure { () throws(DownloadError) in
-                    if !shares { return try job.file.sync() }
-                    if synced.insert(job.file.folder).inserted { try job.file.syncFileSystem() }
-                }
+                if let known = synced[job.file.folder] { return known }
+                let failure = Self.failure { () throws(DownloadError) in try job.file.syncFileSystem() }
+                synced[job.file.folder] = .some(failure)
+                return failure
             }
         }
         note(failures, &batch)

@@ -45,18 +45,17 @@ extension SessionManager {
     }
 
     private func loadMore() async {
-        do {
-            let records = try await store.queued(
-                session: parts.identifier, after: queuePosition, limit: Self.windowSize)
-            queueMayHaveMore = records.count == Self.windowSize
-            queuePosition = records.last.map { QueuePosition(priority: $0.request.priority, id: $0.id) }
-            for var record in records {
-                secrets.restore(&record)
-                offer(record)
-            }
-            if !queueMayHaveMore { queuePosition = nil }
-        } catch {
-            queueMayHaveMore = false
+        leftWhileLoading = []
+        // A store that fails now is asked again at the next tick.
+        guard let records = try? await store.queued(
+            session: parts.identifier, after: queuePosition, limit: Self.windowSize)
+        else { return }
+        queueMayHaveMore = records.count == Self.windowSize
+        queuePosition = queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil
+        // One that ended since the store answered is queued no more.
+        for var record in records where !leftWhileLoading.contains(record.id) {
+            secrets.restore(&record)
+            offer(record)
         }
     }
 
@@ -156,11 +155,13 @@ extension SessionManager {
         record.session = nil
         record = await save(record)
         leave(record)
-        broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+        let snapshot = DownloadSnapshot(record: record)
+        broadcaster.send(record.failure.map { .didFail(snapshot, $0) } ?? .didPause(snapshot))
     }
 
     private func leave(_ record: DownloadRecord) {
         entries[record.id] = nil
+        if isFilling { leftWhileLoading.insert(record.id) }
         guard entries.isEmpty else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters.removeAll()

@@ -53,6 +53,8 @@ public actor SessionManager: DownloadService {
     var queuePosition: QueuePosition?
     var queueMayHaveMore = false
     var isFilling = false
+    /// Ended since the last question to the store for more.
+    var leftWhileLoading: Set<DownloadID> = []
     var ticker: Task<Void, Never>?
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -124,6 +126,7 @@ public actor SessionManager: DownloadService {
 
     public func close() async {
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
+        stopReason = stopReason ?? .user
         ticker?.cancel()
         if let context {
             context.transport.shutdown()
@@ -154,7 +157,8 @@ public actor SessionManager: DownloadService {
         }
     }
 
-    private func tick() {
+    private func tick() async {
+        if queueMayHaveMore, candidates.isEmpty { await fill() }
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
     }
 }

@@ -12,6 +12,8 @@ final class SessionBench: Sendable {
     let store: any DownloadStore
     let manager: SessionManager
     let events = Observed<[DownloadEvent]>([])
+    /// How often each download has ended.
+    let ends = Observed<[DownloadID: Int]>([:])
     private let ownsFolder: Bool
 
     /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
@@ -30,8 +32,11 @@ final class SessionBench: Sendable {
                 store: store, identifier: session, userAgent: "dlm/test", start: { transport }, end: {}),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
         let stream = await manager.events()
-        Task { [events] in
-            for await event in stream { events.update { $0.append(event) } }
+        Task { [events, ends] in
+            for await event in stream {
+                events.update { $0.append(event) }
+                if event.isEnd { ends.update { $0[event.snapshot.id, default: 0] += 1 } }
+            }
         }
     }
 
@@ -80,7 +85,7 @@ final class SessionBench: Sendable {
 
     /// Waits until the download has ended so many times: completed, failed or paused.
     func ending(of id: DownloadID, times: Int = 1) async throws -> DownloadRecord {
-        let ended = await events.wait { $0.filter { $0.isEnd && $0.snapshot.id == id }.count >= times }
+        let ended = await ends.wait { $0[id, default: 0] >= times }
         try #require(ended, "the download did not end: \(words(id))")
         return try await record(id)
     }

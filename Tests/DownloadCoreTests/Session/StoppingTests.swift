@@ -1,0 +1,155 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+
+/// The end of a session, its own wish or not: prompt, and with everything on disk.
+@Suite("SessionManager: stopping", .timeLimit(.minutes(1)))
+struct StoppingTests {
+    private static let content = Content(seed: 1, size: 600_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+
+    @Test("Whatever a download is doing, a stop pauses it at once with what it has")
+    func everything() async throws {
+        // Stalled after some bytes, without an answer at all, waiting for a retry, and queued.
+        let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20) { request, _ in
+            switch Int(request.url.path.dropFirst()) ?? 0 {
+            case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
+            case 8..<16: .scripted(.of(200), body: [], ending: nil)
+            default: .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
+            }
+        }
+        let ids = try await bench.manager.add((0..<100).map { try bench.request("/\($0)") }).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 8 * 400_000 })
+        #expect(await bench.events.wait { $0.count { $0.word == "retry" } >= 4 })
+        let begun = ContinuousClock.now
+        await bench.manager.pauseAll(.interrupt)
+        #expect(ContinuousClock.now - begun < .seconds(3))
+        let records = try await bench.store.records(.ids(ids))
+        #expect(records.allSatisfy { $0.state == .paused(.interrupt) && $0.session == nil })
+        #expect(records.prefix(8).allSatisfy { $0.resume.written == ByteRanges([0..<400_000]) })
+        #expect(bench.folder.names() == (0..<8).map { "\($0).part" })
+        // Those that waited in the queue were never begun, so their end is no news.
+        let paused = bench.events.value.filter { $0.word == "pause" }.map(\.snapshot.id)
+        #expect(Set(paused).count == paused.count)
+        #expect(await bench.manager.progress().isEmpty)
+        #expect(await bench.freeBuffers() == 64)
+    }
+
+    @Test("A store that is slow is waited for once, not once a download")
+    func slowStore() async throws {
+        let delay = Observed(false)
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, maxConcurrent: 20, maxPerHost: 20) { _, _ in
+            .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
+        }
+        let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 20 * 400_000 })
+        store.change { $0.beforeSave = { _ in _ = await delay.wait(atMost: .milliseconds(150)) { $0 } } }
+        let begun = ContinuousClock.now
+        await bench.manager.pauseAll(.terminate)
+        // A checkpoint that was on its way, and the last save: one after the other, twenty would take three seconds.
+        #expect(ContinuousClock.now - begun < .milliseconds(2500))
+        #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.terminate) })
+    }
+
+    @Test("A stop right after the start is obeyed")
+    func atOnce() async throws {
+        for _ in 0..<20 {
+            let bench = try await SessionBench { _, _ in .reply(Self.reply.with { $0.cut = .stall(after: 1) }) }
+            let ids = try await bench.manager.add((0..<10).map { try bench.request("/\($0)") }).map(\.record.id)
+            await bench.manager.pauseAll(.user)
+            #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.user) })
+            await bench.manager.close()
+        }
+    }
+
+    @Test("Two stops at once both return when all is done")
+    func twice() async throws {
+        let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 400_000 })
+        async let first: Void = bench.manager.pauseAll(.interrupt)
+        async let second: Void = bench.manager.close()
+        _ = await (first, second)
+        #expect(try await bench.record(id).state.kind == .paused)
+    }
+
+    @Test("Stopping at a random moment never loses a byte that was reported, nor the way on", arguments: 0..<12)
+    func anyMoment(seed: UInt64) async throws {
+        let content = Content(seed: seed, size: 30_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        var random = SplitMix64(seed: seed)
+        let limit = Int64.random(in: 1...content.size, using: &random)
+        let connections = Int.random(in: 1...4, using: &random)
+        var bench = try await SessionBench(serving: reply)
+        let first = bench
+        let id = try await bench.add { $0.connections = connections }
+        #expect(await bench.transport.taken.wait { $0 >= limit })
+        await bench.manager.pauseAll(.user)
+        var record = try await bench.record(id)
+        await bench.manager.close()
+        if record.state != .completed {
+            #expect(record.resume.written.count > 0)
+            let before = record.resume.written.count
+            bench = try await SessionBench(after: first, session: "second", serving: reply)
+            _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+            record = try await bench.ending(of: id)
+            #expect(bench.transport.taken.value == content.size - before)
+        }
+        #expect(record.state == .completed)
+        #expect(try first.holds("file.bin", content))
+    }
+
+    // MARK: Stores
+
+    @Test("A store that cannot take the end of a download keeps its name from appearing")
+    func storeFails() async throws {
+        let store = SaveLog(
+            .init(beforeSave: { records in
+                if records.contains(where: \.isFinishing) { throw DownloadError.unexpected("disk full") }
+            }))
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let id = try await bench.add()
+        let record = try await bench.ending(of: id)
+        #expect(record.state == .failed(.unexpected("disk full")))
+        #expect(!record.isFinishing)
+        #expect(bench.folder.names() == ["file.bin.part"])
+        store.change { $0.beforeSave = nil }
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await bench.ending(of: id, times: 2).state == .completed)
+        #expect(bench.ranges.count == 1)
+    }
+
+    @Test("A store that takes nothing at all is told of as a failure, not as a pause")
+    func storeIsGone() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 400_000 })
+        store.change { $0.beforeSave = { _ in throw DownloadError.unexpected("gone") } }
+        await bench.manager.pauseAll(.user)
+        #expect(await bench.events.wait { $0.last?.word == "fail" })
+        #expect(bench.words(id) == ["add", "start 0", "fail"])
+    }
+
+    @Test("A download that another session has taken over is let go, and its partial file stays")
+    func disowned() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 400_000 })
+        store.change { $0.lost = [id] }
+        #expect(await bench.events.wait { $0.contains(where: \.isEnd) })
+        guard case .didFail(_, .sessionUnavailable(.ownedElsewhere(id, _)))? = bench.events.value.last else {
+            Issue.record("ended otherwise: \(bench.words(id))")
+            return
+        }
+        #expect(bench.folder.names() == ["file.bin.part"])
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        #expect(try file.length() >= 400_000)
+    }
+}
