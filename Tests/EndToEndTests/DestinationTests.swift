@@ -19,6 +19,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("An alternative name of an earlier run does not answer for the name asked for")
+        func overwriteAfterRename() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))
+                let renamed = try await sandbox.run("get", "-o", "asked", "--if-exists", "rename", server.url())
+                try expectDownloaded(content, as: "asked (1)", by: renamed, in: sandbox)
+                let skipped = try await sandbox.run("get", "-o", "asked", "--if-exists", "skip", server.url())
+                #expect(skipped.stdout == sandbox.file("asked") + "\n")
+                let replaced = try await sandbox.run("get", "-o", "asked", "--if-exists", "overwrite", server.url())
+                try expectDownloaded(content, as: "asked", by: replaced, in: sandbox)
+            }
+        }
+
         @Test(
             "The server's name is taken",
             arguments: [

@@ -165,7 +165,11 @@ extension DownloadRunner {
 
     /// The file of an earlier completion, if it is still as it was left and the server can tell whether it is current.
     func currentCandidate() -> CompletedFile? {
+        let destination = record.request.destination
         guard let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
+            // An alternative name answers for the one asked for only where alternatives are wanted.
+            destination.ifExists == .rename
+                || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
             record.request.checksum == nil || record.request.checksum == completed.checksum,
             let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified

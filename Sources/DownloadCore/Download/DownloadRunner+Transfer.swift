@@ -33,6 +33,10 @@ extension DownloadRunner {
     private func receive(_ opening: Opening) async throws -> Int64 {
         let head = try require(opening.scout.head)
         if case .newVersion(_, let why)? = opening.scout.verdict { try await startOver(why: why) }
+        // All of it is here, in one buffer: what is left needs the disk and the store, and no slot.
+        if opening.result?.ending == .complete, opening.scout.unfinished?.isEmpty ?? false {
+            context.transfersEnded(record.id, control)
+        }
         try await establish(head, opening)
         let file = try require(self.file)
         opening.scout.attach(file)

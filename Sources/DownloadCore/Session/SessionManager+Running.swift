@@ -47,8 +47,9 @@ extension SessionManager {
     private func loadMore() async {
         leftWhileLoading = []
         // A store that fails now is asked again at the next tick.
-        guard let records = try? await store.queued(
-            session: parts.identifier, after: queuePosition, limit: Self.windowSize)
+        guard
+            let records = try? await store.queued(
+                session: parts.identifier, after: queuePosition, limit: Self.windowSize)
         else { return }
         queueMayHaveMore = records.count == Self.windowSize
         queuePosition = queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil

@@ -23,7 +23,10 @@ struct SessionManagerTests {
                 return request
             })
         #expect(await bench.transport.taken.wait { $0 == 5 * 200_000 })
-        #expect(bench.transport.requests.map(\.url.host).sorted() == ["a.example", "a.example", "b.example", "b.example", "c.example"])
+        #expect(
+            bench.transport.requests.map(\.url.host).sorted() == [
+                "a.example", "a.example", "b.example", "b.example", "c.example",
+            ])
         #expect(await bench.manager.progress().count == 5)
         await bench.manager.pauseAll(.user)
         #expect(bench.transport.requests.count == 5)
