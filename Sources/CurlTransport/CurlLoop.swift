@@ -169,7 +169,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func cancel(_ transfer: CurlTransfer) {
-        origins.forget(transfer)
+        origins.forget(transfer.request.url.origin, transfer)
         finish(transfer, TransferResult(.cancelled))
     }
 
@@ -216,7 +216,9 @@ final class CurlLoop: @unchecked Sendable {
         transfer.easy = nil
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
-        for held in origins.scoutEnded(transfer) { begin(held, on: bulk, waitsForConnection: false) }
+        for held in origins.scoutEnded(transfer.request.url.origin, transfer) {
+            begin(held, on: bulk, waitsForConnection: false)
+        }
     }
 
     /// Called with every final head: the scout's tells what its server speaks.

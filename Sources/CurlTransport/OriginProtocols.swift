@@ -35,23 +35,16 @@ struct OriginProtocols<Transfer: AnyObject> {
     }
 
     /// The transfer ended; if it was a scout that learned nothing, returns those that waited for it.
-    mutating func scoutEnded(_ transfer: Transfer) -> [Transfer] {
-        for (origin, knowledge) in origins {
-            guard case .scouting(let scout, let held) = knowledge, scout === transfer else { continue }
-            origins[origin] = nil
-            return held
-        }
-        return []
+    mutating func scoutEnded(_ origin: String, _ transfer: Transfer) -> [Transfer] {
+        guard case .scouting(let scout, let held) = origins[origin], scout === transfer else { return [] }
+        origins[origin] = nil
+        return held
     }
 
     /// A held transfer is cancelled.
-    mutating func forget(_ transfer: Transfer) {
-        for (origin, knowledge) in origins {
-            guard case .scouting(let scout, let held) = knowledge, held.contains(where: { $0 === transfer }) else {
-                continue
-            }
-            origins[origin] = .scouting(scout, held: held.filter { $0 !== transfer })
-        }
+    mutating func forget(_ origin: String, _ transfer: Transfer) {
+        guard case .scouting(let scout, let held) = origins[origin] else { return }
+        origins[origin] = .scouting(scout, held: held.filter { $0 !== transfer })
     }
 
     mutating func takeAllHeld() -> [Transfer] {

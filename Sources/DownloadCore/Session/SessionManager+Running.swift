@@ -150,7 +150,7 @@ extension SessionManager {
         await fill()
     }
 
-    private func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
+    func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
         var record = running
         record.move(to: .paused(reason))
         record.session = nil

@@ -114,7 +114,10 @@ public actor SessionManager: DownloadService {
 
     public func pauseAll(_ reason: DownloadState.PauseReason) async {
         stopReason = reason
+        // Those between two attempts are not queued in the store.
+        let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()
+        for record in retrying { await pause(record, reason) }
         for entry in entries.values {
             entry.control.stop()
             if entry.record.state.kind == .waiting { entry.task?.cancel() }
