@@ -28,8 +28,8 @@ extension DownloadError {
             return .requestInvalid(.malformedURL(message))
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
             return .protocolViolated(.malformedReply(message))
-        case CURLE_OUT_OF_MEMORY:
-            // Before 8.6 libcurl says this, too, of a header line beyond its limit.
+        case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
+            // Of a header line beyond its limit; 100 is CURLE_TOO_LARGE, which libcurl has from 8.6 on.
             return .protocolViolated(.malformedReply("an answer too large for libcurl, or out of memory"))
         default:
             return .unexpected("libcurl error \(code.rawValue): \(message)")

@@ -61,13 +61,14 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     func send(_ command: Command) {
-        let (wasEmpty, isClosed) = inbox.withLock { inbox in
-            if inbox.isClosed { return (false, true) }
+        let isClosed = inbox.withLock { inbox in
+            if inbox.isClosed { return true }
             inbox.commands.append(command)
-            return (inbox.commands.count == 1, false)
+            // Under the lock: the thread closes the descriptor at its end, and its number may be another file's then.
+            if inbox.commands.count == 1 { _ = dlm_eventfd_signal(wakeUp) }
+            return false
         }
-        if isClosed, case .start(let transfer) = command { return transfer.finish(TransferResult(.cancelled)) }
-        if wasEmpty { _ = dlm_eventfd_signal(wakeUp) }
+        if isClosed, case .start(let transfer) = command { transfer.finish(TransferResult(.cancelled)) }
     }
 
     /// Waits for the end of the thread, after `.shutdown`.
@@ -133,6 +134,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func start(_ transfer: CurlTransfer) {
+        // Cancelled on its way here.
+        if transfer.sink == nil { return }
         guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https" else {
             return begin(transfer, on: bulk, waitsForConnection: false)
         }

@@ -1,0 +1,124 @@
+import CurlTransport
+import Dispatch
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+
+/// Keeps what it is given, and pauses or refuses where it is told to.
+final class CollectingSink: TransferSink {
+    struct Record: Sendable {
+        var heads: [ResponseHead] = []
+        var bytes: [UInt8] = []
+        var pieces = 0
+        var pauses = 0
+        var results: [TransferResult] = []
+        /// Calls that came after the end.
+        var late = 0
+
+        var head: ResponseHead? { heads.first }
+        var ending: TransferResult.Ending? { results.first?.ending }
+    }
+
+    struct Behaviour: Sendable {
+        var head = HeadDisposition.accept
+        /// Every so many pieces one is held back; somebody else resumes the transfer.
+        var pausesEvery: Int?
+        /// The first piece that reaches so far is refused.
+        var refusesAt: Int?
+        /// Counts bytes only: for bodies that need not be compared.
+        var forgets = false
+    }
+
+    let record = Observed(Record())
+    private let behaviour: Behaviour
+    private let held = Mutex<(transfer: (any Transfer)?, resumesDue: Int)>((nil, 0))
+    private let isPausing = Atomic(false)
+
+    init(_ behaviour: Behaviour = Behaviour()) { self.behaviour = behaviour }
+
+    /// Waits for the end; nil when it did not come in time.
+    func ending(atMost limit: Duration = .seconds(20)) async -> TransferResult.Ending? {
+        _ = await record.wait(atMost: limit) { !$0.results.isEmpty }
+        return record.value.ending
+    }
+
+    /// Resumes this transfer whenever the sink has paused it.
+    func resumes(_ transfer: any Transfer) {
+        let due = held.withLock { held in
+            held.transfer = transfer
+            return held.resumesDue
+        }
+        if due > 0 { transfer.resume() }
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        record.update { record in
+            if !record.results.isEmpty { record.late += 1 }
+            record.heads.append(head)
+        }
+        return behaviour.head
+    }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        if let every = behaviour.pausesEvery, (record.value.pieces + 1).isMultiple(of: every),
+            !isPausing.exchange(true, ordering: .relaxed)
+        {
+            record.update { $0.pauses += 1 }
+            DispatchQueue.global().async { [weak self] in self?.goOn() }
+            return .pause
+        }
+        isPausing.store(false, ordering: .relaxed)
+        let piece = behaviour.forgets ? [] : Array(bytes)
+        return record.update { [behaviour, count = bytes.count] record in
+            if !record.results.isEmpty { record.late += 1 }
+            if let limit = behaviour.refusesAt, record.bytes.count + count >= limit { return .refuse }
+            record.bytes += piece
+            record.pieces += 1
+            return .taken
+        }
+    }
+
+    private func goOn() {
+        let transfer = held.withLock { held in
+            held.resumesDue += 1
+            return held.transfer
+        }
+        transfer?.resume()
+    }
+
+    func transferDidFinish(_ result: TransferResult) { record.update { $0.results.append(result) } }
+}
+
+/// A transport, its requests, and its end.
+struct TransportBench: ~Copyable {
+    let transport: CurlTransport
+
+    init(engines: Int = 1, environment: [String: String] = [:]) throws {
+        transport = try CurlTransport(engines: engines, environment: environment)
+    }
+
+    deinit { transport.shutdown() }
+
+    func start(
+        _ url: String, _ sink: CollectingSink, _ change: (inout TransferRequest) -> Void = { _ in }
+    ) throws -> any Transfer {
+        var request = TransferRequest(url: try SourceURL.parse(url).get().url)
+        change(&request)
+        let transfer = transport.start(request, sink: sink)
+        sink.resumes(transfer)
+        return transfer
+    }
+
+    /// Runs one transfer to its end.
+    func run(
+        _ url: String, _ behaviour: CollectingSink.Behaviour = .init(),
+        _ change: (inout TransferRequest) -> Void = { _ in }
+    ) async throws -> CollectingSink.Record {
+        let sink = CollectingSink(behaviour)
+        let transfer = try start(url, sink, change)
+        _ = await sink.ending()
+        withExtendedLifetime(transfer) {}
+        return sink.record.value
+    }
+}

@@ -1,0 +1,195 @@
+import CurlTransport
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+/// What goes wrong on the way, and what it is called.
+@Suite("CurlTransport: failures", .timeLimit(.minutes(1)))
+struct FailureTests {
+    private static let content = Content(seed: 1, size: 300_000)
+
+    private func failure(_ record: CollectingSink.Record) -> DownloadError? {
+        if case .failed(let error)? = record.ending { error } else { nil }
+    }
+
+    private func network(_ record: CollectingSink.Record) -> NetworkFailure? {
+        if case .networkFailed(let failure, _)? = failure(record) { failure } else { nil }
+    }
+
+    @Test("Nothing listens: the connection is refused")
+    func refused() async throws {
+        let bench = try TransportBench()
+        let record = try await bench.run("http://127.0.0.1:\(try LoopbackSocket.unusedPort())/file")
+        #expect(network(record) == .connect)
+        #expect(failure(record)?.systemErrno == ECONNREFUSED)
+        #expect(record.heads.isEmpty)
+    }
+
+    @Test("A name that does not exist is not found")
+    func unknownName() async throws {
+        let bench = try TransportBench()
+        #expect(network(try await bench.run("http://no-such-host.invalid/file")) == .nameResolution)
+    }
+
+    @Test(
+        "A body that ends too early is a lost connection, however it was framed",
+        arguments: [
+            FaultReply.Cut.close(after: 100_000), .reset(after: 100_000), .close(after: 0), .silence,
+        ], [FaultReply.Framing.contentLength, .chunked])
+    func truncated(cut: FaultReply.Cut, framing: FaultReply.Framing) async throws {
+        let server = try FaultServer { _ in
+            FaultReply(Self.content).with {
+                $0.cut = cut
+                $0.framing = framing
+            }
+        }
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url())
+        #expect(network(record) == .connectionLost)
+        #expect(record.bytes == Self.content.bytes(0..<cut.limit))
+    }
+
+    @Test("A server that says nothing for too long is cut off: before its head, and in the body", arguments: [-1, 0, 100_000])
+    func stalled(after count: Int64) async throws {
+        let fault = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: count) } }
+        defer { fault.stop() }
+        var script = RawServer.Script([])
+        script.staysOpen = true
+        let silent = try RawServer(script)
+        defer { silent.stop() }
+        let bench = try TransportBench()
+        let begun = ContinuousClock.now
+        let record = try await bench.run(count < 0 ? silent.url : fault.url()) { $0.stallTimeout = 0.7 }
+        #expect(network(record) == .stalled)
+        #expect(ContinuousClock.now - begun > .milliseconds(650))
+        #expect(record.bytes.count == max(0, Int(count)))
+    }
+
+    @Test("A transfer that the sink holds back is not stalled")
+    func heldBack() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let sink = CollectingSink(.init(pausesEvery: 3))
+        // Nobody resumes it yet.
+        var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
+        request.stallTimeout = 0.3
+        let transfer = bench.transport.start(request, sink: sink)
+        #expect(await sink.record.wait { $0.pauses == 1 })
+        #expect(await !sink.record.wait(atMost: .milliseconds(1000)) { !$0.results.isEmpty })
+        sink.resumes(transfer)
+        #expect(await sink.ending() == .complete)
+        #expect(sink.record.value.bytes == Self.content.bytes(0..<300_000))
+    }
+
+    @Test("A peer that does not answer the connection is given up in time")
+    func connectTimeout() async throws {
+        // Full backlog: the kernel drops further attempts to connect.
+        let (descriptor, port) = try LoopbackSocket.listen(backlog: 0)
+        defer { close(descriptor) }
+        let bench = try TransportBench()
+        var fillers: [CollectingSink] = []
+        for _ in 0..<4 {
+            let sink = CollectingSink()
+            fillers.append(sink)
+            _ = try bench.start("http://127.0.0.1:\(port)/", sink)
+        }
+        let begun = ContinuousClock.now
+        let record = try await bench.run("http://127.0.0.1:\(port)/") {
+            $0.connectTimeout = 0.5
+            $0.stallTimeout = 0.5
+        }
+        #expect([.timedOut, .stalled].contains(network(record)))
+        #expect(ContinuousClock.now - begun < .seconds(5))
+    }
+
+    @Test(
+        "What is no HTTP answer is a malformed reply, or the end of the connection",
+        arguments: [
+            "<html>plain bytes, as HTTP/0.9 had them</html>", "HTTP/1.1 twohundred OK\r\n\r\nbody", "HTTP/9.9 200 OK\r\n\r\n",
+            "garbage\r\n\r\n", "\0\0\0\0\0\0\0\0\0", "SSH-2.0-OpenSSH_9.2\r\n", "",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nbody\r\n0\r\n\r\n",
+        ])
+    func garbage(reply: String) async throws {
+        let server = try RawServer(.init(reply))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        let error = try #require(failure(record), "ended as \(String(describing: record.ending))")
+        #expect(error.isTransient)
+        #expect(["protocol", "network"].contains(error.kind), "\(error)")
+    }
+
+    @Test("A header section without end is cut off", arguments: ["X-Filler: \(String(repeating: "x", count: 1000))\r\n", "x"])
+    func endlessHeaders(line: String) async throws {
+        let endless = try RawServer(EndlessHead.script(line))
+        defer { endless.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(endless.url)
+        #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
+        #expect(record.heads.isEmpty)
+    }
+
+    @Test("Interim answers are skipped, a few of them")
+    func interim() async throws {
+        let server = try RawServer(
+            .init(
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\nETag: \"no\"\r\n\r\n"
+                    + "HTTP/1.1 200 OK\r\nETag: \"yes\"\r\nContent-Length: 4\r\n\r\nbody"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        #expect(record.heads.map(\.status) == [200])
+        #expect(record.head?.fields[.eTag] == "\"yes\"")
+        #expect(record.bytes == Array("body".utf8))
+        #expect(record.ending == .complete)
+    }
+
+    @Test("Interim answers without end are cut off")
+    func endlessInterim() async throws {
+        var script = RawServer.Script("HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n")
+        script.isEndless = true
+        let server = try RawServer(script)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
+        #expect(record.heads.isEmpty)
+    }
+
+    @Test("Trailers are no second head")
+    func trailers() async throws {
+        let server = try RawServer(
+            .init(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+                    + "4\r\nbody\r\n0\r\nX-Sum: 1\r\n\r\n"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        #expect(record.heads.count == 1)
+        #expect(record.bytes == Array("body".utf8))
+        #expect(record.ending == .complete)
+    }
+
+    @Test("A body that goes on beyond its length is cut there")
+    func beyondLength() async throws {
+        let server = try RawServer(.init("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url)
+        #expect(record.bytes == Array("body".utf8))
+        #expect(record.ending == .complete)
+    }
+}
+
+/// A head that begins well and never ends.
+private enum EndlessHead {
+    static func script(_ line: String) -> RawServer.Script {
+        var script = RawServer.Script("HTTP/1.1 200 OK\r\n" + String(repeating: line, count: 4_000_000 / line.utf8.count))
+        script.staysOpen = true
+        return script
+    }
+}

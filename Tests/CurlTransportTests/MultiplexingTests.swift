@@ -1,0 +1,104 @@
+import CurlTransport
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+/// Against a real server over TLS: which connections are shared, and whom is trusted.
+@Suite("CurlTransport: TLS and HTTP/2", .timeLimit(.minutes(1)), .serialized)
+struct MultiplexingTests {
+    private func collect(
+        _ bench: borrowing TransportBench, _ urls: [String], multiplexes: Bool
+    ) async throws -> [CollectingSink.Record] {
+        let sinks = try urls.map { url in
+            let sink = CollectingSink()
+            _ = try bench.start(url, sink) { $0.prefersMultiplexing = multiplexes }
+            return sink
+        }
+        for sink in sinks { _ = await sink.ending() }
+        return sinks.map(\.record.value)
+    }
+
+    @Test("Many small files share one connection where the server speaks HTTP/2; large ones keep their own")
+    func sharing() async throws {
+        let nginx = try await Nginx()
+        let contents = (0..<60).map { Content(seed: UInt64($0), size: 3000 + Int64($0)) }
+        let urls = try contents.enumerated().map { nginx.secureURL(try nginx.add($0.element, as: "\($0.offset)")) }
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        let shared = try await collect(bench, urls, multiplexes: true)
+        #expect(shared.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "2" })
+        #expect(shared.count { $0.results.first?.metrics.reusedConnection == false } <= 2)
+        for (record, content) in zip(shared, contents) { #expect(record.bytes == content.bytes(0..<content.size)) }
+        let alone = try await collect(bench, Array(urls.prefix(5)), multiplexes: false)
+        #expect(alone.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "1.1" })
+        await nginx.stop()
+    }
+
+    @Test("Where the server speaks HTTP/1.1 only, those that waited for the scout run side by side")
+    func plain() async throws {
+        let server = try FaultServer { _ in FaultReply(Content("x")).with { $0.bytesPerSecond = 10 } }
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let records = try await collect(bench, (0..<20).map { server.url("/\($0)") }, multiplexes: true)
+        #expect(records.allSatisfy { $0.ending == .complete && $0.bytes == Array("x".utf8) })
+    }
+
+    @Test("Those that wait for a scout that comes to nothing find out for themselves")
+    func lostScout() async throws {
+        let nginx = try await Nginx()
+        let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        let scout = CollectingSink()
+        let transfer = try bench.start(url, scout) { $0.prefersMultiplexing = true }
+        let sinks = try (0..<10).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(url, sink) { $0.prefersMultiplexing = true }
+            return sink
+        }
+        transfer.cancel()
+        for sink in sinks { #expect(await sink.ending() == .complete) }
+        #expect(await scout.ending() != nil)
+        await nginx.stop()
+    }
+
+    @Test("A held transfer that is cancelled is not started when the scout has learned")
+    func cancelledWhileHeld() async throws {
+        let nginx = try await Nginx()
+        let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        let sinks = try (0..<50).map { number in
+            let sink = CollectingSink()
+            let transfer = try bench.start(url, sink) { $0.prefersMultiplexing = true }
+            if number > 0 { transfer.cancel() }
+            return sink
+        }
+        #expect(await sinks[0].ending() == .complete)
+        for sink in sinks.dropFirst() { #expect(await sink.ending() == .cancelled) }
+        let after = try await bench.run(url)
+        #expect(after.ending == .complete)
+        #expect(await nginx.waitUntil { $0.count >= 2 })
+        #expect(nginx.log.count == 2)
+        await nginx.stop()
+    }
+
+    @Test("An unknown authority is a matter of trust; it can be waived for one request")
+    func trust() async throws {
+        let nginx = try await Nginx()
+        let url = nginx.secureURL(try nginx.add(Content("x"), as: "file"))
+        let bench = try TransportBench()
+        let refused = try await bench.run(url)
+        guard case .failed(.trustFailed)? = refused.ending else {
+            Issue.record("ended as \(String(describing: refused.ending))")
+            return
+        }
+        #expect(refused.heads.isEmpty)
+        #expect(try await bench.run(url) { $0.verifiesServer = false }.ending == .complete)
+        // The waiver was for that request alone, also where its connection is still open.
+        guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
+            Issue.record("the connection of an unverified request was used")
+            return
+        }
+        await nginx.stop()
+    }
+}

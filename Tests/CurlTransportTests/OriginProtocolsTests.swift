@@ -1,0 +1,70 @@
+import Testing
+
+@testable import CurlTransport
+
+@Suite("OriginProtocols: one scout for each origin")
+struct OriginProtocolsTests {
+    private final class Some {}
+
+    @Test("The first goes ahead, the others wait; then all know the way", arguments: [true, false])
+    func learns(multiplexes: Bool) {
+        var origins = OriginProtocols<Some>()
+        let scout = Some()
+        let (second, third, fourth) = (Some(), Some(), Some())
+        #expect(origins.route("a", scout) == .scout)
+        #expect(origins.route("a", second) == .held)
+        #expect(origins.route("a", third) == .held)
+        #expect(origins.route("b", fourth) == .scout)
+        let released = origins.learned("a", from: scout, multiplexes: multiplexes)
+        #expect(released.count == 2 && released[0] === second && released[1] === third)
+        #expect(origins.route("a", second) == (multiplexes ? .multiplexed : .plain))
+        #expect(origins.learned("a", from: scout, multiplexes: multiplexes).isEmpty)
+        #expect(origins.scoutEnded(scout).isEmpty)
+        #expect(origins.route("a", Some()) == (multiplexes ? .multiplexed : .plain))
+    }
+
+    @Test("What another transfer sees teaches nothing while the scout is out")
+    func onlyTheScout() {
+        var origins = OriginProtocols<Some>()
+        let (scout, other) = (Some(), Some())
+        _ = origins.route("a", scout)
+        _ = origins.route("a", other)
+        #expect(origins.learned("a", from: other, multiplexes: true).isEmpty)
+        #expect(origins.scoutEnded(other).isEmpty)
+        #expect(origins.route("a", Some()) == .held)
+    }
+
+    @Test("A scout that ends without an answer frees those that waited, and the next one scouts again")
+    func scoutEnds() {
+        var origins = OriginProtocols<Some>()
+        let (scout, second) = (Some(), Some())
+        _ = origins.route("a", scout)
+        _ = origins.route("a", second)
+        let released = origins.scoutEnded(scout)
+        #expect(released.count == 1 && released[0] === second)
+        #expect(origins.route("a", second) == .scout)
+    }
+
+    @Test("One that is forgotten while it waits does not come back")
+    func forget() {
+        var origins = OriginProtocols<Some>()
+        let (scout, second, third) = (Some(), Some(), Some())
+        for transfer in [scout, second, third] { _ = origins.route("a", transfer) }
+        origins.forget(second)
+        origins.forget(Some())
+        let released = origins.learned("a", from: scout, multiplexes: true)
+        #expect(released.count == 1 && released[0] === third)
+    }
+
+    @Test("At the end all that wait are given back, of every origin")
+    func end() {
+        var origins = OriginProtocols<Some>()
+        let waiting = [Some(), Some()]
+        _ = origins.route("a", Some())
+        _ = origins.route("b", Some())
+        _ = origins.route("a", waiting[0])
+        _ = origins.route("b", waiting[1])
+        #expect(Set(origins.takeAllHeld().map(ObjectIdentifier.init)) == Set(waiting.map(ObjectIdentifier.init)))
+        #expect(origins.takeAllHeld().isEmpty)
+    }
+}

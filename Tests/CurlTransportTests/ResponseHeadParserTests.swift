@@ -1,0 +1,93 @@
+import DownloadCore
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+@Suite("ResponseHeadParser: header lines as they come")
+struct ResponseHeadParserTests {
+    private func parse(_ lines: [String]) -> (heads: [ResponseHead], isTooLarge: Bool) {
+        parse(lines.map { Array($0.utf8) })
+    }
+
+    private func parse(_ lines: [[UInt8]]) -> (heads: [ResponseHead], isTooLarge: Bool) {
+        var parser = ResponseHeadParser()
+        var heads: [ResponseHead] = []
+        for line in lines {
+            switch line.withUnsafeBytes({ parser.take($0) }) {
+            case .incomplete: continue
+            case .head(let head): heads.append(head)
+            case .tooLarge: return (heads, true)
+            }
+        }
+        return (heads, false)
+    }
+
+    @Test(
+        "The status line",
+        arguments: [
+            ("HTTP/1.1 200 OK\r\n", 200, "OK"), ("HTTP/1.0 404 Not Found\r\n", 404, "Not Found"),
+            ("HTTP/2 206 \r\n", 206, ""), ("HTTP/2 206\r\n", 206, ""), ("HTTP/1.1 302 Moved  Twice\n", 302, "Moved  Twice"),
+        ])
+    func statusLine(line: String, status: Int, phrase: String) throws {
+        let head = try #require(parse([line, "\r\n"]).heads.first)
+        #expect(head.status == status)
+        #expect(head.phrase == phrase)
+    }
+
+    @Test(
+        "A field",
+        arguments: [
+            ("ETag: \"a\"\r\n", "\"a\""), ("etag:\"a\"\n", "\"a\""), ("ETAG: \t \"a\" \t\r\n", "\"a\""), ("ETag:\r\n", ""),
+            ("ETag: a: b\r\n", "a: b"),
+        ])
+    func field(line: String, value: String) throws {
+        let head = try #require(parse(["HTTP/1.1 200 OK\r\n", line, "\r\n"]).heads.first)
+        #expect(head.fields[.eTag] == value)
+        #expect(head.fields.count == 1)
+    }
+
+    @Test("What is no field is left out", arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n"])
+    func noField(line: String) throws {
+        let head = try #require(parse(["HTTP/1.1 200 OK\r\n", line, "Age: 5\r\n", "\r\n"]).heads.first)
+        #expect(head.fields.count == 1)
+        #expect(head.fields[.age] == "5")
+    }
+
+    @Test("Bytes that are no UTF-8 are read as Latin-1")
+    func latin() throws {
+        let name = Array("Content-Disposition: attachment; filename=na".utf8)
+        let utf8 = try #require(
+            parse([Array("HTTP/1.1 200 OK\r\n".utf8), name + Array("ïve".utf8) + [13, 10], [13, 10]]).heads.first)
+        let latin = try #require(
+            parse([Array("HTTP/1.1 200 OK\r\n".utf8), name + [0xEF, 0x76, 0x65, 13, 10], [13, 10]]).heads.first)
+        #expect(utf8.fields[.contentDisposition] == "attachment; filename=naïve")
+        #expect(latin.fields[.contentDisposition] == "attachment; filename=naïve")
+    }
+
+    @Test("Interim heads are dropped with their fields, and trailers are ignored")
+    func interim() {
+        let (heads, _) = parse([
+            "HTTP/1.1 100 Continue\r\n", "\r\n", "HTTP/1.1 103 Early Hints\r\n", "ETag: \"no\"\r\n", "\r\n",
+            "HTTP/1.1 200 OK\r\n", "Age: 1\r\n", "\r\n", "X-Trailer: 1\r\n", "\r\n",
+        ])
+        #expect(heads.map(\.status) == [200])
+        #expect(heads[0].fields.count == 1)
+    }
+
+    @Test("The same field twice is both of them")
+    func repeated() throws {
+        let head = try #require(
+            parse(["HTTP/1.1 200 OK\r\n", "Content-Length: 5\r\n", "Content-Length: 6\r\n", "\r\n"]).heads.first)
+        #expect(head.fields[values: .contentLength] == ["5", "6"])
+    }
+
+    @Test("All lines together have a limit, interim heads included")
+    func limit() {
+        let filler = "X-Filler: \(String(repeating: "x", count: 1000))\r\n"
+        #expect(parse(["HTTP/1.1 200 OK\r\n"] + Array(repeating: filler, count: 250) + ["\r\n"]).heads.count == 1)
+        #expect(parse(["HTTP/1.1 200 OK\r\n"] + Array(repeating: filler, count: 270)).isTooLarge)
+        let interim = ["HTTP/1.1 103 Early Hints\r\n", filler, "\r\n"]
+        #expect(parse(Array(repeating: interim, count: 270).flatMap { $0 }).isTooLarge)
+    }
+}
