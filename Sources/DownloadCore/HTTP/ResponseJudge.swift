@@ -57,8 +57,7 @@ package struct ResponseJudge: Sendable, Equatable {
             head.redirectURL.map { .redirect(to: $0) } ?? .failed(.protocolViolated(.redirectWithoutLocation))
         case 416: judgeUnsatisfied(head)
         case 401, 407: .failed(.authenticationFailed(status: head.status))
-        case 400 where asksRange && known == nil && !isConditional,
-            501 where asksRange && known == nil && !isConditional:
+        case 400 where asksRange && known == nil, 501 where asksRange && known == nil:
             .askWithoutRange
         default: .failed(.serverRefused(status: head.status, phrase: head.phrase))
         }
@@ -67,18 +66,29 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 200
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
+        let lengths = Set(head.fields[values: .contentLength])
+        if lengths.count > 1 {
+            let listed = lengths.sorted().joined(separator: ", ")
+            return .failed(.protocolViolated(.malformedReply("Content-Length: \(listed)")))
+        }
         let total = Self.contentLength(head)
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = typeChanged(head, known) { return .failed(error) }
         switch compare(head, total: total, with: known) {
         case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         case .different(let why): return .newVersion(total: total, why: why)
-        case .unknown where known.validators.isEmpty:
-            return .newVersion(
-                total: total, why: "the server sends the whole file, and nothing tells its versions apart")
-        case .unknown:
+        case .unknown where lacksValidators(head, known):
             return .failed(.verificationFailed(.changed("the answer lacks the validators it had")))
+        case .unknown:
+            return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it the same")
         }
+    }
+
+    /// One server of several, or something in between, that tells less than the one before: another try may do better.
+    private func lacksValidators(_ head: ResponseHead, _ known: Version) -> Bool {
+        let now = Validators(head: head)
+        return known.validators.etag != nil
+            ? now.etag == nil : known.validators.lastModified != nil && now.lastModified == nil
     }
 
     // MARK: 206
@@ -86,6 +96,7 @@ package struct ResponseJudge: Sendable, Equatable {
     private func judgePart(_ head: ResponseHead) -> Verdict {
         func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
         guard asksRange else { return wrong("206 to a request without a range") }
+        if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
         guard let value = head.fields[.contentRange] else { return wrong("206 without Content-Range") }
         guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
             return wrong("Content-Range: \(value)")
@@ -170,7 +181,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// The size of the whole body by its framing; nil when it is chunked or ends with the connection.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
-        guard head.fields[.transferEncoding] == nil, let value = head.fields[.contentLength],
+        guard head.fields[.transferEncoding] == nil, let value = head.fields[values: .contentLength].first,
             value.utf8.allSatisfy({ (48...57).contains($0) })
         else { return nil }
         return Int64(value)

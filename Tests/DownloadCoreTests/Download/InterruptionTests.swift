@@ -151,7 +151,7 @@ struct InterruptionTests {
         #expect((90...101).contains(until.timeIntervalSinceNow))
         let begun = ContinuousClock.now
         await bench.manager.pauseAll(.hangup)
-        #expect(ContinuousClock.now - begun < .seconds(2))
+        #expect(ContinuousClock.now - begun < .seconds(20))
         #expect(try await bench.ending(of: id).state == .paused(.hangup))
         #expect(bench.words(id) == ["add", "retry", "pause"])
     }

@@ -1,0 +1,202 @@
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// Bytes are here already: an answer must prove that it belongs to them.
+@Suite("ResponseJudge: going on with what is here")
+struct ResponseJudgeResumeTests {
+    private typealias Verdict = ResponseJudge.Verdict
+    private static let old = "Tue, 01 Jan 2030 00:00:00 GMT"
+    private static let new = "Wed, 02 Jan 2030 00:00:00 GMT"
+    private static let later = "Thu, 03 Jan 2030 00:00:00 GMT"
+
+    /// What is known, by name.
+    enum Known: String, CaseIterable, Sendable, CustomTestStringConvertible {
+        case strong, weak, date, weakDate, both, nothing
+
+        var testDescription: String { rawValue }
+
+        var validators: Validators {
+            switch self {
+            case .strong: Validators(etag: EntityTag(opaque: "a"))
+            case .weak: Validators(etag: EntityTag(opaque: "a", isWeak: true))
+            case .date: Validators(lastModified: old, lastModifiedIsStrong: true)
+            case .weakDate: Validators(lastModified: old, lastModifiedIsStrong: false)
+            case .both: Validators(etag: EntityTag(opaque: "a"), lastModified: old, lastModifiedIsStrong: true)
+            case .nothing: Validators()
+            }
+        }
+
+        /// The fields of an answer of the same version.
+        var same: [(name: String, value: String)] {
+            switch self {
+            case .strong: [("ETag", "\"a\"")]
+            case .weak: [("ETag", "W/\"a\"")]
+            case .date: [("Last-Modified", old), ("Date", later)]
+            case .weakDate: [("Last-Modified", old)]
+            case .both: [("ETag", "\"a\""), ("Last-Modified", old)]
+            case .nothing: []
+            }
+        }
+
+        /// The fields of an answer of another version; nil where nothing would tell.
+        var different: [(name: String, value: String)]? {
+            switch self {
+            case .strong: [("ETag", "\"b\"")]
+            case .weak: [("ETag", "W/\"b\"")]
+            case .date, .weakDate: [("Last-Modified", new)]
+            case .both: [("ETag", "\"b\""), ("Last-Modified", old)]
+            case .nothing: nil
+            }
+        }
+
+        /// An answer proves by its fields that it is the same.
+        var proves: Bool { self == .strong || self == .date || self == .both }
+    }
+
+    private func judge(
+        _ head: ResponseHead, _ known: Known, total: Int64? = 1000, type: String? = "application/zip", end: Int64? = nil
+    ) -> Verdict {
+        ResponseJudge(
+            start: 400, end: end, asksRange: true,
+            known: .init(validators: known.validators, total: total, contentType: type)
+        ).judge(head)
+    }
+
+    private func isChanged(_ verdict: Verdict) -> Bool { if case .changed = verdict { true } else { false } }
+    private func isNewVersion(_ verdict: Verdict, _ total: Int64?) -> Bool {
+        if case .newVersion(total, _) = verdict { true } else { false }
+    }
+    private func isWrongRange(_ verdict: Verdict) -> Bool {
+        if case .failed(.protocolViolated(.wrongRange)) = verdict { true } else { false }
+    }
+    private func lacks(_ verdict: Verdict) -> Bool {
+        if case .failed(.verificationFailed(.changed)) = verdict { true } else { false }
+    }
+
+    // MARK: 206
+
+    @Test("206 of the same version goes on", arguments: Known.allCases)
+    func same(known: Known) {
+        #expect(judge(.part(400..<1000, of: 1000, known.same), known) == .body(offset: 400, end: 1000, total: 1000))
+        #expect(
+            judge(.part(400..<600, of: 1000, known.same), known, end: 600)
+                == .body(offset: 400, end: 600, total: 1000))
+        #expect(judge(.part(400..<1000, of: nil, known.same), known) == .body(offset: 400, end: 1000, total: 1000))
+        #expect(
+            judge(.part(400..<1000, of: 1000, known.same), known, total: nil)
+                == .body(offset: 400, end: 1000, total: 1000))
+    }
+
+    @Test("206 with another validator, or another size, is another version", arguments: Known.allCases)
+    func different(known: Known) {
+        if let fields = known.different {
+            #expect(isChanged(judge(.part(400..<1000, of: 1000, fields), known)))
+            #expect(isChanged(judge(.part(400..<2000, of: 2000, fields), known)))
+        }
+        #expect(isChanged(judge(.part(400..<999, of: 999, known.same), known)))
+        #expect(isChanged(judge(.part(400..<1001, of: 1001, known.same), known)))
+    }
+
+    @Test("206 without the ETag that was known proves nothing; a date may be left out (RFC 9110 section 15.3.7)")
+    func bare() {
+        for known in [Known.strong, .weak, .both] { #expect(lacks(judge(.part(400..<1000, of: 1000), known))) }
+        for known in [Known.date, .weakDate, .nothing] {
+            #expect(judge(.part(400..<1000, of: 1000), known) == .body(offset: 400, end: 1000, total: 1000))
+        }
+    }
+
+    @Test("206 with another range is refused", arguments: Known.allCases)
+    func otherRange(known: Known) {
+        #expect(isWrongRange(judge(.part(0..<1000, of: 1000, known.same), known)))
+        #expect(isWrongRange(judge(.part(401..<1000, of: 1000, known.same), known)))
+        #expect(isWrongRange(judge(.part(400..<601, of: 1000, known.same), known, end: 600)))
+        #expect(isWrongRange(judge(.of(206, known.same), known)))
+        #expect(isWrongRange(judge(.part(400..<1000, of: nil, known.same), known, total: nil)))
+    }
+
+    // MARK: 200
+
+    @Test("200 of the same version is taken from its first byte where that is proved", arguments: Known.allCases)
+    func whole(known: Known) {
+        let verdict = judge(.whole(1000, known.same), known)
+        if known.proves {
+            #expect(verdict == .body(offset: 0, end: 1000, total: 1000))
+        } else {
+            #expect(isNewVersion(verdict, 1000))
+        }
+    }
+
+    @Test("200 with another validator or size is a new version", arguments: Known.allCases)
+    func wholeNew(known: Known) {
+        if let fields = known.different { #expect(isNewVersion(judge(.whole(1000, fields), known), 1000)) }
+        #expect(isNewVersion(judge(.whole(999, known.same), known), 999))
+    }
+
+    @Test("200 without the validators that were known is tried again", arguments: Known.allCases)
+    func wholeBare(known: Known) {
+        let verdict = judge(.whole(1000), known)
+        if known == .nothing { #expect(isNewVersion(verdict, 1000)) } else { #expect(lacks(verdict)) }
+    }
+
+    @Test("200 without a length: a strong ETag proves it the same, a date alone does not", arguments: Known.allCases)
+    func wholeChunked(known: Known) {
+        let verdict = judge(.of(200, known.same + [("Transfer-Encoding", "chunked")]), known)
+        if known == .strong || known == .both {
+            #expect(verdict == .body(offset: 0, end: 1000, total: 1000))
+        } else {
+            #expect(isNewVersion(verdict, nil))
+        }
+    }
+
+    @Test("A page where the file was is neither the file nor a reason to give it up", arguments: Known.allCases)
+    func page(known: Known) {
+        let html = [(name: "Content-Type", value: "text/html; charset=utf-8")]
+        let error = Verdict.failed(.verificationFailed(.unexpectedType(was: "application/zip", is: "text/html")))
+        #expect(judge(.whole(1000, html), known) == error)
+        #expect(judge(.whole(50, html + known.same), known) == error)
+        #expect(judge(.part(400..<1000, of: 1000, html + known.same), known) == error)
+        #expect(
+            judge(.part(400..<1000, of: 1000, html + known.same), known, type: "text/html")
+                == .body(offset: 400, end: 1000, total: 1000))
+    }
+
+    // MARK: 416 and others
+
+    @Test("416 with another size is another version, else it makes no sense", arguments: Known.allCases)
+    func unsatisfied(known: Known) {
+        #expect(isChanged(judge(.of(416, [("Content-Range", "bytes */300")]), known)))
+        #expect(isWrongRange(judge(.of(416, [("Content-Range", "bytes */1000")]), known)))
+        #expect(isWrongRange(judge(.of(416, [("Content-Range", "bytes */*")]), known)))
+        #expect(isWrongRange(judge(.of(416), known)))
+    }
+
+    @Test("A status that would be asked again without a range is final here", arguments: [400, 501, 503, 404])
+    func refusal(status: Int) {
+        #expect(judge(.of(status), .strong) == .failed(.serverRefused(status: status, phrase: "")))
+    }
+
+    // MARK: Finer points
+
+    @Test("A strong ETag that came back weak is no proof, but no difference either")
+    func weakened() {
+        let weak = [(name: "ETag", value: "W/\"a\"")]
+        #expect(judge(.part(400..<1000, of: 1000, weak), .strong) == .body(offset: 400, end: 1000, total: 1000))
+        #expect(isNewVersion(judge(.whole(1000, weak), .strong), 1000))
+        #expect(isChanged(judge(.part(400..<1001, of: 1001, weak), .strong)))
+    }
+
+    @Test("An ETag decides over a date")
+    func tagOverDate() {
+        let fields = [(name: "ETag", value: "\"a\""), (name: "Last-Modified", value: Self.new)]
+        #expect(judge(.part(400..<1000, of: 1000, fields), .both) == .body(offset: 400, end: 1000, total: 1000))
+        #expect(judge(.whole(1000, fields), .both) == .body(offset: 0, end: 1000, total: 1000))
+    }
+
+    @Test("A malformed ETag is none")
+    func malformed() {
+        #expect(lacks(judge(.part(400..<1000, of: 1000, [("ETag", "a")]), .strong)))
+        #expect(lacks(judge(.whole(1000, [("ETag", "\"a")]), .strong)))
+    }
+}

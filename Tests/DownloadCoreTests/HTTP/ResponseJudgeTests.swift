@@ -1,0 +1,140 @@
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// A fresh start: nothing is known of the file yet.
+@Suite("ResponseJudge: the first answer")
+struct ResponseJudgeTests {
+    private typealias Fields = [(name: String, value: String)]
+
+    private func judge(
+        _ head: ResponseHead, start: Int64 = 0, end: Int64? = nil, asksRange: Bool = true
+    ) -> ResponseJudge.Verdict {
+        ResponseJudge(start: start, end: end, asksRange: asksRange).judge(head)
+    }
+
+    private func isWrongRange(_ verdict: ResponseJudge.Verdict) -> Bool {
+        if case .failed(.protocolViolated(.wrongRange)) = verdict { true } else { false }
+    }
+
+    @Test(
+        "200 is the whole file; its size is known where the framing tells it",
+        arguments: [
+            ([("Content-Length", "1000")], 1000), ([("Content-Length", "0")], 0), ([], nil),
+            ([("Transfer-Encoding", "chunked")], nil),
+            ([("Transfer-Encoding", "chunked"), ("Content-Length", "1000")], nil),
+            ([("Content-Length", "-5")], nil), ([("Content-Length", "5x")], nil), ([("Content-Length", "")], nil),
+            ([("Content-Length", "99999999999999999999")], nil),
+            ([("Content-Length", "7"), ("Content-Length", "7")], 7),
+        ] as [([(name: String, value: String)], Int64?)])
+    func whole(fields: [(name: String, value: String)], total: Int64?) {
+        #expect(judge(.of(200, fields)) == .body(offset: 0, end: total, total: total))
+        #expect(judge(.of(200, fields), asksRange: false) == .body(offset: 0, end: total, total: total))
+        #expect(judge(.of(200, fields), end: 500) == .body(offset: 0, end: total, total: total))
+    }
+
+    @Test("Two lengths are none to trust")
+    func twoLengths() {
+        let verdict = judge(.of(200, [("Content-Length", "5"), ("Content-Length", "6")]))
+        #expect(verdict == .failed(.protocolViolated(.malformedReply("Content-Length: 5, 6"))))
+    }
+
+    @Test(
+        "206 is the range that was asked for, or the beginning of it",
+        arguments: [
+            (0, nil, 0..<1000, 0..<1000), (0, 400, 0..<400, 0..<400), (0, 400, 0..<10, 0..<10),
+            (0, 4_000_000, 0..<1000, 0..<1000), (0, nil, 0..<10, 0..<10),
+        ] as [(Int64, Int64?, Range<Int64>, Range<Int64>)])
+    func part(start: Int64, end: Int64?, answer: Range<Int64>, taken: Range<Int64>) {
+        #expect(
+            judge(.part(answer, of: 1000), start: start, end: end)
+                == .body(offset: taken.lowerBound, end: taken.upperBound, total: 1000))
+    }
+
+    @Test(
+        "206 with another range, none, several, or an unreadable one is refused",
+        arguments: [
+            [], [("Content-Range", "bytes 1-999/1000")], [("Content-Range", "bytes 0-400/1000")],
+            [("Content-Range", "bytes 0-399")], [("Content-Range", "items 0-399/1000")],
+            [("Content-Range", "bytes 0-399/300")], [("Content-Range", "bytes 399-0/1000")],
+            [("Content-Range", "bytes */1000")], [("Content-Range", "bytes 0-399/1000, bytes 500-600/1000")],
+            [("Content-Type", "multipart/byteranges; boundary=x")],
+            [("Content-Type", "multipart/byteranges; boundary=x"), ("Content-Range", "bytes 0-399/1000")],
+            [("Content-Range", "bytes 0-399/1000"), ("Content-Range", "bytes 0-399/2000")],
+        ] as [[(name: String, value: String)]])
+    func wrongPart(fields: [(name: String, value: String)]) {
+        #expect(isWrongRange(judge(.of(206, fields), end: 400)))
+    }
+
+    @Test("206 to a request for the whole is refused")
+    func partUnasked() {
+        #expect(isWrongRange(judge(.part(0..<1000, of: 1000), asksRange: false)))
+    }
+
+    @Test("206 of a file without a size is asked for as a whole: the end of the body would prove nothing")
+    func partOfUnknownSize() {
+        #expect(judge(.part(0..<1000, of: nil)) == .askWithoutRange)
+        #expect(isWrongRange(judge(.part(10..<1000, of: nil), start: 10)))
+    }
+
+    @Test("416 at the beginning may be an empty file; further on it is wrong")
+    func unsatisfied() {
+        #expect(judge(.of(416)) == .askWithoutRange)
+        #expect(judge(.of(416, [("Content-Range", "bytes */0")])) == .askWithoutRange)
+        #expect(isWrongRange(judge(.of(416), start: 10)))
+        #expect(judge(.of(416), asksRange: false) == .failed(.serverRefused(status: 416, phrase: "")))
+    }
+
+    @Test(
+        "Some servers dislike the range itself, which can be left out once",
+        arguments: [400, 501])
+    func dislikesRange(status: Int) {
+        #expect(judge(.of(status)) == .askWithoutRange)
+        #expect(judge(.of(status), asksRange: false) == .failed(.serverRefused(status: status, phrase: "")))
+        var conditional = ResponseJudge(start: 0, end: 1, asksRange: true)
+        conditional.isConditional = true
+        #expect(conditional.judge(.of(status)) == .askWithoutRange)
+    }
+
+    @Test("A redirect is one only with a target", arguments: [301, 302, 303, 307, 308])
+    func redirect(status: Int) {
+        var head = ResponseHead.of(status)
+        #expect(judge(head) == .failed(.protocolViolated(.redirectWithoutLocation)))
+        head.redirectURL = "http://example.org/x"
+        #expect(judge(head) == .redirect(to: "http://example.org/x"))
+    }
+
+    @Test("401 and 407 are about credentials", arguments: [401, 407])
+    func credentials(status: Int) {
+        #expect(judge(.of(status)) == .failed(.authenticationFailed(status: status)))
+    }
+
+    @Test(
+        "Every other status is a refusal in the server's words",
+        arguments: [201, 202, 204, 205, 300, 304, 305, 402, 403, 404, 410, 429, 451, 500, 502, 503, 504, 599])
+    func refusal(status: Int) {
+        var head = ResponseHead.of(status)
+        head.phrase = "No"
+        #expect(judge(head) == .failed(.serverRefused(status: status, phrase: "No")))
+    }
+
+    @Test("304 is an answer to a condition alone")
+    func notModified() {
+        var conditional = ResponseJudge(start: 0, end: nil, asksRange: true)
+        conditional.isConditional = true
+        #expect(conditional.judge(.of(304)) == .current)
+        #expect(conditional.judge(.whole(5)) == .body(offset: 0, end: 5, total: 5))
+    }
+
+    @Test(
+        "The media type is compared in lower case, without parameters",
+        arguments: [
+            ("text/html", "text/html"), ("Text/HTML; charset=utf-8", "text/html"), (" text/html ;x", "text/html"),
+            ("text/html;", "text/html"), ("", ""),
+        ])
+    func mediaType(value: String, type: String) {
+        #expect(ResponseJudge.mediaType(.of(200, [("Content-Type", value)])) == type)
+        #expect(ResponseJudge.mediaType(.of(200)) == nil)
+    }
+}

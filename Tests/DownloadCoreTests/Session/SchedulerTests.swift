@@ -1,0 +1,119 @@
+import Testing
+
+@testable import DownloadCore
+
+@Suite("Scheduler: what may start")
+struct SchedulerTests {
+    private func scheduler(_ candidates: [(DownloadID, String, Int)], all: Int = 100, origin: Int = 100) -> Scheduler {
+        var scheduler = Scheduler(maxConcurrent: all, maxPerOrigin: origin)
+        for (id, origin, priority) in candidates { scheduler.add(.init(id: id, origin: origin, priority: priority)) }
+        return scheduler
+    }
+
+    private func startAll(_ scheduler: inout Scheduler) -> [DownloadID] {
+        var started: [DownloadID] = []
+        while let id = scheduler.start() { started.append(id) }
+        return started
+    }
+
+    @Test("By priority, then by number, in whatever order they came")
+    func order() {
+        var scheduler = scheduler([(4, "a", 0), (1, "a", 0), (9, "a", 7), (2, "b", 7), (3, "a", -1)])
+        #expect(startAll(&scheduler) == [2, 9, 1, 4, 3])
+        #expect(scheduler.candidateCount == 0)
+    }
+
+    @Test("No more than the limit run; each that ends makes room for one")
+    func limit() {
+        var scheduler = scheduler((1...5).map { ($0, "a", 0) }, all: 2)
+        #expect(startAll(&scheduler) == [1, 2])
+        #expect(!scheduler.hasFreeSlot)
+        scheduler.ended(1)
+        #expect(scheduler.hasFreeSlot)
+        #expect(startAll(&scheduler) == [3])
+    }
+
+    @Test("An origin that is busy does not hold up the others")
+    func perOrigin() {
+        var scheduler = scheduler([(1, "a", 9), (2, "a", 9), (3, "a", 9), (4, "b", 0), (5, "b", 0)], all: 4, origin: 2)
+        #expect(startAll(&scheduler) == [1, 2, 4, 5])
+        #expect(scheduler.waiting(for: "a") == 1)
+        scheduler.ended(4)
+        #expect(scheduler.start() == nil)
+        scheduler.ended(2)
+        #expect(startAll(&scheduler) == [3])
+    }
+
+    @Test("Ended twice is ended once, and what never started does not end")
+    func endedTwice() {
+        var scheduler = scheduler([(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0)], all: 2, origin: 2)
+        #expect(startAll(&scheduler) == [1, 2])
+        scheduler.ended(1)
+        scheduler.ended(1)
+        scheduler.ended(3)
+        scheduler.ended(77)
+        #expect(startAll(&scheduler) == [3])
+    }
+
+    @Test("What is removed does not start; what runs is not touched by that")
+    func remove() {
+        var scheduler = scheduler([(1, "a", 0), (2, "a", 0)], all: 1)
+        #expect(scheduler.start() == 1)
+        scheduler.remove(2)
+        scheduler.remove(1)
+        #expect(!scheduler.hasFreeSlot)
+        scheduler.ended(1)
+        #expect(scheduler.start() == nil)
+        #expect(scheduler.candidateCount == 0)
+    }
+
+    @Test("The same download may come back after its end")
+    func again() {
+        var scheduler = scheduler([(1, "a", 0)], all: 1, origin: 1)
+        for _ in 0..<3 {
+            #expect(scheduler.start() == 1)
+            scheduler.ended(1)
+            scheduler.add(.init(id: 1, origin: "a", priority: 0))
+        }
+    }
+
+    @Test("Limits below one are one", arguments: [0, -5])
+    func lowest(limit: Int) {
+        var scheduler = scheduler([(1, "a", 0), (2, "b", 0)], all: limit, origin: limit)
+        #expect(startAll(&scheduler) == [1])
+    }
+
+    @Test("Whatever happens, the limits hold and everything starts once", arguments: 0..<20)
+    func property(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let (all, origin) = (Int.random(in: 1...6, using: &random), Int.random(in: 1...4, using: &random))
+        var scheduler = Scheduler(maxConcurrent: all, maxPerOrigin: origin)
+        var running: [DownloadID: String] = [:]
+        var origins: [DownloadID: String] = [:]
+        var started: [DownloadID] = []
+        for _ in 0..<2000 {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0 where origins.count < 300:
+                let id = DownloadID(origins.count + 1)
+                origins[id] = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
+                scheduler.add(.init(id: id, origin: origins[id] ?? "", priority: Int.random(in: -2...2, using: &random)))
+            case 1:
+                guard let id = scheduler.start() else { continue }
+                running[id] = origins[id]
+                started.append(id)
+                #expect(running.count <= all)
+                #expect(running.values.count { $0 == origins[id] } <= origin)
+            default:
+                guard let id = running.keys.randomElement(using: &random) else { continue }
+                running[id] = nil
+                scheduler.ended(id)
+            }
+        }
+        for id in running.keys { scheduler.ended(id) }
+        while let id = scheduler.start() {
+            started.append(id)
+            scheduler.ended(id)
+        }
+        #expect(started.sorted() == origins.keys.sorted())
+    }
+}
