@@ -27,7 +27,8 @@ struct ResponseHeadParserTests {
         "The status line",
         arguments: [
             ("HTTP/1.1 200 OK\r\n", 200, "OK"), ("HTTP/1.0 404 Not Found\r\n", 404, "Not Found"),
-            ("HTTP/2 206 \r\n", 206, ""), ("HTTP/2 206\r\n", 206, ""), ("HTTP/1.1 302 Moved  Twice\n", 302, "Moved  Twice"),
+            ("HTTP/2 206 \r\n", 206, ""), ("HTTP/2 206\r\n", 206, ""),
+            ("HTTP/1.1 302 Moved  Twice\n", 302, "Moved  Twice"),
         ])
     func statusLine(line: String, status: Int, phrase: String) throws {
         let head = try #require(parse([line, "\r\n"]).heads.first)
@@ -38,7 +39,8 @@ struct ResponseHeadParserTests {
     @Test(
         "A field",
         arguments: [
-            ("ETag: \"a\"\r\n", "\"a\""), ("etag:\"a\"\n", "\"a\""), ("ETAG: \t \"a\" \t\r\n", "\"a\""), ("ETag:\r\n", ""),
+            ("ETag: \"a\"\r\n", "\"a\""), ("etag:\"a\"\n", "\"a\""), ("ETAG: \t \"a\" \t\r\n", "\"a\""),
+            ("ETag:\r\n", ""),
             ("ETag: a: b\r\n", "a: b"),
         ])
     func field(line: String, value: String) throws {
@@ -47,7 +49,9 @@ struct ResponseHeadParserTests {
         #expect(head.fields.count == 1)
     }
 
-    @Test("What is no field is left out", arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n"])
+    @Test(
+        "What is no field is left out",
+        arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n"])
     func noField(line: String) throws {
         let head = try #require(parse(["HTTP/1.1 200 OK\r\n", line, "Age: 5\r\n", "\r\n"]).heads.first)
         #expect(head.fields.count == 1)

@@ -95,7 +95,9 @@ struct SegmentPlannerTests {
 
     // MARK: Whatever happens
 
-    @Test("Whatever the order, what is dealt never overlaps, and in the end every missing byte came once", arguments: 0..<60)
+    @Test(
+        "Whatever the order, what is dealt never overlaps, and in the end every missing byte came once",
+        arguments: 0..<60)
     func property(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let connections = Int.random(in: 1...9, using: &random)

@@ -96,7 +96,8 @@ struct SchedulerTests {
             case 0 where origins.count < 300:
                 let id = DownloadID(origins.count + 1)
                 origins[id] = ["a", "b", "c"][Int.random(in: 0..<3, using: &random)]
-                scheduler.add(.init(id: id, origin: origins[id] ?? "", priority: Int.random(in: -2...2, using: &random)))
+                scheduler.add(
+                    .init(id: id, origin: origins[id] ?? "", priority: Int.random(in: -2...2, using: &random)))
             case 1:
                 guard let id = scheduler.start() else { continue }
                 running[id] = origins[id]

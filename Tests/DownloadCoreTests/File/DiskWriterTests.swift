@@ -1,0 +1,95 @@
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+
+@Suite("DiskWriter and BufferPool", .timeLimit(.minutes(1)))
+struct DiskWriterTests {
+    @Test("Writes happen in the order they were handed over, then what waits for them; each buffer comes back")
+    func order() async throws {
+        let bench = try WriterBench(buffers: 3)
+        let file = try bench.file()
+        let steps = Mutex<[String]>([])
+        file.notifyWrites { steps.withLock { $0.append("write") } }
+        for value in 1...3 {
+            let buffer = try #require(bench.disk.pool.take {})
+            buffer.bytes.storeBytes(of: UInt8(value), as: UInt8.self)
+            bench.disk.write(buffer, count: 1, to: file, at: 0)
+        }
+        bench.disk.afterWrites { steps.withLock { $0.append("after") } }
+        try await bench.disk.onWriter { steps.withLock { $0.append("on") } }
+        await bench.disk.afterWrites()
+        #expect(steps.withLock { $0 } == ["write", "write", "write", "after", "on"])
+        #expect(try file.read(0..<1) == [3])
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("An error on the writer's thread comes back")
+    func error() async throws {
+        let bench = try WriterBench()
+        await #expect(throws: DownloadError.cancelled) {
+            try await bench.disk.onWriter { () throws(DownloadError) in throw .cancelled }
+        }
+    }
+
+    @Test("What is synced some time soon becomes durable; writes need not wait for it")
+    func syncSoon() async throws {
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let buffer = try #require(bench.disk.pool.take {})
+        bench.disk.write(buffer, count: 10, to: file, at: 0)
+        await bench.disk.afterWrites()
+        bench.disk.syncSoon(file)
+        await bench.disk.sync {}
+        #expect(file.durable == ByteRanges([0..<10]))
+    }
+
+    @Test("The pool makes as many buffers as it may, and hands out those that came back")
+    func pool() throws {
+        let pool = BufferPool(capacity: 2)
+        let first = try #require(pool.take {})
+        let second = try #require(pool.take {})
+        #expect(first.bytes != second.bytes)
+        let woken = Observed(0)
+        #expect(pool.take { woken.update { $0 += 1 } } == nil)
+        pool.give(first)
+        #expect(woken.value == 1)
+        #expect(pool.take {}?.bytes == first.bytes)
+        pool.give(first)
+        pool.give(second)
+        #expect(woken.value == 1)
+    }
+
+    @Test("Whoever waits is woken in turn, one for each buffer; a turn that is not needed is passed on")
+    func turns() throws {
+        let pool = BufferPool(capacity: 1)
+        let held = try #require(pool.take {})
+        let woken = Mutex<[Int]>([])
+        for number in 0..<3 {
+            _ = pool.take { woken.withLock { $0.append(number) } }
+        }
+        pool.wakeOne()
+        #expect(woken.withLock { $0 } == [])
+        pool.give(held)
+        #expect(woken.withLock { $0 } == [0])
+        pool.wakeOne()
+        #expect(woken.withLock { $0 } == [0, 1])
+        _ = pool.take {}
+        pool.wakeOne()
+        #expect(woken.withLock { $0 } == [0, 1])
+        pool.give(held)
+        #expect(woken.withLock { $0 } == [0, 1, 2])
+    }
+
+    @Test("Whoever is woken may take the buffer at once")
+    func takeWhenWoken() throws {
+        let pool = BufferPool(capacity: 1)
+        let held = try #require(pool.take {})
+        let taken = Mutex<PoolBuffer?>(nil)
+        _ = pool.take { taken.withLock { $0 = pool.take {} } }
+        pool.give(held)
+        #expect(taken.withLock { $0 }?.bytes == held.bytes)
+    }
+}

@@ -1,0 +1,61 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("FileStatus: what has a name")
+struct FileStatusTests {
+    @Test("A file is known by its identity, whatever its name; another one of that name is another")
+    func identity() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        #expect(FileStatus.of(folder("a")) == nil)
+        try folder.write("abc", to: "a")
+        let first = try #require(FileStatus.of(folder("a")))
+        #expect(first.size == 3)
+        #expect(first.isRegular)
+        #expect(abs(Double(first.modified) / 1e9 - Date().timeIntervalSince1970) < 60)
+        try FileManager.default.moveItem(atPath: folder("a"), toPath: folder("b"))
+        #expect(FileStatus.of(folder("b"))?.identity == first.identity)
+        try folder.write("xyz", to: "a")
+        #expect(FileStatus.of(folder("a"))?.identity.isSame(as: first.identity) == false)
+    }
+
+    @Test("A symbolic link is itself, a folder is no regular file")
+    func kinds() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("abc", to: "a")
+        try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "a")
+        #expect(FileStatus.of(folder("link"))?.isRegular == false)
+        #expect(FileStatus.of(folder.path)?.isRegular == false)
+        #expect(FileStatus.of(folder("a"))?.device == FileStatus.of(folder.path)?.device)
+    }
+
+    @Test("Folders are made with their parents, and a file in the way is told")
+    func folders() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try FileStatus.makeFolder(folder("a/b/c"))
+        try FileStatus.makeFolder(folder("a/b/c"))
+        try FileStatus.makeFolder(folder("a/b/d/"))
+        #expect(folder.names(in: "a/b") == ["c", "d"])
+        try folder.write("x", to: "file")
+        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file")) }
+        #expect(throws: DownloadError.self) { try FileStatus.makeFolder(folder("file/below")) }
+        try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "a")
+        try FileStatus.makeFolder(folder("link"))
+        try FileStatus.makeFolder(folder("link/e"))
+        #expect(folder.names(in: "a") == ["b", "e"])
+        try FileStatus.syncFolder(folder("a"))
+        #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("none"))) {
+            try FileStatus.syncFolder(folder("none"))
+        }
+    }
+
+    @Test("This boot has a name")
+    func boot() {
+        #expect(FileStatus.bootID?.count == 36)
+    }
+}

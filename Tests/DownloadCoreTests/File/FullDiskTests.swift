@@ -1,0 +1,66 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+/// A file system of a few megabytes, mounted for the test; that takes root.
+@Suite("A disk that is full", .timeLimit(.minutes(1)), .serialized, .enabled(if: geteuid() == 0, "mounting takes root"))
+struct FullDiskTests {
+    /// Runs the body with a bench whose folder is a tmpfs of 2 MiB; says so and does nothing where mounts are forbidden.
+    private func onSmallDisk(_ body: (TemporaryFolder) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=2m") == 0 else {
+            print("skipped: cannot mount a tmpfs here: \(String(cString: strerror(errno)))")
+            return
+        }
+        defer { #expect(umount2(folder.path, 2) == 0) }
+        try await body(folder)
+    }
+
+    @Test("A file that cannot fit is refused before a byte of it is fetched")
+    func tooLarge() async throws {
+        try await onSmallDisk { folder in
+            let bench = try await SessionBench(serving: FaultReply(Content(seed: 1, size: 3 << 20)))
+            let id = try await bench.add { $0.destination.folder = folder.path }
+            let record = try await bench.ending(of: id)
+            guard case .failed(.fileFailed(.noSpace(let needed?), _)) = record.state else {
+                Issue.record("ended as \(record.state)")
+                return
+            }
+            #expect((1 << 20...2 << 20).contains(needed))
+            #expect(folder.names().isEmpty)
+            #expect(await bench.freeBuffers() == 64)
+        }
+    }
+
+    @Test("A disk that fills up meanwhile fails the download, and what was written is gone on with when there is room")
+    func fillsUp() async throws {
+        try await onSmallDisk { folder in
+            let content = Content(seed: 2, size: 3 << 20)
+            // No size is announced, so nothing can be known beforehand.
+            let reply = FaultReply(content, etag: "\"a\"").with {
+                $0.framing = .chunked; $0.ranges = .ignored
+            }
+            let first = try await SessionBench(serving: reply)
+            let id = try await first.add { $0.destination.folder = folder.path }
+            let record = try await first.ending(of: id)
+            guard case .failed(.fileFailed(.noSpace, _)) = record.state else {
+                Issue.record("ended as \(record.state)")
+                return
+            }
+            #expect(record.received > 1 << 20)
+            #expect(folder.names() == ["file.bin.part"])
+            #expect(await first.freeBuffers() == 64)
+            await first.manager.close()
+            #expect(mount("tmpfs", folder.path, "tmpfs", 32, "size=8m") == 0)
+            let second = try await SessionBench(
+                after: first, session: "second", serving: FaultReply(content, etag: "\"a\""))
+            _ = try await second.manager.resume([id], overrides: RequestOverrides())
+            #expect(try await second.ending(of: id).state == .completed)
+            #expect(second.ranges == ["\(record.received)-"])
+            #expect(try sha256(of: folder("file.bin")) == content.sha256)
+        }
+    }
+}

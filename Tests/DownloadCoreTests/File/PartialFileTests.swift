@@ -1,0 +1,270 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("PartialFile: the one file a download writes to")
+struct PartialFileTests {
+    private func with<Result>(_ body: (TemporaryFolder) throws -> Result) throws -> Result {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        return try body(folder)
+    }
+
+    private func create(_ folder: TemporaryFolder, _ name: String = "a.bin") throws -> PartialFile {
+        try PartialFile.open(folder: folder.path, name: name, mode: .create)
+    }
+
+    private func write(_ text: String, _ file: PartialFile, at offset: Int64) {
+        Array(text.utf8).withUnsafeBytes { file.write($0, at: offset) }
+    }
+
+    @Test("It is made beside the final name, which it does not touch")
+    func create() throws {
+        try with { folder in
+            let file = try create(folder)
+            #expect(folder.names() == ["a.bin.part"])
+            #expect(file.path == folder("a.bin.part"))
+            #expect(try file.length() == 0)
+            #expect(file.isStillNamed())
+            #expect(FileStatus.of(file.path)?.identity == file.identity)
+        }
+    }
+
+    @Test(
+        "It is made only where there is none, whatever kind of thing has the name",
+        arguments: ["file", "folder", "symlink", "dangling"])
+    func createTaken(kind: String) throws {
+        try with { folder in
+            let path = folder("a.bin.part")
+            switch kind {
+            case "file": try folder.write("x", to: "a.bin.part")
+            case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case "symlink":
+                try folder.write("mine", to: "target")
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "target")
+            default: try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "nowhere")
+            }
+            #expect(throws: DownloadError.fileFailed(.partialExists, path: path)) { try create(folder) }
+            if kind == "symlink" { #expect(try folder.read("target") == "mine") }
+            #expect(!folder.exists("nowhere"))
+        }
+    }
+
+    @Test("Opening again takes the same file, and nothing else", arguments: ["folder", "symlink", "fifo"])
+    func reopenOther(kind: String) throws {
+        try with { folder in
+            let path = folder("a.bin.part")
+            switch kind {
+            case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case "symlink":
+                try folder.write("mine", to: "target")
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "target")
+            default: #expect(mkfifo(path, 0o600) == 0)
+            }
+            let error = #expect(throws: DownloadError.self) {
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+            }
+            guard case .fileFailed(let failure, path)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(kind == "folder" || failure == .replaced)
+        }
+    }
+
+    @Test("A folder or a file that is not there is told", arguments: [PartialFile.Mode.create, .reopen])
+    func missing(mode: PartialFile.Mode) throws {
+        try with { folder in
+            #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("none"))) {
+                try PartialFile.open(folder: folder("none"), name: "a.bin", mode: mode)
+            }
+            guard mode == .reopen else { return }
+            #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("a.bin.part"))) {
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: mode)
+            }
+        }
+    }
+
+    @Test("Only one can have it at a time; giving it up frees it, whoever still holds the object")
+    func lock() throws {
+        try with { folder in
+            let first = try create(folder)
+            #expect(throws: DownloadError.fileFailed(.locked, path: first.path)) {
+                try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+            }
+            first.unlock()
+            let second = try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen)
+            #expect(second.identity == first.identity)
+        }
+    }
+
+    @Test("What is written is read back, counted, and told to whoever asked")
+    func write() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let file = try create(folder)
+        let told = Observed(0)
+        file.notifyWrites { told.update { $0 += 1 } }
+        write("world", file, at: 6)
+        write("hello ", file, at: 0)
+        #expect(file.written == ByteRanges([0..<11]))
+        #expect(file.unsynced == 11)
+        #expect(try file.read(0..<11) == Array("hello world".utf8))
+        #expect(told.value == 2)
+        file.notifyWrites(nil)
+        write("!", file, at: 11)
+        #expect(told.value == 2)
+        #expect(throws: DownloadError.self) { try file.read(5..<50) }
+    }
+
+    @Test("The first failure stays, and nothing is written after it")
+    func failure() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("a", file, at: 0)
+            file.fail(.fileFailed(.noSpace(needed: nil), path: file.path))
+            file.fail(.fileFailed(.locked, path: file.path))
+            write("b", file, at: 1)
+            #expect(file.failure == .fileFailed(.noSpace(needed: nil), path: file.path))
+            #expect(file.written == ByteRanges([0..<1]))
+            #expect(try file.length() == 1)
+        }
+    }
+
+    @Test("What is synced is durable, by itself or with its file system", arguments: [true, false])
+    func sync(alone: Bool) throws {
+        try with { folder in
+            let file = try create(folder)
+            write("abc", file, at: 0)
+            #expect(file.durable.isEmpty)
+            if alone { try file.sync() } else { try file.syncFileSystem() }
+            #expect(file.durable == ByteRanges([0..<3]))
+            #expect(file.unsynced == 0)
+            write("d", file, at: 3)
+            #expect(file.durable == ByteRanges([0..<3]))
+            #expect(file.unsynced == 1)
+        }
+    }
+
+    @Test("Beginning anew empties it, and what was synced before says nothing of what comes")
+    func startOver() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("abcdef", file, at: 0)
+            try file.sync()
+            try file.startOver()
+            #expect(file.written.isEmpty)
+            #expect(file.durable.isEmpty)
+            #expect(file.unsynced == 0)
+            #expect(try file.length() == 0)
+            write("x", file, at: 0)
+            try file.sync()
+            #expect(file.durable == ByteRanges([0..<1]))
+        }
+    }
+
+    @Test(
+        "What lies behind the end is cut off, and what is missing is not made up",
+        arguments: [(10, 4), (4, 4)] as [(Int, Int64)])
+    func cut(length: Int, total: Int64) throws {
+        try with { folder in
+            let file = try create(folder)
+            write(String(repeating: "x", count: length), file, at: 0)
+            try file.cut(to: total)
+            #expect(try file.length() == total)
+        }
+    }
+
+    @Test("Room is made for the whole file without calling any of it written")
+    func reserve() throws {
+        try with { folder in
+            let file = try create(folder)
+            try file.reserve(5 << 20)
+            #expect(file.written.isEmpty)
+            try file.reserve(0)
+            let error = #expect(throws: DownloadError.self) { try file.reserve(1 << 60) }
+            guard case .fileFailed(.noSpace(let needed?), _)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(needed > 1 << 50)
+        }
+    }
+
+    // MARK: Its end
+
+    @Test("It gets its final name; one that is taken is replaced only when that is asked")
+    func rename() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("new", file, at: 0)
+            try folder.write("old", to: "a.bin")
+            #expect(throws: DownloadError.fileFailed(.exists, path: folder("a.bin"))) {
+                try file.rename(to: "a.bin", replacing: false)
+            }
+            #expect(try folder.read("a.bin") == "old")
+            #expect(file.isStillNamed())
+            try file.rename(to: "a.bin", replacing: true)
+            #expect(try folder.read("a.bin") == "new")
+            #expect(folder.names() == ["a.bin"])
+            #expect(!file.isStillNamed())
+            let completed = try file.completedFile(named: "a.bin", validators: Validators(), checksum: nil)
+            #expect(completed.path == folder("a.bin"))
+            #expect(completed.bytes == 3)
+            #expect(completed.modified == FileStatus.of(folder("a.bin"))?.modified)
+        }
+    }
+
+    @Test("A free name is taken without being asked", arguments: [true, false])
+    func renameFree(replacing: Bool) throws {
+        try with { folder in
+            let file = try create(folder)
+            try file.rename(to: "b.bin", replacing: replacing)
+            #expect(folder.names() == ["b.bin"])
+            try file.syncFolder()
+        }
+    }
+
+    @Test("A symbolic link of the final name is not followed")
+    func renameOverLink() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("new", file, at: 0)
+            try folder.write("mine", to: "target")
+            try FileManager.default.createSymbolicLink(atPath: folder("a.bin"), withDestinationPath: "target")
+            #expect(throws: DownloadError.self) { try file.rename(to: "a.bin", replacing: false) }
+            try file.rename(to: "a.bin", replacing: true)
+            #expect(try folder.read("target") == "mine")
+            #expect(try folder.read("a.bin") == "new")
+        }
+    }
+
+    @Test("A rename that was a link, and stopped there, is ended", arguments: [true, false])
+    func linked(replacing: Bool) throws {
+        try with { folder in
+            let file = try create(folder)
+            write("new", file, at: 0)
+            #expect(link(folder("a.bin.part"), folder("a.bin")) == 0)
+            try file.rename(to: "a.bin", replacing: replacing)
+            #expect(folder.names() == ["a.bin"])
+            #expect(try folder.read("a.bin") == "new")
+        }
+    }
+
+    @Test("It is removed only while its name leads to it")
+    func remove() throws {
+        try with { folder in
+            let file = try create(folder)
+            try FileManager.default.moveItem(atPath: folder("a.bin.part"), toPath: folder("moved"))
+            try folder.write("mine", to: "a.bin.part")
+            #expect(!file.isStillNamed())
+            file.remove()
+            #expect(folder.names() == ["a.bin.part", "moved"])
+            let other = try create(folder, "b.bin")
+            other.remove()
+            #expect(!folder.exists("b.bin.part"))
+        }
+    }
+}
