@@ -130,7 +130,7 @@ final class Follower: Sendable {
     /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.
     private func cannotAsk(_ error: any Error) throws {
         guard ledger.withLock({ $0.count > 0 }), let known = error as? DownloadError else { throw error }
-        reject(known.description, status: known.exitStatus)
+        reject(Redaction.describe(known), status: known.exitStatus)
         ledger.withLock { $0.hasAll = true }
     }
 
@@ -151,7 +151,7 @@ final class Follower: Sendable {
 
     private func end(_ id: DownloadID, _ error: DownloadError) {
         display.forget(id)
-        if ledger.withLock({ $0.end(id, error) }) { narrator.reject(error.description) }
+        if ledger.withLock({ $0.end(id, error) }) { narrator.reject(Redaction.describe(error)) }
     }
 
     /// Asks again and again about the downloads of other processes.

@@ -17,7 +17,7 @@ struct Narrator: Sendable {
         self.style = style
     }
 
-    func reject(_ message: String) { console.report(Redaction.hidingUserInformation(message)) }
+    func reject(_ message: String) { console.report(message) }
 
     func tell(_ event: DownloadEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }

@@ -40,7 +40,7 @@ struct RequestMaker: Sendable {
         switch request(line.text) {
         case .success(let request): return request
         case .failure(let error):
-            follower.reject("line \(line.number): \(error.description)", status: error.exitStatus)
+            follower.reject("line \(line.number): \(Redaction.describe(error))", status: error.exitStatus)
             return nil
         }
     }

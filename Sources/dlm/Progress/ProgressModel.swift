@@ -54,7 +54,7 @@ struct ProgressModel {
         case .running: row.state = progress.isFinishing ? .finishing : .running
         case .waiting(.retry(let error), let until):
             row.state = .waiting(
-                "\(StateText.retry(until, now: now)): \(Redaction.hidingUserInformation(error.description))")
+                "\(StateText.retry(until, now: now)): \(Redaction.describe(error))")
         case .paused: row.state = .paused
         case .completed, .failed, .cancelled: row.state = .complete
         }
