@@ -89,7 +89,6 @@ final class Follower: Sendable {
         let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
         let shown = Array(ids.prefix(Narrator.pausedLines + 1))
         let snapshots = (try? await service.snapshots(.ids(shown))) ?? []
-        await display.last(self)
         narrator.paused(ids: ids, snapshots: snapshots, isPartOfList: isPartOfList)
     }
 

@@ -68,7 +68,7 @@ struct ShowText {
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
-        let span = attempt.ended.map { " in \(Units.time($0.timeIntervalSince(attempt.started)))" } ?? ""
+        let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
         parts.append(Units.size(attempt.received) + span)
         if let outcome = attempt.outcome { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
