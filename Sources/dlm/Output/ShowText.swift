@@ -44,17 +44,15 @@ struct ShowText {
     }
 
     private var have: String {
-        var parts = [
-            document.total.map { "\(Units.size(document.received)) of \(Units.size($0))" }
-                ?? Units.size(document.received)
-        ]
-        if let percent = document.percent { parts[0] += " (\(percent)%)" }
-        if document.connections > 1 { parts.append("\(document.connections) connections") }
-        return (parts + [resumability].compactMap(\.self)).joined(separator: "; ")
+        guard document.state != "completed" else { return Units.size(document.received) }
+        var text = Units.part(document.received, of: document.total).replacing("/", with: " of ")
+        if let percent = document.percent { text += " (\(percent)%)" }
+        if document.connections > 1 { text += ", \(document.connections) connections" }
+        return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 
     private var resumability: String? {
-        guard document.state != "completed", document.received > 0 else { return nil }
+        guard document.received > 0 else { return nil }
         guard document.acceptsRanges else { return "not resumable: the server takes no ranges" }
         if let etag = document.etag {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"

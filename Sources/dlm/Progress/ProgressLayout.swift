@@ -7,10 +7,12 @@ struct ProgressLayout: Equatable {
     static let gap = 2
     /// A longer bar tells nothing more.
     private static let longestBar = 40
-    private static let shortestBar = 10
+    private static let shortestBar = 16
 
     private(set) var name = 0
     private(set) var bar = 0
+    /// Columns that stay free.
+    private(set) var spare = 0
     private(set) var hasSize = true
     private(set) var hasSpeed = true
     private(set) var hasTime = true
@@ -29,9 +31,10 @@ struct ProgressLayout: Equatable {
         if bar == 0 {
             name = max(0, min(widest, free))
         } else {
-            name = min(widest, max(16, free * 3 / 5))
+            name = min(widest, max(16, free * 3 / 5, free - Self.longestBar), free - Self.shortestBar)
             bar = min(Self.longestBar, free - name)
         }
+        spare = free - name - bar
     }
 
     private init(hasBar: Bool = false, hasSize: Bool = true, hasSpeed: Bool = true, hasTime: Bool = true) {

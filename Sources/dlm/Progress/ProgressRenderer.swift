@@ -33,7 +33,7 @@ struct ProgressRenderer {
         cells.append(percent(row.received, row.total))
         if layout.hasSize { cells.append(right(Units.part(row.received, of: row.total), ProgressLayout.size)) }
         if let note = row.note {
-            let room = layout.note - ProgressLayout.gap
+            let room = layout.note - ProgressLayout.gap + layout.spare
             if room > 0 { cells.append(DisplayWidth.cutEnd(Escaping.line(note), to: room)) }
         } else {
             cells += numbers(row.speed, row.time, layout)
@@ -43,7 +43,7 @@ struct ProgressRenderer {
 
     private func line(_ total: ProgressFrame.Total, _ layout: ProgressLayout) -> String {
         var cells = [cell(total.label, layout.name)]
-        if layout.bar > 0 { cells.append(cell(total.counts, layout.bar)) }
+        if layout.bar > 0 { cells.append(DisplayWidth.padded(DisplayWidth.cutEnd(total.counts, to: layout.bar), to: layout.bar)) }
         cells.append(percent(total.received, total.bytes))
         if layout.hasSize { cells.append(right(Units.part(total.received, of: total.bytes), ProgressLayout.size)) }
         return joined(cells + numbers(total.speed, total.time, layout))
