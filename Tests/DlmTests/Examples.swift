@@ -31,6 +31,7 @@ extension DownloadRecord {
         state = .completed
         fileName = path.split(separator: "/").last.map(String.init)
         completed = CompletedFile(
-            path: path, bytes: bytes, identity: FileIdentity(inode: 1, born: nil), modified: 0, validators: Validators())
+            path: path, bytes: bytes, identity: FileIdentity(inode: 1, born: nil), modified: 0, validators: Validators()
+        )
     }
 }

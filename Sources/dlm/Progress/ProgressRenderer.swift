@@ -43,7 +43,9 @@ struct ProgressRenderer {
 
     private func line(_ total: ProgressFrame.Total, _ layout: ProgressLayout) -> String {
         var cells = [cell(total.label, layout.name)]
-        if layout.bar > 0 { cells.append(DisplayWidth.padded(DisplayWidth.cutEnd(total.counts, to: layout.bar), to: layout.bar)) }
+        if layout.bar > 0 {
+            cells.append(DisplayWidth.padded(DisplayWidth.cutEnd(total.counts, to: layout.bar), to: layout.bar))
+        }
         cells.append(percent(total.received, total.bytes))
         if layout.hasSize { cells.append(right(Units.part(total.received, of: total.bytes), ProgressLayout.size)) }
         return joined(cells + numbers(total.speed, total.time, layout))

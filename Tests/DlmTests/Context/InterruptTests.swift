@@ -33,7 +33,7 @@ struct InterruptTests {
                 try await follower.add(requests)
                 isKnown.finish()
                 // The list goes on, as one that is typed does.
-                try await Task.sleep(for: .seconds(3600))
+                for await _ in AsyncStream<Never>.makeStream().stream {}
             }
         }
         for await _ in known {}

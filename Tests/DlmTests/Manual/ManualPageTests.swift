@@ -24,7 +24,8 @@ struct ManualPageTests {
         }
     }
 
-    @Test("Text in a page cannot become a macro", arguments: [(".x", "\\&.x"), ("'x", "\\&'x"), ("a\\b-c", "a\\eb\\-c")])
+    @Test(
+        "Text in a page cannot become a macro", arguments: [(".x", "\\&.x"), ("'x", "\\&'x"), ("a\\b-c", "a\\eb\\-c")])
     func escaping(text: String, roff: String) {
         #expect(Roff.escaped(text) == roff)
     }

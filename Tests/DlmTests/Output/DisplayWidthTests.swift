@@ -25,7 +25,9 @@ struct DisplayWidthTests {
         #expect(DisplayWidth.of(result) <= columns)
     }
 
-    @Test("A note is cut at its end", arguments: [("retry in 4 s: 503", 13, "retry in 4 s…"), ("ok", 5, "ok"), ("ok", 0, "")])
+    @Test(
+        "A note is cut at its end",
+        arguments: [("retry in 4 s: 503", 13, "retry in 4 s…"), ("ok", 5, "ok"), ("ok", 0, "")])
     func cutEnd(text: String, columns: Int, result: String) {
         #expect(DisplayWidth.cutEnd(text, to: columns) == result)
     }

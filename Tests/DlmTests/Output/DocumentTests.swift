@@ -78,7 +78,8 @@ struct DocumentTests {
         }
         let snapshot = DownloadSnapshot(record: record)
         let documents: [any Document] = [
-            ListDocument(snapshot), ShowDocument(snapshot), FinishedDocument(snapshot), EventDocument("added", snapshot),
+            ListDocument(snapshot), ShowDocument(snapshot), FinishedDocument(snapshot),
+            EventDocument("added", snapshot),
         ]
         for document in documents { #expect(!document.json.contains("hunter2")) }
     }

@@ -9,7 +9,8 @@ struct EscapingTests {
         "What could move the cursor, hide text or turn it around becomes visible",
         arguments: [
             ("a\u{1B}[31mb", "a\\x1b[31mb"), ("line\nbreak\r", "line\\x0abreak\\x0d"), ("\u{7F}\u{9B}", "\\x7f\\x9b"),
-            ("\u{85}", "\\x85"), ("photo\u{202E}gpj.exe", "photo\\u202egpj.exe"), ("\u{2066}x\u{2069}", "\\u2066x\\u2069"),
+            ("\u{85}", "\\x85"), ("photo\u{202E}gpj.exe", "photo\\u202egpj.exe"),
+            ("\u{2066}x\u{2069}", "\\u2066x\\u2069"),
             ("\u{61C}", "\\u061c"), ("\u{2028}", "\\u2028"), ("\r\n", "\\x0d\\x0a"),
         ])
     func dangerous(text: String, escaped: String) {

@@ -15,8 +15,10 @@ struct StyleTests {
         "The option beats NO_COLOR, which beats CLICOLOR_FORCE, which beats CLICOLOR",
         arguments: [
             Case(isColored: true), Case(isTerminal: false, isColored: false),
-            Case(environment: ["NO_COLOR": "1"], isColored: false), Case(environment: ["NO_COLOR": ""], isColored: true),
-            Case(environment: ["CLICOLOR": "0"], isColored: false), Case(environment: ["CLICOLOR": "1"], isColored: true),
+            Case(environment: ["NO_COLOR": "1"], isColored: false),
+            Case(environment: ["NO_COLOR": ""], isColored: true),
+            Case(environment: ["CLICOLOR": "0"], isColored: false),
+            Case(environment: ["CLICOLOR": "1"], isColored: true),
             Case(environment: ["TERM": "dumb"], isColored: false),
             Case(isTerminal: false, environment: ["CLICOLOR_FORCE": "1"], isColored: true),
             Case(isTerminal: false, environment: ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"], isColored: false),

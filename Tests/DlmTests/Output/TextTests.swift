@@ -11,7 +11,10 @@ struct TextTests {
     @Test(
         "A failure tells what, on what, why, and what to do where that helps",
         arguments: [
-            (.serverRefused(status: 404, phrase: "Not Found"), 0, "https://cd.example.org/debian-12.iso: 404 Not Found"),
+            (
+                .serverRefused(status: 404, phrase: "Not Found"), 0,
+                "https://cd.example.org/debian-12.iso: 404 Not Found"
+            ),
             (.serverRefused(status: 404, phrase: "Not Found"), 5, "3: debian-12.iso: 404 Not Found; run: dlm resume 3"),
             (lost, 0, "https://cd.example.org/debian-12.iso: connection lost: reset; run: dlm resume 3"),
             (lost, 5, "3: debian-12.iso: connection lost: reset; run: dlm resume 3"),
@@ -80,7 +83,8 @@ struct TextTests {
         let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")
         #expect(ProgressText.text(restart, verbosity: 0) == "3: debian-12.iso: starts over: the ETag changed")
         let others: [DownloadEvent] = [
-            .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost), .didPause(snapshot),
+            .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost),
+            .didPause(snapshot),
         ]
         for event in others {
             #expect(ProgressText.text(event, verbosity: 0) == nil)
