@@ -15,14 +15,14 @@ SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
 all: build
 
+get: export DLM_URL = $(URL)
 get:
-	@if [ -z '$(URL)' ]; then echo 'usage: make get URL=https://... [ARGS="-d folder"]' >&2; exit 2; fi
+	@if [ -z "$$DLM_URL" ]; then echo 'usage: make get URL=https://... [ARGS="-d folder"]' >&2; exit 2; fi
 	@$(MAKE) -s --no-print-directory $(BINARY)
-	@$(BINARY) get $(ARGS) '$(URL)'
+	@$(BINARY) get $(ARGS) "$$DLM_URL"
 
 build: $(BINARY)
 
-# The output of the build is shown when it fails, or when somebody watches.
 $(BINARY): $(SOURCES)
 	@scripts/need build
 	$(RELEASE)

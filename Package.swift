@@ -76,7 +76,11 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "DlmTests", dependencies: ["dlm", "DownloadCore"], swiftSettings: swiftSettings),
+            name: "DlmTests",
+            dependencies: [
+                "dlm", "DownloadCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["dlm", "DownloadCore", "DownloadTestSupport"],

@@ -14,6 +14,14 @@ struct DLM: ParsableCommand {
             """,
         version: "dlm \(DownloadSession.version)",
         subcommands: [Get.self, List.self, Show.self, Resume.self, Remove.self, Manual.self])
+
+    /// Reads the command line; help and version are thrown as what is to be printed.
+    static func command(_ arguments: [String]? = nil) throws -> any ContextCommand {
+        var parsed = try parseAsRoot(arguments)
+        if let command = parsed as? any ContextCommand { return command }
+        if !(parsed is DLM) { try parsed.run() }
+        throw ValidationError("no command given")
+    }
 }
 
 /// A command that works with a ``Context`` and ends with an exit status.
@@ -29,7 +37,7 @@ enum Program {
         let console = Console()
         let command: any ContextCommand
         do {
-            command = try parse()
+            command = try DLM.command()
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }
@@ -40,13 +48,5 @@ enum Program {
             _exit(console.finish(status))
         }
         signals.deliver()
-    }
-
-    /// Help is a command of the parser's own: it throws what is to be printed.
-    private static func parse() throws -> any ContextCommand {
-        var parsed = try DLM.parseAsRoot()
-        if let command = parsed as? any ContextCommand { return command }
-        if !(parsed is DLM) { try parsed.run() }
-        throw ValidationError("no command given")
     }
 }

@@ -34,7 +34,7 @@ struct Context: Sendable {
         do {
             return try await command.run(in: self)
         } catch let error as DownloadError {
-            console.report(Redaction.hidingUserInformation(error.description))
+            console.report(Redaction.describe(error))
             return error.exitStatus
         } catch {
             return UsageReport(error).print(on: console)

@@ -50,9 +50,9 @@ final class Follower: Sendable {
     }
 
     /// Something that never became a download.
-    func reject(_ message: String, status: Int32) {
-        narrator.reject(message)
-        ledger.withLock { $0.reject(status: status) }
+    func reject(_ document: RejectedDocument) {
+        narrator.reject(document)
+        ledger.withLock { $0.reject(status: document.exitStatus) }
     }
 
     /// - Parameter ask: asks for the downloads through `add` and `resume`.
@@ -89,7 +89,6 @@ final class Follower: Sendable {
         let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
         let shown = Array(ids.prefix(Narrator.pausedLines + 1))
         let snapshots = (try? await service.snapshots(.ids(shown))) ?? []
-        await display.last(self)
         narrator.paused(ids: ids, snapshots: snapshots, isPartOfList: isPartOfList)
     }
 
@@ -130,7 +129,7 @@ final class Follower: Sendable {
     /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.
     private func cannotAsk(_ error: any Error) throws {
         guard ledger.withLock({ $0.count > 0 }), let known = error as? DownloadError else { throw error }
-        reject(known.description, status: known.exitStatus)
+        reject(RejectedDocument(known))
         ledger.withLock { $0.hasAll = true }
     }
 
@@ -151,7 +150,7 @@ final class Follower: Sendable {
 
     private func end(_ id: DownloadID, _ error: DownloadError) {
         display.forget(id)
-        if ledger.withLock({ $0.end(id, error) }) { narrator.reject(error.description) }
+        if ledger.withLock({ $0.end(id, error) }) { narrator.reject(RejectedDocument(error)) }
     }
 
     /// Asks again and again about the downloads of other processes.

@@ -17,7 +17,10 @@ struct Narrator: Sendable {
         self.style = style
     }
 
-    func reject(_ message: String) { console.report(Redaction.hidingUserInformation(message)) }
+    func reject(_ document: RejectedDocument) {
+        console.report(document.text)
+        if options.json { console.print(document.json) }
+    }
 
     func tell(_ event: DownloadEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }

@@ -34,13 +34,13 @@ struct RequestMaker: Sendable {
     /// Nil for a bad line, which is told to `follower`: the others go on.
     func request(_ line: InputList.Line, _ follower: Follower) -> DownloadRequest? {
         if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
-            follower.reject("line \(line.number): options for one URL are not built yet", status: 2)
+            follower.reject(RejectedDocument("options for one URL are not built yet", line: line.number))
             return nil
         }
         switch request(line.text) {
         case .success(let request): return request
         case .failure(let error):
-            follower.reject("line \(line.number): \(error.description)", status: error.exitStatus)
+            follower.reject(RejectedDocument(error, line: line.number))
             return nil
         }
     }

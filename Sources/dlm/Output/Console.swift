@@ -63,6 +63,14 @@ final class Console: Sendable {
         state.withLock { send($0.block.draw(lines, columns: size.columns)) }
     }
 
+    /// Leaves the progress block standing; what a terminal shows of a key (`^C`) is written over.
+    func keepBlock() {
+        state.withLock { state in
+            if !state.block.isEmpty { send("\r\u{1B}[K") }
+            state.block = TerminalBlock()
+        }
+    }
+
     /// Takes the progress block away.
     func clearBlock() {
         state.withLock { send($0.block.erase(columns: size.columns)) }

@@ -23,6 +23,12 @@ enum DisplayWidth {
         return String(prefix(of: Array(text), to: columns - 1 - of(end))) + "…" + end
     }
 
+    /// At most `columns` wide; a text that is cut ends in `…`.
+    static func cutEnd(_ text: String, to columns: Int) -> String {
+        guard of(text) > columns else { return text }
+        return columns < 1 ? "" : String(prefix(of: Array(text), to: columns - 1)) + "…"
+    }
+
     static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - of(text)))
     }

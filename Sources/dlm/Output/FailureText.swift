@@ -3,7 +3,7 @@ import DownloadKit
 /// The one line of a failure: what failed, on what, why, and what to do.
 enum FailureText {
     static func line(_ record: DownloadRecord, _ error: DownloadError) -> String {
-        let why = Redaction.hidingUserInformation(error.description)
+        let why = Redaction.describe(error)
         let hint = hint(record, error).map { "; run: \($0)" } ?? ""
         // The path is what failed, and the error names it.
         if case .fileFailed = error { return why + hint }

@@ -19,7 +19,7 @@ struct ListTable {
         [
             String(row.id), row.state, row.percent.map { "\($0)%" } ?? "-",
             row.total.map(Units.size) ?? (row.received > 0 ? Units.size(row.received) : "-"),
-            row.speed.map(Units.rate) ?? "-", row.secondsLeft.map(Units.time) ?? "-", Escaping.line(row.name),
+            row.speed.map(Units.rate) ?? "-", row.secondsLeft.map(Units.left) ?? "-", Escaping.line(row.name),
         ]
     }
 

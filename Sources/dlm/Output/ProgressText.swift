@@ -14,7 +14,7 @@ enum ProgressText {
         case .willRetry(let snapshot, let error) where verbosity > 0:
             var retry = "tries again"
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
-            return "\(name): \(Redaction.hidingUserInformation(error.description)); \(retry)"
+            return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didPause where verbosity > 0: return "\(name): paused"
         case .didAdd, .didStart, .willRetry, .didPause, .didCancel, .didComplete, .didFail: return nil
         }

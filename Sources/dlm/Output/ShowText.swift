@@ -44,17 +44,15 @@ struct ShowText {
     }
 
     private var have: String {
-        var parts = [
-            document.total.map { "\(Units.size(document.received)) of \(Units.size($0))" }
-                ?? Units.size(document.received)
-        ]
-        if let percent = document.percent { parts[0] += " (\(percent)%)" }
-        if document.connections > 1 { parts.append("\(document.connections) connections") }
-        return (parts + [resumability].compactMap(\.self)).joined(separator: "; ")
+        guard document.state != "completed" else { return Units.size(document.received) }
+        var text = Units.part(document.received, of: document.total).replacing("/", with: " of ")
+        if let percent = document.percent { text += " (\(percent)%)" }
+        if document.connections > 1 { text += ", \(document.connections) connections" }
+        return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 
     private var resumability: String? {
-        guard document.state != "completed", document.received > 0 else { return nil }
+        guard document.received > 0 else { return nil }
         guard document.acceptsRanges else { return "not resumable: the server takes no ranges" }
         if let etag = document.etag {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
@@ -68,7 +66,7 @@ struct ShowText {
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
-        let span = attempt.ended.map { " in \(Units.time($0.timeIntervalSince(attempt.started)))" } ?? ""
+        let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
         parts.append(Units.size(attempt.received) + span)
         if let outcome = attempt.outcome { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")

@@ -6,10 +6,10 @@ enum StateText {
     static func note(_ state: DownloadState, now: Date) -> String? {
         switch state {
         case .waiting(.retry(let error), let until):
-            "\(retry(until, now: now)): \(Redaction.hidingUserInformation(error.description))"
+            "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .paused(.interrupted): "its process ended without a word"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
-        case .failed(let error): Redaction.hidingUserInformation(error.description)
+        case .failed(let error): Redaction.describe(error)
         case .queued, .running, .paused, .completed, .cancelled: nil
         }
     }

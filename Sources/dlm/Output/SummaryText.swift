@@ -10,7 +10,7 @@ enum SummaryText {
             let failed = style.bad("\(ledger.failed.count) failed")
             text += ": \(ledger.completed) complete, \(failed)"
         }
-        text += ", \(Units.size(ledger.completedBytes)) in \(Units.time(seconds))"
+        text += ", \(Units.size(ledger.completedBytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
         return text
     }
@@ -48,8 +48,9 @@ enum PausedText {
     private static func line(_ snapshot: DownloadSnapshot) -> String {
         let progress = snapshot.progress
         let size = Units.size(progress.received)
-        let place = Units.percent(progress.received, of: progress.total).map { "\($0)% (\(size))" } ?? size
+        let percent = Units.percent(progress.received, of: progress.total)
+        let place = progress.received == 0 ? "" : " at " + (percent.map { "\($0)% (\(size))" } ?? size)
         let what = "\(snapshot.id) \(snapshot.record.displayName)"
-        return "\(what) paused at \(place); continue with: dlm resume \(snapshot.id)"
+        return "\(what) paused\(place); continue with: dlm resume \(snapshot.id)"
     }
 }

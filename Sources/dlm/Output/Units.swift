@@ -4,34 +4,38 @@ import Foundation
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`.
+    /// `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`, `16 KiB`.
     static func size(_ bytes: Int64) -> String {
-        let exponent = exponent(of: Double(bytes))
-        return "\(number(Double(bytes), exponent, decimalsBelow: 100)) \(names[exponent])"
+        let unit = unit(of: Double(bytes))
+        return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// `412/654 MiB`, both in the unit of the whole; only what is there while the whole is unknown.
+    /// `412/654 MiB`, both in the unit of the whole; only what is there when that is all, or all that is known.
     static func part(_ received: Int64, of total: Int64?) -> String {
-        guard let total else { return size(received) }
-        let exponent = exponent(of: Double(total))
-        let part = number(Double(received), exponent, decimalsBelow: 100)
-        return "\(part)/\(number(Double(total), exponent, decimalsBelow: 100)) \(names[exponent])"
+        guard let total, received < total else { return size(received) }
+        let unit = unit(of: Double(total))
+        let part = number(Double(received), unit, decimalBelow: 100, keepsZero: true)
+        return "\(part)/\(number(Double(total), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
     /// `88 MiB/s`, `1.5 KiB/s`.
     static func rate(_ bytesPerSecond: Double) -> String {
-        let bytes = max(0, bytesPerSecond)
-        let exponent = exponent(of: bytes)
-        return "\(number(bytes, exponent, decimalsBelow: 10)) \(names[exponent])/s"
+        let bytes = bytesPerSecond.isFinite ? max(0, bytesPerSecond) : 0
+        let unit = unit(of: bytes)
+        return "\(number(bytes, unit, decimalBelow: 10, keepsZero: true)) \(names[unit])/s"
     }
 
-    /// `0:03`, `1:02:03`, `5d 12h`.
-    static func time(_ seconds: Double) -> String {
+    /// What is left, rounded up: `0:03`, `1:02:03`, `5d 12h`.
+    static func left(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e9 else { return "-" }
-        let whole = Int(max(0, seconds).rounded(.up))
-        if whole >= 100 * 3600 { return "\(whole / 86400)d \(whole % 86400 / 3600)h" }
-        let minutes = whole >= 3600 ? "\(whole / 3600):" + twoDigits(whole % 3600 / 60) : "\(whole / 60)"
-        return minutes + ":" + twoDigits(whole % 60)
+        return clock(Int(max(0, seconds).rounded(.up)))
+    }
+
+    /// What something took: `0.6 s`, `12 s`, `1:02:03`.
+    static func duration(_ seconds: Double) -> String {
+        let tenths = Int(max(0, min(seconds, 1e9)) * 10)
+        if tenths < 100 { return "\(tenths / 10).\(tenths % 10) s" }
+        return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
     /// Whole percent, 100 only for all of it; nil while the whole is unknown.
@@ -41,22 +45,28 @@ enum Units {
         return max(0, min(99, Int(Double(received) / Double(total) * 100)))
     }
 
-    private static func exponent(of bytes: Double) -> Int {
-        var exponent = 0
+    private static func unit(of bytes: Double) -> Int {
+        var unit = 0
         var rest = bytes
-        while rest >= 1024, exponent < names.count - 1 {
+        while rest >= 1024, unit < names.count - 1 {
             rest /= 1024
-            exponent += 1
+            unit += 1
         }
-        return exponent
+        return unit
     }
 
-    private static func number(_ bytes: Double, _ exponent: Int, decimalsBelow limit: Double) -> String {
+    private static func number(_ bytes: Double, _ unit: Int, decimalBelow limit: Double, keepsZero: Bool) -> String {
         var value = bytes
-        for _ in 0..<exponent { value /= 1024 }
+        for _ in 0..<unit { value /= 1024 }
         let tenths = Int(value * 10)
-        if value >= limit || exponent == 0 || tenths % 10 == 0 { return String(Int(value)) }
+        if unit == 0 || value >= limit || !keepsZero && tenths % 10 == 0 { return String(Int(value)) }
         return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    private static func clock(_ seconds: Int) -> String {
+        if seconds >= 100 * 3600 { return "\(seconds / 86400)d \(seconds % 86400 / 3600)h" }
+        let minutes = seconds >= 3600 ? "\(seconds / 3600):" + twoDigits(seconds % 3600 / 60) : "\(seconds / 60)"
+        return minutes + ":" + twoDigits(seconds % 60)
     }
 
     private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }

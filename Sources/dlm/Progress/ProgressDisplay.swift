@@ -10,12 +10,20 @@ final class ProgressDisplay: Sendable {
 
     private static let framesPerSecond = 8.0
     private static let secondsPerPlainLine = 5.0
-    /// More finished lines at a time than this are told by their paths and the summary alone.
-    private static let settledLines = 100
 
     private struct State {
         var model = ProgressModel()
         var isFrozen = false
+        /// Of the widest name drawn.
+        var widest = 0
+
+        mutating func render<Drawn>(
+            _ size: (columns: Int, rows: Int), _ style: Style, _ draw: (inout ProgressRenderer) -> Drawn
+        ) -> Drawn {
+            var renderer = ProgressRenderer(width: size.columns, height: size.rows, style: style, widest: widest)
+            defer { widest = renderer.widest }
+            return draw(&renderer)
+        }
     }
 
     let mode: Mode
@@ -49,33 +57,30 @@ final class ProgressDisplay: Sendable {
 
     /// The line of a download that is complete scrolls away above the others.
     func settle(_ snapshot: DownloadSnapshot) {
-        guard mode == .bar, let file = snapshot.record.completed else { return }
-        let row = ProgressFrame.Row(
-            name: snapshot.record.displayName, state: .complete, received: file.bytes, total: file.bytes,
-            note: SettledText.note(snapshot.record))
-        console.note(renderer.line(row))
+        guard mode == .bar, let row = ProgressFrame.Row(settled: snapshot.record) else { return }
+        let size = console.size
+        console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
     }
 
-    /// No more frames: what is drawn stays until ``last(_:)``.
-    func freeze() { state.withLock { $0.isFrozen = true } }
-
-    /// Draws once more and leaves that standing.
-    func last(_ follower: Follower) async {
-        guard mode == .bar else { return }
-        let lines = renderer.lines(await frame(follower))
-        console.clearBlock()
-        for line in lines { console.note(line) }
+    /// No more frames: what is drawn stays.
+    func freeze() {
+        state.withLock { $0.isFrozen = true }
+        console.keepBlock()
     }
 
+    /// No more frames, and none left.
     func end() {
-        freeze()
+        state.withLock { $0.isFrozen = true }
         console.clearBlock()
     }
 
     private func draw(_ follower: Follower) async {
         let frame = await frame(follower)
-        guard !state.withLock(\.isFrozen), !Task.isCancelled else { return }
-        console.draw(frame.rows.isEmpty && frame.total == nil ? [] : renderer.lines(frame))
+        let size = console.size
+        state.withLock { state in
+            guard !state.isFrozen else { return }
+            console.draw(state.render(size, style) { $0.lines(frame) })
+        }
     }
 
     private func tell(_ follower: Follower) async {
@@ -90,10 +95,5 @@ final class ProgressDisplay: Sendable {
         return state.withLock { state in
             follower.ledger.withLock { state.model.frame(progress, &$0, time: time, now: Date()) }
         }
-    }
-
-    private var renderer: ProgressRenderer {
-        let size = console.size
-        return ProgressRenderer(width: size.columns, height: size.rows, style: style)
     }
 }

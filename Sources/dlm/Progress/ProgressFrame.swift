@@ -1,21 +1,18 @@
 /// What the display shows at a moment.
 struct ProgressFrame: Equatable {
     struct Row: Equatable {
-        enum State: Equatable {
-            case running, queued, paused, finishing, complete
-            /// Why, and until when.
-            case waiting(String)
-        }
-
         var name: String
-        var state: State
         var received: Int64
+        /// Nil while unknown.
         var total: Int64?
+        /// Bytes per second.
         var speed: Double?
-        /// In place of speed and time left.
+        /// Time left, or taken.
+        var time: String?
+        /// In place of speed and time: `verifying`, `retry in 4 s: ...`.
         var note: String?
-
-        var secondsLeft: Double? { TimeLeft.seconds(received: received, total: total, speed: speed) }
+        /// It is at work, or will be again without anybody doing anything.
+        var isActive = true
     }
 
     struct Total: Equatable {
@@ -27,7 +24,9 @@ struct ProgressFrame: Equatable {
         var bytes: Int64?
         var speed: Double?
 
-        var secondsLeft: Double? { TimeLeft.seconds(received: received, total: bytes, speed: speed) }
+        var label: String { "\(downloads) downloads" }
+        var counts: String { "\(done) done" + (failed > 0 ? ", \(failed) failed" : "") }
+        var time: String? { TimeLeft.seconds(received: received, total: bytes, speed: speed).map(Units.left) }
     }
 
     var rows: [Row]

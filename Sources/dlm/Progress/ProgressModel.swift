@@ -14,8 +14,6 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    func speed(of id: DownloadID) -> Double? { meters[id]?.speed }
-
     /// - Parameters:
     ///   - here: the downloads at work in this process.
     ///   - time: seconds of a monotonic clock; `now` is for the waiting times.
@@ -46,17 +44,17 @@ struct ProgressModel {
     }
 
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
+        let speed = meters[progress.id]?.speed ?? progress.speed
         var row = ProgressFrame.Row(
-            name: progress.name, state: .running, received: progress.received, total: progress.total,
-            speed: meters[progress.id]?.speed ?? progress.speed)
+            name: progress.name, received: progress.received, total: progress.total, speed: speed,
+            time: TimeLeft.seconds(received: progress.received, total: progress.total, speed: speed).map(Units.left))
         switch progress.state {
-        case .queued: row.state = .queued
-        case .running: row.state = progress.isFinishing ? .finishing : .running
+        case .running: row.note = progress.isFinishing ? "verifying" : nil
         case .waiting(.retry(let error), let until):
-            row.state = .waiting(
-                "\(StateText.retry(until, now: now)): \(Redaction.hidingUserInformation(error.description))")
-        case .paused: row.state = .paused
-        case .completed, .failed, .cancelled: row.state = .complete
+            row.note = "\(StateText.retry(until, now: now)): \(Redaction.describe(error))"
+        case .queued, .paused, .completed, .failed, .cancelled:
+            row.note = progress.state.kind.rawValue
+            row.isActive = false
         }
         return row
     }

@@ -13,7 +13,7 @@ struct ErrorDocument: Encodable, Equatable, Sendable {
     init(_ error: DownloadError) {
         kind = error.kind
         reason = error.reason
-        message = Redaction.hidingUserInformation(error.description)
+        message = Redaction.describe(error)
         curlCode = error.curlCode
         httpStatus = error.httpStatus
         errno = error.systemErrno

@@ -1,0 +1,73 @@
+import ArgumentParser
+import DownloadCore
+import Foundation
+import Glibc
+import Synchronization
+
+@testable import dlm
+
+/// A console whose output can be read; neither stream is a terminal.
+final class CapturedConsole: Sendable {
+    let console: Console
+    private let outputPipe: Int32
+    private let errorsPipe: Int32
+
+    init() throws {
+        outputPipe = try Self.file()
+        errorsPipe = try Self.file()
+        console = Console(output: outputPipe, errors: errorsPipe)
+    }
+
+    deinit {
+        close(outputPipe)
+        close(errorsPipe)
+    }
+
+    var output: String { Self.text(outputPipe) }
+    var errors: String { Self.text(errorsPipe) }
+    var outputLines: [String] { output.split(separator: "\n").map(String.init) }
+    var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
+
+    private static func file() throws -> Int32 {
+        var template = Array("/tmp/dlm-console-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        unlink(template)
+        return descriptor
+    }
+
+    private static func text(_ descriptor: Int32) -> String {
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, size, 0))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Context {
+    /// With a fake behind the front door.
+    static func testing(_ captured: CapturedConsole, _ service: FakeService) -> Context {
+        Context(
+            console: captured.console, signals: Signals(),
+            environment: ["XDG_STATE_HOME": "/tmp/dlm-tests-state", "TERM": "dumb"], workingFolder: "/",
+            open: { configuration in
+                service.state.withLock { $0.configuration = configuration }
+                return service
+            })
+    }
+}
+
+/// Runs a command line against a fake.
+func run(
+    _ arguments: [String], _ service: FakeService, _ change: (inout Context) -> Void = { _ in }
+) async throws -> (status: Int32, captured: CapturedConsole) {
+    let captured = try CapturedConsole()
+    var context = Context.testing(captured, service)
+    change(&context)
+    do {
+        return (await context.status(of: try DLM.command(arguments)), captured)
+    } catch {
+        return (UsageReport(error).print(on: captured.console), captured)
+    }
+}

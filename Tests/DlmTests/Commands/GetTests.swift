@@ -1,0 +1,71 @@
+import DownloadCore
+import Testing
+
+@testable import dlm
+
+@Suite("What get asks for", .timeLimit(.minutes(1)))
+struct GetTests {
+    @Test("Every option reaches the request")
+    func options() async throws {
+        let service = FollowerTests.completing()
+        let hex = String(repeating: "ab", count: 32)
+        let (status, captured) = try await run(
+            [
+                "get", "https://me:pw@example.org/a?b=c#d", "-d", "/nowhere", "-o", "x", "-x", "4",
+                "--if-exists", "rename", "--checksum", "SHA256:\(hex)", "--retries", "9", "--retry-delay", "2m",
+                "--connect-timeout", "3s", "--stall-timeout", "1m", "--max-redirects", "2", "--priority", "7", "-k",
+                "-H", "A: b", "--header", "Authorization: Bearer t", "-j", "40",
+            ], service)
+        #expect(status == 0, "\(captured.errors)")
+        let request = try #require(service.requests.first)
+        #expect(request.url.string == "https://example.org/a?b=c")
+        #expect(request.credential == Credential(user: "me", password: "pw"))
+        #expect(request.destination == Destination(folder: "/nowhere", fileName: "x", ifExists: .rename))
+        #expect(request.connections == 4)
+        #expect(request.checksum == Checksum(algorithm: .sha256, digest: hex))
+        #expect(request.retry == RetryPolicy(limit: 9, delay: 120, maximumDelay: 120))
+        #expect(request.timeouts == .init(connect: 3, stall: 60))
+        #expect(request.redirect == RedirectPolicy(limit: 2))
+        #expect(request.priority == 7)
+        #expect(request.trust == .insecure)
+        #expect(
+            request.headers == [
+                RequestHeader(name: "A", value: "b"), RequestHeader(name: "Authorization", value: "Bearer t"),
+            ])
+        let configuration = try #require(service.configuration)
+        #expect(configuration.maxConcurrent == 40 && configuration.maxPerHost == 40)
+        #expect(configuration.stateFolder == "/tmp/dlm-tests-state/dlm")
+    }
+
+    @Test("Without options a request has the defaults of the library")
+    func defaults() async throws {
+        let service = FollowerTests.completing()
+        _ = try await run(["get", "http://a/x"], service)
+        let expected = DownloadRequest(
+            url: .example("http://a/x"), destination: Destination(folder: "/"))
+        #expect(service.requests == [expected])
+    }
+
+    @Test("A negative priority starts later")
+    func negativePriority() async throws {
+        let service = FollowerTests.completing()
+        _ = try await run(["get", "--priority=-5", "http://a/x"], service)
+        #expect(service.requests.first?.priority == -5)
+    }
+
+    @Test("Without a home there is one line and status 12")
+    func noHome() async throws {
+        let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { $0.environment = [:] }
+        #expect(status == 12)
+        #expect(captured.errorLines.count == 1)
+    }
+
+    @Test("--json streams events and ends with a finished line for each download")
+    func json() async throws {
+        let service = FollowerTests.failing(.serverRefused(status: 404, phrase: "Not Found"))
+        let (_, captured) = try await run(["get", "--json", "http://a/x"], service)
+        #expect(captured.outputLines.count == 1)
+        #expect(captured.output.contains(#""event":"finished""#))
+        #expect(captured.output.contains(#""httpStatus":404"#))
+    }
+}

@@ -1,0 +1,120 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("list, show, resume and remove", .timeLimit(.minutes(1)))
+struct ListTests {
+    /// One download in each state.
+    static func service() -> FakeService {
+        let service = FakeService()
+        let states: [DownloadState] = [
+            .queued, .running, .waiting(.retry(.serverRefused(status: 503, phrase: "Busy")), until: nil),
+            .paused(.terminate), .completed, .failed(.serverRefused(status: 404, phrase: "Not Found")), .cancelled,
+        ]
+        for (index, state) in states.enumerated() {
+            service.change(Int64(index + 1)) { record in
+                record.id = Int64(index + 1)
+                record.fileName = state.kind.rawValue + ".bin"
+                record.receive(63, of: 100)
+                if state == .completed {
+                    record.complete(100, path: "/data/completed.bin")
+                } else {
+                    record.state = state
+                }
+                if state == .running { record.speed = 10 }
+            }
+        }
+        return service
+    }
+
+    @Test("The list has what is not finished, aligned, with the reasons")
+    func list() async throws {
+        let (status, captured) = try await run(["list"], Self.service())
+        #expect(status == 0)
+        #expect(
+            captured.output == """
+                 ID  STATE    DONE   SIZE   SPEED  LEFT  NAME
+                  1  queued    63%  100 B       -     -  queued.bin
+                  2  running   63%  100 B  10 B/s  0:04  running.bin
+                  3  waiting   63%  100 B       -     -  waiting.bin  retry: 503 Busy
+                  4  paused    63%  100 B       -     -  paused.bin   ended by SIGTERM
+                  6  failed    63%  100 B       -     -  failed.bin   404 Not Found
+
+                """)
+    }
+
+    @Test("No row, no header")
+    func empty() async throws {
+        let (status, captured) = try await run(["ls"], FakeService())
+        #expect(status == 0)
+        #expect(captured.output == "" && captured.errors == "")
+    }
+
+    @Test(
+        "States, limit and --all choose the rows",
+        arguments: [
+            (["--all"], [1, 2, 3, 4, 5, 6, 7]), (["--state", "completed"], [5]),
+            (["--state", "failed", "--state", "paused"], [4, 6]), (["--limit", "2"], [4, 6]), (["--limit", "0"], []),
+            (["--all", "--state", "cancelled"], [7]),
+        ])
+    func choice(arguments: [String], ids: [Int]) async throws {
+        let (_, captured) = try await run(["list", "--json"] + arguments, Self.service())
+        let listed = try captured.outputLines.map {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+        #expect(listed.map { $0?["id"] as? Int } == ids)
+        #expect(listed.allSatisfy { $0?["version"] as? Int == 1 })
+    }
+
+    @Test("show tells about each of several")
+    func show() async throws {
+        let (status, captured) = try await run(["show", "6", "4-5"], Self.service())
+        #expect(status == 0)
+        let heads = captured.outputLines.filter { !$0.hasPrefix(" ") }
+        #expect(
+            heads == [
+                "6  failed.bin  failed", "4  paused.bin  paused: ended by SIGTERM", "5  completed.bin  completed",
+            ])
+    }
+
+    @Test(
+        "An unknown id is an error before anything is done to the others",
+        arguments: [["show", "1", "99"], ["remove", "1", "99"], ["resume", "1", "99"], ["remove", "6-8"]])
+    func unknown(arguments: [String]) async throws {
+        let service = Self.service()
+        let (status, captured) = try await run(arguments, service)
+        #expect(status == 10)
+        #expect(captured.output == "")
+        #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: no download "))
+        #expect(service.calls == ["close"])
+    }
+
+    @Test("remove says nothing, and passes --delete-file on")
+    func remove() async throws {
+        let service = Self.service()
+        let (status, captured) = try await run(["rm", "4-5", "--delete-file"], service)
+        #expect(status == 0)
+        #expect(captured.output == "" && captured.errors == "")
+        #expect(service.calls.first == "remove [4, 5] true")
+    }
+
+    @Test("resume --all means everything that list shows")
+    func resumeAll() async throws {
+        let service = Self.service()
+        let (status, _) = try await run(["resume", "--all"], service)
+        #expect(status == 0)
+        #expect(service.calls.first == "resume [1, 2, 3, 4, 6]")
+    }
+
+    @Test("Resuming what is complete prints its path at once")
+    func resumeComplete() async throws {
+        let record = DownloadRecord.example(id: 1) { $0.complete(path: "/data/x") }
+        let service = FakeService(onResume: { _, _, _ in [.completed(record)] })
+        service.change(1) { $0 = record }
+        let (status, captured) = try await run(["resume", "1"], service)
+        #expect(status == 0)
+        #expect(captured.output == "/data/x\n")
+    }
+}

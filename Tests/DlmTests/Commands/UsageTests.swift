@@ -1,0 +1,96 @@
+import Testing
+
+@testable import dlm
+
+@Suite("Usage errors and help")
+struct UsageTests {
+    @Test(
+        "A usage error is one line that says what is wrong, and status 2",
+        arguments: [
+            ([], "no command given"),
+            (["frobnicate"], "'frobnicate'"),
+            (["get"], "give a URL"),
+            (["get", "--frob", "http://a/"], "'--frob'"),
+            (["get", "-o", "x", "http://a/", "http://b/"], "-o names one file"),
+            (["get", "-o", "x", "-i", "list"], "-o names one file"),
+            (["get", "-o", "-", "http://a/"], "not built yet"),
+            (["get", "-o", "x/", "http://a/"], "names a folder"),
+            (["get", "-o", "", "http://a/"], "no file name"),
+            (["get", "-o", "a/..", "http://a/"], "no file name"),
+            (["get", "-o", "/x", "-d", "y", "http://a/"], "both"),
+            (["get", "-d", "", "http://a/"], "no folder"),
+            (["get", "-x", "0", "http://a/"], "-x 0"),
+            (["get", "-x", "65", "http://a/"], "-x 65"),
+            (["get", "-j", "0", "http://a/"], "-j 0"),
+            (["get", "--retries", "-1", "http://a/"], "--retries"),
+            (["get", "--retry-delay", "soon", "http://a/"], "'soon'"),
+            (["get", "--connect-timeout", "0", "http://a/"], "--connect-timeout"),
+            (["get", "--stall-timeout", "0s", "http://a/"], "--stall-timeout"),
+            (["get", "--max-redirects=-1", "http://a/"], "--max-redirects"),
+            (["get", "--checksum", "sha256:abc", "http://a/"], "--checksum sha256:abc"),
+            (["get", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e", "http://a/", "http://b/"], "one URL"),
+            (["get", "--if-exists", "maybe", "http://a/"], "'maybe'"),
+            (["get", "--progress", "loud", "http://a/"], "'loud'"),
+            (["get", "--color", "pink", "http://a/"], "'pink'"),
+            (["list", "--state", "gone"], "'gone'"),
+            (["list", "--limit", "-1"], "--limit"),
+            (["show"], "id"),
+            (["show", "x"], "'x'"),
+            (["resume"], "either"),
+            (["resume", "3", "--all"], "either"),
+            (["remove"], "id"),
+        ])
+    func wrong(arguments: [String], part: String) async throws {
+        let (status, captured) = try await run(arguments, FakeService())
+        #expect(status == 2)
+        #expect(captured.output == "")
+        #expect(captured.errorLines.count == 1, "\(captured.errors)")
+        #expect(captured.errors.hasPrefix("dlm: "))
+        #expect(captured.errors.contains(part), "\(captured.errors)")
+    }
+
+    @Test(
+        "URLs that cannot be downloaded are told before anything is begun",
+        arguments: [
+            ("example.org/x", "https://example.org/x?"), ("gopher://example.org/x", "unsupported scheme"),
+            ("http://", "http://: malformed URL"), ("http://exa mple/", "malformed URL"), ("", "malformed URL"),
+        ])
+    func badURL(url: String, part: String) async throws {
+        let service = FakeService()
+        let (status, captured) = try await run(["get", "https://example.org/good", url], service)
+        #expect(status == 2)
+        #expect(captured.errorLines.count == 1 && captured.errors.contains(part), "\(captured.errors)")
+        #expect(service.calls == [])
+    }
+
+    @Test("A header field that is none is refused without repeating what may be a secret")
+    func badHeader() async throws {
+        let (status, captured) = try await run(["get", "-H", "hunter2", "http://a/"], FakeService())
+        #expect(status == 2)
+        #expect(captured.errors.contains("-H") && !captured.errors.contains("hunter2"))
+    }
+
+    @Test(
+        "A password in a URL that cannot be read is not repeated",
+        arguments: ["me:hunter2@example.org/x", "http://me:hunter2@:x/", "ftp://me:hunter2@example.org/"])
+    func badURLWithPassword(url: String) async throws {
+        let (status, captured) = try await run(["get", url], FakeService())
+        #expect(status == 2)
+        #expect(!captured.errors.contains("hunter2"), "\(captured.errors)")
+    }
+
+    @Test("Help and version are data and succeed", arguments: [["--help"], ["get", "--help"], ["help", "list"]])
+    func help(arguments: [String]) async throws {
+        let (status, captured) = try await run(arguments, FakeService())
+        #expect(status == 0)
+        #expect(captured.output.contains("USAGE: dlm"))
+        #expect(captured.errors == "")
+    }
+
+    @Test("--version is one line")
+    func version() async throws {
+        let (status, captured) = try await run(["--version"], FakeService())
+        #expect(status == 0)
+        #expect(captured.output.hasPrefix("dlm ") && captured.outputLines.count == 1)
+    }
+}

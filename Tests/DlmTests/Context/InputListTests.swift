@@ -1,0 +1,40 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Reading lists")
+struct InputListTests {
+    @Test("A list comes in chunks of the size asked for, to its end")
+    func chunks() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let text = (1...5000).map { "http://example.org/\($0)" }.joined(separator: "\n")
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let list = try InputList(path: path)
+        var all: [InputList.Line] = []
+        while let lines = try await list.next(500) {
+            #expect((1...500).contains(lines.count))
+            all += lines
+        }
+        #expect(all.map(\.number) == Array(1...5000))
+        #expect(all.last?.text == "http://example.org/5000")
+        #expect(try await list.next(500) == nil)
+    }
+
+    @Test("A list that is not there is a file error, told in one line")
+    func missing() async throws {
+        let (status, captured) = try await run(["get", "-i", "/nowhere/list"], FakeService())
+        #expect(status == 3)
+        #expect(captured.errorLines.count == 1)
+        #expect(captured.errors.contains("/nowhere/list"))
+    }
+
+    @Test("A folder is no list")
+    func folder() async throws {
+        let (status, captured) = try await run(["get", "-i", "/"], FakeService())
+        #expect(status == 3)
+        #expect(captured.errorLines.count == 1)
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import DownloadCore
+import Synchronization
+import Testing
+
+@testable import dlm
+
+@Suite("Interruption", .timeLimit(.minutes(1)))
+struct InterruptTests {
+    /// Runs `get` of this many downloads that never end, and interrupts it once they are known.
+    func interrupted(_ count: Int, arguments: [String] = []) async throws -> (FakeService, CapturedConsole) {
+        let captured = try CapturedConsole()
+        let (known, isKnown) = AsyncStream.makeStream(of: Never.self)
+        let service = FakeService { service, requests in
+            requests.map { request in
+                let record = service.insert(request)
+                service.change(record.id) {
+                    $0.receive(63, of: 100)
+                    $0.state = .running
+                }
+                return AddedDownload(kind: .inserted, record: record)
+            }
+        }
+        let options = try OutputOptions.parse(arguments)
+        let narrator = Narrator(console: captured.console, options: options, style: Style())
+        let display = ProgressDisplay(.none, console: captured.console, style: Style())
+        let follower = Follower(service, narrator: narrator, display: display, overrides: RequestOverrides())
+        let requests = (1...count).map {
+            DownloadRequest(url: .example("http://a/f\($0)"), destination: Destination(folder: "/data"))
+        }
+        let following = Task {
+            try await follower.follow { follower in
+                try await follower.add(requests)
+                isKnown.finish()
+                // The list goes on, as one that is typed does.
+                for await _ in AsyncStream<Never>.makeStream().stream {}
+            }
+        }
+        for await _ in known {}
+        while follower.ledger.withLock({ $0.here.count }) < count { await Task.yield() }
+        await follower.interrupt(.terminate)
+        following.cancel()
+        _ = await following.result
+        return (service, captured)
+    }
+
+    @Test("Everything is paused with the reason, and each line says how to go on")
+    func few() async throws {
+        let (service, captured) = try await interrupted(2)
+        #expect(service.calls.contains("pauseAll terminate"))
+        #expect(captured.output == "")
+        #expect(
+            captured.errorLines.prefix(2) == [
+                "dlm: 1 f1 paused at 63% (63 B); continue with: dlm resume 1",
+                "dlm: 2 f2 paused at 63% (63 B); continue with: dlm resume 2",
+            ])
+        #expect(captured.errorLines[2].contains("list"))
+    }
+
+    @Test("More than ten are one line")
+    func many() async throws {
+        let (_, captured) = try await interrupted(12)
+        #expect(captured.errorLines.first == "dlm: 12 downloads paused; continue with: dlm resume 1-12")
+        #expect(captured.errorLines.count == 2)
+    }
+
+    @Test("--json tells it too, once for each")
+    func json() async throws {
+        let (_, captured) = try await interrupted(2, arguments: ["--json"])
+        let paused = captured.outputLines.filter { $0.contains(#""event":"paused""#) }
+        #expect(paused.count == 2, "\(captured.output)")
+    }
+}

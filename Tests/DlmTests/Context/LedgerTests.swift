@@ -1,0 +1,114 @@
+import DownloadCore
+import Testing
+
+@testable import dlm
+
+@Suite("The ledger")
+struct LedgerTests {
+    func completed(_ id: DownloadID, bytes: Int64 = 4) -> DownloadSnapshot {
+        DownloadSnapshot(record: .example(id: id) { $0.complete(bytes) })
+    }
+
+    func failed(_ id: DownloadID, _ error: DownloadError) -> DownloadSnapshot {
+        DownloadSnapshot(record: .example(id: id, state: .failed(error)))
+    }
+
+    @Test("It is done when all was asked for and each has ended")
+    func done() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        ledger.expect(2, .elsewhere)
+        #expect(!ledger.isDone)
+        let areNews = [ledger.end(completed(1)), ledger.end(completed(2))]
+        #expect(areNews == [true, true])
+        #expect(!ledger.isDone)
+        ledger.hasAll = true
+        #expect(ledger.isDone)
+        #expect(ledger.exitStatus == 0)
+        #expect(ledger.completedBytes == 8)
+    }
+
+    @Test("An end that is faster than the answer to add counts once")
+    func early() {
+        var ledger = Ledger()
+        let isNews = ledger.end(completed(1))
+        #expect(isNews)
+        ledger.expect(1, .here)
+        ledger.hasAll = true
+        #expect(ledger.isDone)
+        #expect(ledger.count == 1)
+    }
+
+    @Test("A download that is named twice is told once, and waited for twice")
+    func twice() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        let first = ledger.end(completed(1))
+        ledger.expect(1, .here)
+        ledger.hasAll = true
+        #expect(!ledger.isDone)
+        let second = ledger.end(completed(1))
+        #expect(first && !second)
+        #expect(ledger.isDone)
+        #expect(ledger.completed == 1)
+    }
+
+    @Test("A line that joins a download of our own adds nothing")
+    func joinsOwn() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        ledger.expect(1, .elsewhere)
+        #expect(ledger.elsewhere == [])
+        _ = ledger.end(completed(1))
+        ledger.expect(1, .elsewhere)
+        ledger.hasAll = true
+        #expect(ledger.isDone)
+    }
+
+    @Test("A download that is taken over is ours")
+    func takenOver() {
+        var ledger = Ledger()
+        ledger.expect(1, .elsewhere)
+        ledger.expect(1, .here)
+        #expect(ledger.here == [1] && ledger.elsewhere == [])
+    }
+
+    @Test("One kind of failure gives its status, several give 1")
+    func statuses() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        _ = ledger.end(completed(1))
+        #expect(ledger.exitStatus == 0)
+        _ = ledger.end(failed(2, .serverRefused(status: 404, phrase: "Not Found")))
+        _ = ledger.end(failed(3, .serverRefused(status: 500, phrase: "")))
+        #expect(ledger.exitStatus == 8)
+        ledger.reject(status: 2)
+        #expect(ledger.exitStatus == 1)
+        #expect(ledger.failed == [2, 3])
+    }
+
+    @Test("A cancelled download is no success")
+    func cancelled() {
+        var ledger = Ledger()
+        _ = ledger.end(DownloadSnapshot(record: .example(state: .cancelled)))
+        #expect(ledger.exitStatus == 11)
+    }
+
+    @Test("Only what this process fetched is counted as fetched")
+    func fetched() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        ledger.start(1, offset: 60)
+        ledger.start(1, offset: 80)
+        _ = ledger.end(completed(1, bytes: 100))
+        #expect(ledger.fetchedBytes == 40)
+        let current = DownloadSnapshot(
+            record: .example(id: 2) {
+                $0.complete(100)
+                $0.completed?.wasCurrent = true
+            })
+        _ = ledger.end(current)
+        #expect(ledger.fetchedBytes == 40)
+        #expect(ledger.completedBytes == 200)
+    }
+}

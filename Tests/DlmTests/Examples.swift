@@ -1,0 +1,37 @@
+import DownloadCore
+import Foundation
+
+extension SourceURL {
+    /// Of a URL that is known to be right.
+    static func example(_ text: String) -> SourceURL {
+        guard case .success(let parsed) = SourceURL.parse(text) else { preconditionFailure("not a URL: \(text)") }
+        return parsed.url
+    }
+}
+
+extension DownloadRecord {
+    static func example(
+        id: DownloadID = 3, url: String = "https://cd.example.org/debian-12.iso", folder: String = "/home/me/iso",
+        state: DownloadState = .queued, _ change: (inout DownloadRecord) -> Void = { _ in }
+    ) -> DownloadRecord {
+        let request = DownloadRequest(url: .example(url), destination: Destination(folder: folder))
+        var record = DownloadRecord(
+            id: id, request: request, state: state, created: Date(timeIntervalSince1970: 1_700_000_000))
+        change(&record)
+        return record
+    }
+
+    /// With so many bytes of so many.
+    mutating func receive(_ received: Int64, of total: Int64?) {
+        resume.total = total
+        if received > 0 { resume.written.insert(0..<received) }
+    }
+
+    mutating func complete(_ bytes: Int64 = 4, path: String = "/home/me/iso/debian-12.iso") {
+        state = .completed
+        fileName = path.split(separator: "/").last.map(String.init)
+        completed = CompletedFile(
+            path: path, bytes: bytes, identity: FileIdentity(inode: 1, born: nil), modified: 0, validators: Validators()
+        )
+    }
+}

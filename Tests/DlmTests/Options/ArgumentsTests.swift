@@ -1,0 +1,37 @@
+import ArgumentParser
+import Testing
+
+@testable import dlm
+
+@Suite("Argument types")
+struct ArgumentsTests {
+    @Test(
+        "A duration is a number of seconds, minutes or hours",
+        arguments: [("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1.5", 1.5), ("0", 0), ("0.5m", 30)])
+    func seconds(text: String, value: Double) throws {
+        #expect(try TransferOptions.parse(["--retry-delay", text]).retryDelay.value == value)
+    }
+
+    @Test(
+        "What is no duration is refused",
+        arguments: ["", "s", "-1", "1d", "1e3", "0x10", "nan", "inf", "1 s", "1.2.3", ".5", "10000000000", "５"])
+    func notSeconds(text: String) {
+        #expect(throws: (any Error).self) { try TransferOptions.parse(["--retry-delay", text]) }
+    }
+
+    @Test(
+        "Ids are numbers and ranges, each meant once, in the order written",
+        arguments: [
+            (["3"], [3]), (["5-8"], [5, 6, 7, 8]), (["7-7"], [7]), (["9", "5-7", "6", "9"], [9, 5, 6, 7]),
+        ] as [([String], [Int64])])
+    func ids(texts: [String], ids: [Int64]) throws {
+        #expect(try Show.parse(texts).ids.ids == ids)
+    }
+
+    @Test(
+        "What is no id is refused",
+        arguments: ["", "0", "3-", "8-5", "a", "1-2-3", "+3", "3.0", "99999999999999999999", "1-9999999"])
+    func notIDs(text: String) {
+        #expect(throws: (any Error).self) { try Show.parse([text]) }
+    }
+}

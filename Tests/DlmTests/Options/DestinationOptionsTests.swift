@@ -1,0 +1,54 @@
+import ArgumentParser
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Where files go")
+struct DestinationOptionsTests {
+    struct Case: Sendable {
+        let arguments: [String]
+        let folder: String
+        let name: String?
+    }
+
+    @Test(
+        "-d gives the folder and -o the name, with folders of its own",
+        arguments: [
+            Case(arguments: [], folder: "/nowhere/work", name: nil),
+            Case(arguments: ["-d", "data"], folder: "/nowhere/work/data", name: nil),
+            Case(arguments: ["-d", "/nowhere/data/"], folder: "/nowhere/data", name: nil),
+            Case(arguments: ["-o", "x.iso"], folder: "/nowhere/work", name: "x.iso"),
+            Case(arguments: ["-o", "iso/x.iso"], folder: "/nowhere/work/iso", name: "x.iso"),
+            Case(arguments: ["-o", "/nowhere/x.iso"], folder: "/nowhere", name: "x.iso"),
+            Case(arguments: ["-o", "/x.iso"], folder: "/", name: "x.iso"),
+            Case(arguments: ["-d", "data", "-o", "a/./b/x"], folder: "/nowhere/work/data/a/b", name: "x"),
+        ])
+    func places(place: Case) throws {
+        let destination = try DestinationOptions.parse(place.arguments).destination(in: "/nowhere/work")
+        #expect(destination.folder == place.folder)
+        #expect(destination.fileName == place.name)
+        #expect(destination.ifExists == .fail)
+        #expect(destination.createsFolders)
+    }
+
+    @Test("The same folder has one spelling, through symbolic links too")
+    func canonical() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "dlm-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let real = folder.appending(path: "real")
+        try FileManager.default.createDirectory(at: real, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: folder.appending(path: "link"), withDestinationURL: real)
+        let expected = FolderPath.canonical(real.path) + "/new/deep"
+        #expect(FolderPath.canonical(folder.path + "/link/new//deep/") == expected)
+        #expect(FolderPath.canonical(folder.path + "/real/../real/./new/deep") == expected)
+        #expect(FolderPath.canonical("/") == "/")
+    }
+
+    @Test("Every way to treat an existing file can be chosen", arguments: Destination.IfExists.allCases)
+    func ifExists(choice: Destination.IfExists) throws {
+        let options = try DestinationOptions.parse(["--if-exists", choice.rawValue])
+        #expect(options.destination(in: "/").ifExists == choice)
+    }
+}

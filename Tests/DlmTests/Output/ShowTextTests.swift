@@ -1,0 +1,97 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("show as text")
+struct ShowTextTests {
+    func text(_ record: DownloadRecord) -> String {
+        let document = ShowDocument(DownloadSnapshot(record: record))
+        return ShowText(document: document, style: Style()).lines.joined(separator: "\n")
+    }
+
+    func attempt(_ received: Int64, _ outcome: String) -> AttemptRecord {
+        var attempt = AttemptRecord(started: Date(timeIntervalSince1970: 1_700_000_000))
+        attempt.ended = attempt.started.addingTimeInterval(5)
+        attempt.received = received
+        attempt.connections = 4
+        attempt.redirects = 2
+        attempt.outcome = outcome
+        attempt.metrics = TransferMetrics()
+        attempt.metrics?.remoteAddress = "192.0.2.7"
+        attempt.metrics?.httpVersion = "1.1"
+        return attempt
+    }
+
+    @Test("A paused download: where from, where to, what is there, how to go on")
+    func paused() {
+        let record = DownloadRecord.example(state: .paused(.interrupt)) {
+            $0.fileName = "debian-12.iso"
+            $0.receive(412 << 20, of: 654 << 20)
+            $0.resume.acceptsRanges = true
+            $0.resume.validators.etag = EntityTag(opaque: "65a1-28d")
+            $0.resume.finalURL = .example("https://mirror2.example.org/debian-12.iso")
+            $0.request.connections = 4
+            $0.attempts = [attempt(412 << 20, "SIGINT")]
+        }
+        #expect(
+            text(record) == """
+                3  debian-12.iso  paused: ended by SIGINT
+                   from        https://cd.example.org/debian-12.iso
+                   final URL   https://mirror2.example.org/debian-12.iso  (2 redirects)
+                   to          /home/me/iso/debian-12.iso
+                   have        412 of 654 MiB (62%), 4 connections; resumable: ETag "65a1-28d"
+                   attempts    1  2023-11-14T22:13:20Z  192.0.2.7  HTTP/1.1  x4  412 MiB in 5.0 s  ended: SIGINT
+                   continue    dlm resume 3
+                """)
+    }
+
+    @Test("A completed one: the file, and no way to go on")
+    func completed() {
+        let record = DownloadRecord.example {
+            $0.complete(654 << 20)
+            $0.completed?.checksum = Checksum(algorithm: .md5, digest: "00")
+            $0.request.checksum = Checksum(algorithm: .md5, digest: "00")
+        }
+        #expect(
+            text(record) == """
+                3  debian-12.iso  completed
+                   from        https://cd.example.org/debian-12.iso
+                   file        /home/me/iso/debian-12.iso
+                   have        654 MiB
+                   checksum    md5:00
+                """)
+    }
+
+    @Test("Secrets are named, not shown; what the server said is escaped")
+    func secrets() {
+        let record = DownloadRecord.example(state: .failed(.serverRefused(status: 400, phrase: "\u{1B}[2J"))) {
+            $0.request.headers = [
+                RequestHeader(name: "Authorization", value: "Bearer hunter2"),
+                RequestHeader(name: "Accept", value: "*/*"),
+            ]
+            $0.request.trust = .insecure
+        }
+        let text = text(record)
+        #expect(!text.contains("hunter2") && !text.contains("\u{1B}"))
+        #expect(text.contains("Authorization: (not stored)") && text.contains("Accept: */*"))
+        #expect(text.contains("not verified") && text.contains("400 \\x1b[2J"))
+    }
+
+    @Test(
+        "How it can be resumed",
+        arguments: [
+            (true, EntityTag(opaque: "a", isWeak: true), nil, "weak ETag W/\"a\""),
+            (true, nil, "Tue, 01 Jan 2030 00:00:00 GMT", "Last-Modified Tue"), (true, nil, nil, "no validators"),
+            (false, nil, nil, "not resumable"),
+        ] as [(Bool, EntityTag?, String?, String)])
+    func resumability(acceptsRanges: Bool, etag: EntityTag?, date: String?, part: String) {
+        let record = DownloadRecord.example(state: .paused(.user)) {
+            $0.receive(1, of: 2)
+            $0.resume.acceptsRanges = acceptsRanges
+            $0.resume.validators = Validators(etag: etag, lastModified: date)
+        }
+        #expect(text(record).contains(part), "\(text(record))")
+    }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import dlm
+
+@Suite("The block at the bottom of the terminal")
+struct TerminalBlockTests {
+    @Test("It is written over in place, ends below itself, and never hides the cursor")
+    func redraw() {
+        var block = TerminalBlock()
+        #expect(block.draw(["one", "two"], columns: 80) == "one\u{1B}[K\ntwo\u{1B}[K\n")
+        #expect(block.draw(["ONE", "TWO"], columns: 80) == "\r\u{1B}[2AONE\u{1B}[K\nTWO\u{1B}[K\n")
+    }
+
+    @Test("Fewer lines clear what is left of the old ones")
+    func shrink() {
+        var block = TerminalBlock()
+        _ = block.draw(["one", "two"], columns: 80)
+        #expect(block.draw(["x"], columns: 80) == "\r\u{1B}[2Ax\u{1B}[K\n\u{1B}[J")
+        #expect(block.draw([], columns: 80) == "\r\u{1B}[1A\u{1B}[J")
+        #expect(block.isEmpty)
+    }
+
+    @Test("A text above it takes it away and draws it again")
+    func insert() {
+        var block = TerminalBlock()
+        _ = block.draw(["one"], columns: 80)
+        let (before, after) = block.around(columns: 80)
+        #expect(before == "\r\u{1B}[1A\u{1B}[J")
+        #expect(after == "one\u{1B}[K\n")
+        #expect(!block.isEmpty)
+    }
+
+    @Test("Nothing drawn needs nothing around it")
+    func empty() {
+        var block = TerminalBlock()
+        #expect(block.around(columns: 80) == ("", ""))
+        #expect(block.erase(columns: 80) == "")
+    }
+
+    @Test("Lines that a narrower terminal broke are all taken away")
+    func narrower() {
+        var block = TerminalBlock()
+        _ = block.draw([String(repeating: "x", count: 70), "short"], columns: 80)
+        #expect(block.draw(["new"], columns: 30) == "\r\u{1B}[4A\u{1B}[Jnew\u{1B}[K\n")
+    }
+
+    @Test("A wider terminal does not break lines")
+    func wider() {
+        var block = TerminalBlock()
+        _ = block.draw(["one", "two"], columns: 30)
+        #expect(block.draw(["new"], columns: 80) == "\r\u{1B}[2A\u{1B}[Jnew\u{1B}[K\n")
+    }
+}

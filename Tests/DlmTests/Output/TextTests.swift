@@ -1,0 +1,94 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Lines for people")
+struct TextTests {
+    static let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 56, message: "reset"))
+
+    @Test(
+        "A failure tells what, on what, why, and what to do where that helps",
+        arguments: [
+            (
+                .serverRefused(status: 404, phrase: "Not Found"), 0,
+                "https://cd.example.org/debian-12.iso: 404 Not Found"
+            ),
+            (.serverRefused(status: 404, phrase: "Not Found"), 5, "3: debian-12.iso: 404 Not Found; run: dlm resume 3"),
+            (lost, 0, "https://cd.example.org/debian-12.iso: connection lost: reset; run: dlm resume 3"),
+            (lost, 5, "3: debian-12.iso: connection lost: reset; run: dlm resume 3"),
+            (.fileFailed(.permissionDenied, path: "/x"), 0, "/x: permission denied"),
+            (.cancelled, 0, "https://cd.example.org/debian-12.iso: cancelled"),
+            (.authenticationFailed(status: 401), 0, "https://cd.example.org/debian-12.iso: 401 Unauthorized"),
+        ] as [(DownloadError, Int64, String)])
+    func failures(error: DownloadError, received: Int64, line: String) {
+        let record = DownloadRecord.example(state: .failed(error)) { $0.receive(received, of: nil) }
+        #expect(FailureText.line(record, error) == line)
+    }
+
+    @Test("Secrets that are missing are asked for with the command to give them")
+    func missingSecrets() {
+        let error = DownloadError.requestInvalid(.missingSecrets(["Authorization"]))
+        let line = FailureText.line(.example(state: .failed(error)), error)
+        #expect(line.contains("Authorization") && line.hasSuffix("; run: dlm resume 3 -H 'NAME: VALUE'"))
+    }
+
+    @Test(
+        "Ids are written as ranges, and not at all when that is long",
+        arguments: [
+            ([3], "3"), ([3, 4, 5, 8], "3-5 8"), ([1, 3, 5, 7, 9, 11, 13, 15], "1 3 5 7 9 11 13 15"),
+            ([1, 3, 5, 7, 9, 11, 13, 15, 17], nil), ([], ""),
+        ] as [([Int64], String?)])
+    func ranges(ids: [Int64], text: String?) {
+        #expect(SummaryText.ranges(ids) == text)
+    }
+
+    @Test("What was paused tells how far it is")
+    func paused() {
+        let records: [DownloadRecord] = [
+            .example(id: 1, state: .paused(.interrupt)) { $0.receive(0, of: 100) },
+            .example(id: 2, state: .paused(.interrupt)) { $0.receive(2048, of: nil) },
+            .example(id: 3, state: .paused(.interrupt)) { $0.receive(412 << 20, of: 654 << 20) },
+            .example(id: 4) { $0.complete() },
+        ]
+        let lines = PausedText.lines(
+            ids: [1, 2, 3, 4], snapshots: records.map { DownloadSnapshot(record: $0) }, isPartOfList: false)
+        #expect(
+            lines == [
+                "1 debian-12.iso paused; continue with: dlm resume 1",
+                "2 debian-12.iso paused at 2 KiB; continue with: dlm resume 2",
+                "3 debian-12.iso paused at 62% (412 MiB); continue with: dlm resume 3",
+            ])
+    }
+
+    @Test("The summary counts what was complete and what failed")
+    func summary() {
+        var ledger = Ledger()
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 1) { $0.complete(10 << 20) }))
+        ledger.start(2, offset: 0)
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 2) { $0.complete(20 << 20) }))
+        #expect(
+            SummaryText.line(ledger, seconds: 10, style: Style())
+                == "2 downloads complete, 30 MiB in 10 s (2.0 MiB/s)")
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
+        #expect(
+            SummaryText.line(ledger, seconds: 1, style: Style())
+                == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
+    }
+
+    @Test("A new version on the server is told always, other changes to --verbose only")
+    func events() {
+        let snapshot = DownloadSnapshot(record: .example(state: .running))
+        let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")
+        #expect(ProgressText.text(restart, verbosity: 0) == "3: debian-12.iso: starts over: the ETag changed")
+        let others: [DownloadEvent] = [
+            .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost),
+            .didPause(snapshot),
+        ]
+        for event in others {
+            #expect(ProgressText.text(event, verbosity: 0) == nil)
+            #expect(ProgressText.text(event, verbosity: 1)?.hasPrefix("3: debian-12.iso: ") == true)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("What the display shows")
+struct ProgressModelTests {
+    let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    func progress(
+        _ id: DownloadID, _ state: DownloadState = .running, received: Int64 = 0, total: Int64? = nil
+    ) -> DownloadProgress {
+        DownloadProgress(id: id, name: "f\(id)", state: state, received: received, total: total)
+    }
+
+    func ledger(_ ids: DownloadID..., hasAll: Bool = true) -> Ledger {
+        var ledger = Ledger()
+        for id in ids { ledger.expect(id, .here) }
+        ledger.hasAll = hasAll
+        return ledger
+    }
+
+    @Test("One download has no total line")
+    func one() {
+        var ledger = ledger(1)
+        var model = ProgressModel()
+        let frame = model.frame([progress(1, received: 5, total: 10)], &ledger, time: 0, now: now)
+        #expect(frame == ProgressFrame(rows: [.init(name: "f1", received: 5, total: 10)]))
+    }
+
+    @Test("Speed and time left come from what was seen")
+    func speed() {
+        var ledger = ledger(1)
+        var model = ProgressModel()
+        _ = model.frame([progress(1, received: 1000, total: 5000)], &ledger, time: 0, now: now)
+        let frame = model.frame([progress(1, received: 2000, total: 5000)], &ledger, time: 1, now: now)
+        #expect(frame.rows.first?.speed == 1000)
+        #expect(frame.rows.first?.time == "0:03")
+    }
+
+    @Test("Those at work come first, then those that wait, in order")
+    func order() {
+        var ledger = ledger(1, 2, 3, 4)
+        var model = ProgressModel()
+        let states = [
+            progress(1, .queued), progress(2, .waiting(.retry(.cancelled), until: nil)), progress(4), progress(3),
+        ]
+        let frame = model.frame(states, &ledger, time: 0, now: now)
+        #expect(frame.rows.map(\.name) == ["f3", "f4", "f2", "f1"])
+        #expect(frame.rows.map(\.isActive) == [true, true, true, false])
+    }
+
+    @Test("A wait tells when and why")
+    func waiting() {
+        var ledger = ledger(1)
+        var model = ProgressModel()
+        let error = DownloadError.serverRefused(status: 503, phrase: "Busy")
+        let waiting = progress(1, .waiting(.retry(error), until: now.addingTimeInterval(3.2)))
+        let frame = model.frame([waiting], &ledger, time: 0, now: now)
+        #expect(frame.rows.first?.note == "retry in 4 s: 503 Busy")
+    }
+
+    @Test("All bytes there: it is being verified")
+    func finishing() {
+        var ledger = ledger(1)
+        var model = ProgressModel()
+        var done = progress(1, received: 10, total: 10)
+        done.isFinishing = true
+        #expect(model.frame([done], &ledger, time: 0, now: now).rows.first?.note == "verifying")
+    }
+
+    @Test("The total counts what is complete, and knows its size only when all sizes are known")
+    func total() {
+        var ledger = ledger(1, 2, 3)
+        var model = ProgressModel()
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 3) { $0.complete(100) }))
+        var frame = model.frame([progress(1, received: 10, total: 50)], &ledger, time: 0, now: now)
+        #expect(frame.total == .init(downloads: 3, done: 1, failed: 0, received: 110, bytes: nil))
+        frame = model.frame(
+            [progress(1, received: 10, total: 50), progress(2, received: 5, total: 20)], &ledger, time: 0, now: now)
+        #expect(frame.total == .init(downloads: 3, done: 1, failed: 0, received: 115, bytes: 170))
+        ledger.hasAll = false
+        frame = model.frame(
+            [progress(1, received: 10, total: 50), progress(2, received: 5, total: 20)], &ledger, time: 0, now: now)
+        #expect(frame.total?.bytes == nil)
+    }
+
+    @Test("What was there before is no speed")
+    func resumed() {
+        var ledger = ledger(1, 2)
+        var model = ProgressModel()
+        _ = model.frame([], &ledger, time: 0, now: now)
+        ledger.start(1, offset: 1_000_000)
+        let frame = model.frame([progress(1, received: 1_000_500)], &ledger, time: 1, now: now)
+        #expect(frame.total?.speed == 500)
+    }
+
+    @Test("A download of another process is shown while it is followed")
+    func elsewhere() {
+        var ledger = Ledger()
+        ledger.expect(9, .elsewhere)
+        ledger.hasAll = true
+        var model = ProgressModel()
+        model.update(progress(9, received: 1, total: 2))
+        #expect(model.frame([], &ledger, time: 0, now: now).rows.map(\.name) == ["f9"])
+        model.forget(9)
+        #expect(model.frame([], &ledger, time: 0, now: now).rows == [])
+    }
+
+    @Test("Plain lines tell the few, or the total of many")
+    func plain() {
+        let rows = (1...5).map { ProgressFrame.Row(name: "f\($0)", received: 63, total: 100, speed: 10, time: "0:04") }
+        let total = ProgressFrame.Total(downloads: 7, done: 1, failed: 1, received: 2048, bytes: nil, speed: 1024)
+        #expect(
+            PlainProgress.lines(ProgressFrame(rows: Array(rows.prefix(1))))
+                == ["f1: 63%, 63/100 B, 10 B/s, 0:04 left"])
+        #expect(
+            PlainProgress.lines(ProgressFrame(rows: rows, total: total))
+                == ["7 downloads: 1 done, 1 failed, 2 KiB, 1.0 KiB/s"])
+        let waiting = ProgressFrame.Row(name: "w", received: 0, note: "retry in 4 s: 503 Busy")
+        let idle = ProgressFrame.Row(name: "q", received: 0, note: "queued", isActive: false)
+        #expect(PlainProgress.lines(ProgressFrame(rows: [waiting, idle])) == ["w: retry in 4 s: 503 Busy"])
+    }
+}
