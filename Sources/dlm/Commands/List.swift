@@ -15,7 +15,7 @@ struct List: ContextCommand {
         help: ArgumentHelp("Only downloads in this state; repeatable.", valueName: "state"))
     var state: [DownloadState.Kind] = []
 
-    @Option(help: ArgumentHelp("Only the newest so many.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only the newest so many.", valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Also the completed and cancelled ones.")
