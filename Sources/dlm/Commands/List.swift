@@ -34,9 +34,8 @@ struct List: ContextCommand {
             let snapshots = try await service.snapshots(DownloadSelection(which, limit: limit))
             let rows = snapshots.map { ListDocument($0) }
             let style = context.style(output)
-            for line in output.json ? rows.map(\.json) : ListTable(rows: rows, style: style).lines {
-                context.console.print(line)
-            }
+            let table = ListTable(rows: rows, style: style, columns: context.console.outputColumns)
+            for line in output.json ? rows.map(\.json) : table.lines { context.console.print(line) }
             return 0
         }
     }

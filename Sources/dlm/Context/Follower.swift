@@ -84,12 +84,11 @@ final class Follower: Sendable {
 
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
-        display.freeze()
+        await display.last(self)
         await service.pauseAll(reason)
         let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
         let shown = Array(ids.prefix(Narrator.pausedLines + 1))
         let snapshots = (try? await service.snapshots(.ids(shown))) ?? []
-        await display.last(self)
         narrator.paused(ids: ids, snapshots: snapshots, isPartOfList: isPartOfList)
     }
 
@@ -103,12 +102,15 @@ final class Follower: Sendable {
     private func handle(_ message: Message) async throws {
         switch message {
         case .added(let downloads):
+            display.expect(downloads.map(\.record.displayName))
             ledger.withLock { ledger in
                 for download in downloads {
                     ledger.expect(download.record.id, download.kind == .joined ? .elsewhere : .here)
                 }
             }
-        case .claimed(let downloads): downloads.forEach(claimed)
+        case .claimed(let downloads):
+            display.expect(downloads.map(\.record.displayName))
+            downloads.forEach(claimed)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
         case .event(let event): handle(event)

@@ -28,7 +28,7 @@ struct Narrator: Sendable {
     /// The last word on a download, the moment it has ended.
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay) {
         if snapshot.record.state == .completed {
-            display.settle(snapshot)
+            display.settle(snapshot.record)
             if !options.quiet, !options.json, let file = snapshot.record.completed { console.print(path: file.path) }
             if options.verbose > 0, !options.quiet {
                 for line in ProgressText.details(snapshot.record) { console.report(line) }
@@ -41,9 +41,9 @@ struct Narrator: Sendable {
 
     /// One line, where a person is looking.
     func summarize(_ ledger: Ledger) {
-        guard console.errorsAreTerminal, !options.quiet, ledger.count > 0 else { return }
+        guard console.errorsAreTerminal, !options.quiet else { return }
         let seconds = (ContinuousClock.now - started) / .seconds(1)
-        console.note(SummaryText.line(ledger, seconds: seconds, style: style))
+        if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) {

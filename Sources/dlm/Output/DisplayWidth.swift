@@ -14,6 +14,12 @@ enum DisplayWidth {
         return width
     }
 
+    /// At most `columns` wide; what is cut from the end leaves a `…`.
+    static func cutEnd(_ text: String, to columns: Int) -> String {
+        guard of(text) > columns else { return text }
+        return columns < 1 ? "" : String(prefix(of: Array(text), to: columns - 1)) + "…"
+    }
+
     /// At most `columns` wide; what is cut from the middle leaves a `…`, so that the extension stays.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }

@@ -15,7 +15,9 @@ enum ProgressText {
             var retry = "tries again"
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
             return "\(name): \(Redaction.hidingUserInformation(error.description)); \(retry)"
-        case .didPause where verbosity > 0: return "\(name): paused"
+        // Those that a signal paused are told with how to go on.
+        case .didPause(let snapshot) where verbosity > 0 && snapshot.record.state == .paused(.user):
+            return "\(name): paused"
         case .didAdd, .didStart, .willRetry, .didPause, .didCancel, .didComplete, .didFail: return nil
         }
     }
@@ -33,7 +35,7 @@ enum ProgressText {
                 if let version = metrics.httpVersion { parts.append("HTTP/\(version)") }
                 parts.append("first byte after \(milliseconds(metrics.firstByte))")
             }
-            if let outcome = attempt.outcome { parts.append(outcome) }
+            if let outcome = attempt.outcome, outcome != "completed" { parts.append(outcome) }
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let checksum = record.completed?.checksum { lines.append("\(name): \(checksum) verified") }

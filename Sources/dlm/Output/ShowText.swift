@@ -14,11 +14,13 @@ struct ShowText {
         add("from", document.url)
         add("final URL", finalURL)
         add(document.state == "completed" ? "file" : "to", document.path ?? document.folder + "/")
-        add("have", have)
+        add(document.state == "completed" ? "size" : "have", have)
         add("checksum", document.checksum)
         for header in document.headers { add("header", header) }
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("session", document.session)
+        add("added", Self.text(document.created))
+        add("finished", document.state == "completed" ? Self.text(document.updated) : nil)
         for (index, attempt) in document.attempts.enumerated() {
             add(index == 0 ? "attempts" : "", Self.text(attempt, number: index + 1))
         }
@@ -44,6 +46,7 @@ struct ShowText {
     }
 
     private var have: String {
+        if document.state == "completed" { return Units.size(document.received) }
         var parts = [
             document.total.map { "\(Units.size(document.received)) of \(Units.size($0))" }
                 ?? Units.size(document.received)
@@ -54,7 +57,7 @@ struct ShowText {
     }
 
     private var resumability: String? {
-        guard document.state != "completed", document.received > 0 else { return nil }
+        guard document.received > 0 else { return nil }
         guard document.acceptsRanges else { return "not resumable: the server takes no ranges" }
         if let etag = document.etag {
             return etag.hasPrefix("W/") ? "resumable: weak ETag \(etag)" : "resumable: ETag \(etag)"
@@ -64,13 +67,23 @@ struct ShowText {
     }
 
     private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {
-        var parts = ["\(number)", attempt.started.formatted(.iso8601)]
+        var parts = ["\(number)", text(attempt.started)]
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
-        let span = attempt.ended.map { " in \(Units.time($0.timeIntervalSince(attempt.started)))" } ?? ""
-        parts.append(Units.size(attempt.received) + span)
-        if let outcome = attempt.outcome { parts.append("ended: \(outcome)") }
+        if attempt.received > 0 || attempt.outcome == nil {
+            let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
+            parts.append(Units.size(attempt.received) + span)
+        }
+        // That it completed is told by the state.
+        if let outcome = attempt.outcome, outcome != "completed" { parts.append(outcome) }
         return parts.joined(separator: "  ")
+    }
+
+    /// `2026-11-21 10:31:07`, as clocks here show it.
+    private static func text(_ date: Date) -> String {
+        date.formatted(
+            Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current).year().month().day().time(
+                includingFractionalSeconds: false))
     }
 }

@@ -2,17 +2,24 @@ import DownloadKit
 
 /// The line at the end, and how downloads are named in few words.
 enum SummaryText {
-    static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String {
+    /// Nil when it would only say again that the one download failed.
+    static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
+        guard ledger.count > 1 || ledger.completed > 0 else { return nil }
         var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
         if ledger.failed.isEmpty {
-            text += style.good(" complete")
+            text += " " + style.good("complete")
         } else {
-            let failed = style.bad("\(ledger.failed.count) failed")
-            text += ": \(ledger.completed) complete, \(failed)"
+            text += ": \(ledger.completed) complete, " + style.bad("\(ledger.failed.count) failed")
         }
-        text += ", \(Units.size(ledger.completedBytes)) in \(Units.time(seconds))"
+        if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))verified" }
+        if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
+        text += ", \(Units.size(ledger.completedBytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
         return text
+    }
+
+    private static func some(_ count: Int, of ledger: Ledger) -> String {
+        count == ledger.completed ? "" : "\(count) of them "
     }
 
     /// `3 5-8`; nil when that would be long.
@@ -48,8 +55,10 @@ enum PausedText {
     private static func line(_ snapshot: DownloadSnapshot) -> String {
         let progress = snapshot.progress
         let size = Units.size(progress.received)
-        let place = Units.percent(progress.received, of: progress.total).map { "\($0)% (\(size))" } ?? size
-        let what = "\(snapshot.id) \(snapshot.record.displayName)"
-        return "\(what) paused at \(place); continue with: dlm resume \(snapshot.id)"
+        var what = "\(snapshot.id) \(snapshot.record.displayName) paused"
+        if progress.received > 0 {
+            what += " at " + (Units.percent(progress.received, of: progress.total).map { "\($0)% (\(size))" } ?? size)
+        }
+        return "\(what); continue with: dlm resume \(snapshot.id)"
     }
 }

@@ -34,6 +34,13 @@ enum Units {
         return minutes + ":" + twoDigits(whole % 60)
     }
 
+    /// What something took: `0.4 s`, `12 s`, `1:02:03`.
+    static func duration(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds < 60 else { return time(seconds) }
+        let tenths = Int((max(0, seconds) * 10).rounded(.up))
+        return tenths < 100 ? "\(tenths / 10).\(tenths % 10) s" : "\((tenths + 9) / 10) s"
+    }
+
     /// Whole percent, 100 only for all of it; nil while the whole is unknown.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }

@@ -10,12 +10,12 @@ final class ProgressDisplay: Sendable {
 
     private static let framesPerSecond = 8.0
     private static let secondsPerPlainLine = 5.0
-    /// More finished lines at a time than this are told by their paths and the summary alone.
-    private static let settledLines = 100
 
     private struct State {
         var model = ProgressModel()
         var isFrozen = false
+        /// Of the names shown so far.
+        var widest = 0
     }
 
     let mode: Mode
@@ -42,40 +42,43 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Makes room for names before their lines are drawn.
+    func expect(_ names: [String]) {
+        guard mode == .bar else { return }
+        let widest = names.map { DisplayWidth.of(Escaping.line($0)) }.max() ?? 0
+        state.withLock { $0.widest = max($0.widest, widest) }
+    }
+
     /// A download of another process as it was seen.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
     func forget(_ id: DownloadID) { state.withLock { $0.model.forget(id) } }
 
-    /// The line of a download that is complete scrolls away above the others.
-    func settle(_ snapshot: DownloadSnapshot) {
-        guard mode == .bar, let file = snapshot.record.completed else { return }
-        let row = ProgressFrame.Row(
-            name: snapshot.record.displayName, state: .complete, received: file.bytes, total: file.bytes,
-            note: SettledText.note(snapshot.record))
-        console.note(renderer.line(row))
+    /// The line of a download that is complete scrolls away above the others. Where paths are shown too, they are
+    /// enough.
+    func settle(_ record: DownloadRecord) {
+        guard mode == .bar, !console.outputIsTerminal, let row = ProgressFrame.Row(settled: record) else { return }
+        console.note(renderer(ProgressFrame(rows: [row])).line(row))
     }
 
-    /// No more frames: what is drawn stays until ``last(_:)``.
-    func freeze() { state.withLock { $0.isFrozen = true } }
-
-    /// Draws once more and leaves that standing.
+    /// Draws once more, and leaves that standing.
     func last(_ follower: Follower) async {
+        state.withLock { $0.isFrozen = true }
         guard mode == .bar else { return }
-        let lines = renderer.lines(await frame(follower))
+        let frame = await frame(follower)
         console.clearBlock()
-        for line in lines { console.note(line) }
+        for line in renderer(frame).lines(frame) { console.note(line) }
     }
 
     func end() {
-        freeze()
+        state.withLock { $0.isFrozen = true }
         console.clearBlock()
     }
 
     private func draw(_ follower: Follower) async {
         let frame = await frame(follower)
         guard !state.withLock(\.isFrozen), !Task.isCancelled else { return }
-        console.draw(frame.rows.isEmpty && frame.total == nil ? [] : renderer.lines(frame))
+        console.draw(renderer(frame).lines(frame))
     }
 
     private func tell(_ follower: Follower) async {
@@ -92,8 +95,12 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    private var renderer: ProgressRenderer {
+    private func renderer(_ frame: ProgressFrame) -> ProgressRenderer {
         let size = console.size
-        return ProgressRenderer(width: size.columns, height: size.rows, style: style)
+        let widest = state.withLock { state in
+            state.widest = max(state.widest, ProgressRenderer.widest(frame))
+            return state.widest
+        }
+        return ProgressRenderer(width: size.columns, height: size.rows, widest: widest, style: style)
     }
 }

@@ -14,6 +14,8 @@ struct ProgressFrame: Equatable {
         var speed: Double?
         /// In place of speed and time left.
         var note: String?
+        /// Seconds, of one that is complete.
+        var took: Double?
 
         var secondsLeft: Double? { TimeLeft.seconds(received: received, total: total, speed: speed) }
     }
