@@ -32,6 +32,7 @@ protocol ContextCommand: ParsableCommand {
 @main
 enum Program {
     static func main() {
+        Console.openClosedStreams()
         let signals = Signals()
         signals.block()
         let console = Console()

@@ -121,11 +121,17 @@ extension RequestFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformedURL(let text): "\(text): malformed URL"
-        case .missingScheme(let text): "\(text): not a URL; did you mean https://\(text)?"
-        case .unsupportedScheme(let scheme): "unsupported scheme \(scheme):// (http and https work)"
+        case .missingScheme(let text): "\(text): not a URL; did you mean \(Self.completed(text))?"
+        case .unsupportedScheme(let text): "\(text): unsupported scheme; http and https work"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
         }
+    }
+
+    /// What was probably meant by `example.org/x` or `http:/example.org/x`.
+    private static func completed(_ text: String) -> String {
+        let scheme = ["https:", "http:"].first { text.lowercased().hasPrefix($0) } ?? ""
+        return (scheme.isEmpty ? "https:" : scheme) + "//" + text.dropFirst(scheme.count).drop { $0 == "/" }
     }
 }
 

@@ -18,6 +18,7 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
 public enum RequestFailure: Codable, Equatable, Sendable {
     case malformedURL(String)
     case missingScheme(String)
+    /// With the URL.
     case unsupportedScheme(String)
     /// Secrets are not stored: they must be given again.
     case missingSecrets([String])

@@ -15,7 +15,7 @@ struct List: ContextCommand {
         help: ArgumentHelp("Only downloads in this state; repeatable.", valueName: "state"))
     var state: [DownloadState.Kind] = []
 
-    @Option(help: ArgumentHelp("Only the newest so many.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Only the newest so many.", valueName: "n"))
     var limit: Int?
 
     @Flag(help: "Also the completed and cancelled ones.")
@@ -34,9 +34,8 @@ struct List: ContextCommand {
             let snapshots = try await service.snapshots(DownloadSelection(which, limit: limit))
             let rows = snapshots.map { ListDocument($0) }
             let style = context.style(output)
-            for line in output.json ? rows.map(\.json) : ListTable(rows: rows, style: style).lines {
-                context.console.print(line)
-            }
+            let table = ListTable(rows: rows, style: style, columns: context.console.outputColumns)
+            for line in output.json ? rows.map(\.json) : table.lines { context.console.print(line) }
             return 0
         }
     }

@@ -9,6 +9,13 @@ struct Manual: ContextCommand {
     @Argument(help: ArgumentHelp("An existing folder.", valueName: "folder"), completion: .directory)
     var folder: String
 
+    func validate() throws {
+        var isFolder = ObjCBool(false)
+        if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
+            throw ValidationError("\(folder): no such folder")
+        }
+    }
+
     func run(in context: Context) async throws -> Int32 {
         for page in try ManualPage.all() {
             try page.text.write(toFile: "\(folder)/\(page.fileName)", atomically: true, encoding: .utf8)

@@ -8,7 +8,9 @@ struct Remove: ContextCommand {
         abstract: "Forget downloads and delete their partial files.",
         discussion: "A finished file stays, unless --delete-file is given.", aliases: ["rm"])
 
-    @Argument(help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        transform: IDRange.init(argument:))
     var ids: [IDRange]
 
     @Flag(help: "Also delete the finished files.")

@@ -8,7 +8,9 @@ struct Resume: ContextCommand {
         abstract: "Go on with downloads that were paused, interrupted or failed.",
         discussion: "Ends when all are finished, with their status. Secrets are not stored: give them again with -H.")
 
-    @Argument(help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        transform: IDRange.init(argument:))
     var ids: [IDRange] = []
 
     @Flag(help: "Everything that dlm list shows.")

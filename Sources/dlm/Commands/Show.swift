@@ -6,7 +6,9 @@ import Foundation
 struct Show: ContextCommand {
     static let configuration = CommandConfiguration(abstract: "Show everything about downloads.")
 
-    @Argument(help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        transform: IDRange.init(argument:))
     var ids: [IDRange]
 
     @OptionGroup(title: "Output") var output: OutputOptions

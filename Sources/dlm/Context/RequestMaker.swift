@@ -25,9 +25,10 @@ struct RequestMaker: Sendable {
             var request = template(url)
             request.credential = credential
             return .success(request)
-        case .failure(.malformed): return .failure(.requestInvalid(.malformedURL(text)))
+        case .failure(.malformed):
+            return .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
         case .failure(.missingScheme): return .failure(.requestInvalid(.missingScheme(text)))
-        case .failure(.unsupportedScheme(let scheme)): return .failure(.requestInvalid(.unsupportedScheme(scheme)))
+        case .failure(.unsupportedScheme): return .failure(.requestInvalid(.unsupportedScheme(text)))
         }
     }
 

@@ -3,26 +3,50 @@ import Foundation
 
 /// What the argument parser has to say: help on stdout, or one line on stderr with status 2.
 struct UsageReport {
-    private let message: String
-    private let isHelp: Bool
+    let message: String
+    let status: Int32
 
-    init(_ error: any Error) {
-        isHelp = DLM.exitCode(for: error) == .success
-        message = isHelp ? DLM.fullMessage(for: error) : Self.oneLine(DLM.message(for: error))
+    /// - Parameter arguments: without the program's name.
+    init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+        let code = DLM.exitCode(for: error)
+        if code == .success {
+            status = 0
+            message = DLM.fullMessage(for: error)
+        } else if code == .validationFailure {
+            status = 2
+            let command = arguments.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
+            message = UnknownCommand(command)?.message ?? Self.explained(DLM.message(for: error), command)
+        } else {
+            status = 1
+            message = Self.oneLine(DLM.message(for: error))
+        }
     }
 
     func print(on console: Console) -> Int32 {
-        if isHelp {
+        if status == 0 {
             console.print(message)
-            return 0
+        } else {
+            console.report(message)
         }
-        console.report(message.contains("; ") ? message : "\(message); run: dlm --help")
-        return 2
+        return status
+    }
+
+    /// With what to do, unless the parser said it.
+    private static func explained(_ text: String, _ command: String?) -> String {
+        let line = oneLine(text)
+        if line.contains("; ") { return line }
+        return line + "; run: dlm \(command.map { "\($0) " } ?? "")--help"
     }
 
     /// The parser's sentences in the manner of our own: no capital, no full stop, no line break.
     private static func oneLine(_ text: String) -> String {
-        var words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let items = lines.filter { $0.hasPrefix("- ") }.map { $0.dropFirst(2) }
+        var words = lines.filter { !$0.hasPrefix("- ") }.joined(separator: " ")
+        if !items.isEmpty { words += " " + items.joined(separator: ", ") }
+        words = words.replacing(". Did you mean", with: "; did you mean")
+            .replacing(". Please provide one of the following:", with: "; give one of")
+            .replacing(". Please provide one of", with: "; give one of")
         while words.hasSuffix(".") { words.removeLast() }
         guard let first = words.first else { return "wrong usage" }
         return first.lowercased() + words.dropFirst()

@@ -40,6 +40,8 @@ struct CommandDescription: Decodable {
         try JSONDecoder().decode(Root.self, from: Data(DLM._dumpHelp().utf8)).command
     }
 
+    var names: [String] { [commandName] + (aliases ?? []) }
+
     /// Without hidden ones and `help`.
     var visibleCommands: [CommandDescription] {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }

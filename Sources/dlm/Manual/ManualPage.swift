@@ -18,9 +18,8 @@ struct ManualPage {
         roff.section("DESCRIPTION", Roff.escaped(root.discussion ?? ""))
         roff.begin("COMMANDS")
         for command in root.visibleCommands {
-            let names = [command.commandName] + (command.aliases ?? [])
             roff.entry(
-                names.map { "\\fBdlm " + Roff.escaped($0) + "\\fR" }.joined(separator: ", "),
+                command.names.map { "\\fBdlm " + Roff.escaped($0) + "\\fR" }.joined(separator: ", "),
                 Roff.escaped("\(command.abstract ?? "") See dlm-\(command.commandName)(1)."))
         }
         options(root, &roff)

@@ -3,12 +3,13 @@ import DownloadKit
 import Foundation
 
 /// A duration in seconds: `30`, `30s`, `5m`, `2h`, `1.5`.
-struct Seconds: ExpressibleByArgument, Equatable {
+struct Seconds: Equatable {
     let value: Double
 
     init(_ value: Double) { self.value = value }
 
-    init?(argument: String) {
+    /// For the parser's `transform`: the error becomes the end of its message.
+    init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
         var digits = argument[...]
         var factor = 1.0
@@ -18,22 +19,25 @@ struct Seconds: ExpressibleByArgument, Equatable {
         }
         guard let first = digits.first, first != ".", digits.allSatisfy({ "0123456789.".contains($0) }),
             let number = Double(digits), number * factor <= 1e9
-        else { return nil }
+        else { throw ValidationError("give a time such as 30, 1.5s, 5m or 2h") }
         value = number * factor
     }
+}
 
-    var defaultValueDescription: String { value.formatted(.number.grouping(.never)) }
+extension Seconds: CustomStringConvertible {
+    /// As it is written, without a unit.
+    var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
 
 /// Download ids as they are written: `3`, or the range `5-8`.
-struct IDRange: ExpressibleByArgument, Equatable {
+struct IDRange: Equatable {
     let ids: ClosedRange<DownloadID>
 
-    init?(argument: String) {
+    init(argument: String) throws {
         let parts = argument.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = Self.number(parts[0]), let last = parts.count == 2 ? Self.number(parts[1]) : first,
             first <= last, last - first < Self.largest
-        else { return nil }
+        else { throw ValidationError("give a number such as 3, or a range such as 5-8") }
         ids = first...last
     }
 

@@ -29,8 +29,10 @@ struct DestinationOptions: ParsableArguments {
             throw ValidationError("-o -: writing to standard output is not built yet; give a file name")
         }
         if output.hasSuffix("/") { throw ValidationError("-o \(output): names a folder; give folders with -d") }
-        if ["", ".", ".."].contains(String(output.split(separator: "/").last ?? "")) {
-            throw ValidationError("-o: no file name given")
+        let name = String(output.split(separator: "/").last ?? "")
+        if ["", ".", ".."].contains(name) { throw ValidationError("-o: no file name given") }
+        if !FileNaming.isUsable(name) {
+            throw ValidationError("-o: the name is too long; give at most \(FileNaming.longest) bytes")
         }
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }

@@ -6,7 +6,7 @@ import Foundation
 struct RenewableOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp("Connections for each file, 1 to 64.", valueName: "n"))
+        help: ArgumentHelp("Connections for each file, 1 to 64; at first 1.", valueName: "n"))
     var connections: Int?
 
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
@@ -38,9 +38,14 @@ struct RenewableOptions: ParsableArguments {
 
 /// How the requests of `get` are made and repeated.
 struct TransferOptions: ParsableArguments {
+    // The parser does not tell the defaults of what it transforms.
+    private static let delay = Seconds(RetryPolicy().delay)
+    private static let connect = Seconds(DownloadRequest.Timeouts().connect)
+    private static let stall = Seconds(DownloadRequest.Timeouts().stall)
+
     @Option(
         name: [.customShort("j"), .long],
-        help: ArgumentHelp("Downloads that run at the same time.", valueName: "n"))
+        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
     var maxConcurrent: Int?
 
     @Option(
@@ -50,19 +55,29 @@ struct TransferOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Attempts after the first that failed, counted anew after progress.", valueName: "n"))
     var retries = RetryPolicy().limit
 
-    @Option(help: ArgumentHelp("Before the first repetition; doubles each time.", valueName: "time"))
-    var retryDelay = Seconds(RetryPolicy().delay)
+    @Option(
+        help: ArgumentHelp(
+            "Before the first repetition, \(Self.delay) unless given; doubles each time.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var retryDelay = Self.delay
 
-    @Option(help: ArgumentHelp("For name lookup, connection and TLS together.", valueName: "time"))
-    var connectTimeout = Seconds(DownloadRequest.Timeouts().connect)
+    @Option(
+        help: ArgumentHelp(
+            "For name lookup, connection and TLS together; \(Self.connect) unless given.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var connectTimeout = Self.connect
 
-    @Option(help: ArgumentHelp("Cut a connection that brings no byte for so long, and retry.", valueName: "time"))
-    var stallTimeout = Seconds(DownloadRequest.Timeouts().stall)
+    @Option(
+        help: ArgumentHelp(
+            "Cut a connection that brings no byte for so long, and retry; \(Self.stall) unless given.",
+            valueName: "time"),
+        transform: Seconds.init(argument:))
+    var stallTimeout = Self.stall
 
     @Option(help: ArgumentHelp("Redirects that are followed.", valueName: "n"))
     var maxRedirects = RedirectPolicy().limit
 
-    @Option(help: ArgumentHelp("Higher starts earlier.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts earlier.", valueName: "n"))
     var priority = 0
 
     func validate() throws {

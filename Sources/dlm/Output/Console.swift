@@ -26,11 +26,22 @@ final class Console: Sendable {
         errorsAreTerminal = isatty(errors) == 1
     }
 
+    /// Descriptors that the caller closed become /dev/null: a file that is opened later must not get their numbers,
+    /// and with them what is written for people.
+    static func openClosedStreams() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest free number is this one.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// Of stdout; nil when it is no terminal.
+    var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }
+
     /// Columns and rows of the terminal at this moment.
     var size: (columns: Int, rows: Int) {
-        let columns = Int(dlm_terminal_columns(errors))
         let rows = Int(dlm_terminal_rows(errors))
-        return (columns > 0 ? columns : 80, rows > 0 ? rows : 24)
+        return (Self.columns(of: errors), rows > 0 ? rows : 24)
     }
 
     /// A line of data, as it stands.
@@ -98,6 +109,11 @@ final class Console: Sendable {
     /// stderr has nobody to complain to.
     private func send(_ text: String) {
         if !text.isEmpty { _ = Self.writeAll(text, to: errors) }
+    }
+
+    private static func columns(of terminal: Int32) -> Int {
+        let columns = Int(dlm_terminal_columns(terminal))
+        return columns > 0 ? columns : 80
     }
 
     /// One write(2) where the kernel takes all at once. Returns 0 or errno.

@@ -2,15 +2,26 @@
 struct ListTable {
     private static let header = ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"]
 
+    /// A name is not cut below this, whatever the terminal.
+    private static let shortestName = 16
+
     let rows: [ListDocument]
     let style: Style
+    /// Of the terminal; nil cuts nothing.
+    var columns: Int?
 
     /// Header included; none at all when there is no row.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let table = [Self.header] + rows.map(cells)
-        let widths = table.reduce(into: Self.header.map { _ in 0 }) { widths, cells in
+        var widths = table.reduce(into: Self.header.map { _ in 0 }) { widths, cells in
             for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
+        }
+        if let columns {
+            let room = columns - widths.dropLast().reduce(1) { $0 + $1 + 2 }
+            let note = rows.compactMap(\.note).map { DisplayWidth.of(Escaping.line($0)) + 2 }.max() ?? 0
+            let name = min(widths[widths.count - 1], max(Self.shortestName, room / 2, room - note))
+            widths[widths.count - 1] = name
         }
         return zip([nil] + rows, table).map { row, cells in line(row, cells, widths) }
     }
@@ -32,9 +43,13 @@ struct ListTable {
                 ? DisplayWidth.padded(cell, to: widths[index]) : DisplayWidth.rightAligned(cell, to: widths[index])
             parts.append(isState ? colored(padded, row) : padded)
         }
-        let name = cells[cells.count - 1]
-        let note = row?.note.map { Escaping.line($0) }
-        parts.append(note.map { DisplayWidth.padded(name, to: widths[cells.count - 1]) + "  " + style.dim($0) } ?? name)
+        let width = widths[cells.count - 1]
+        parts.append(DisplayWidth.cut(cells[cells.count - 1], to: width))
+        if let note = row?.note {
+            let room = columns.map { $0 - widths.reduce(1) { $0 + $1 + 2 } } ?? .max
+            parts[parts.count - 1] = DisplayWidth.padded(parts[parts.count - 1], to: width)
+            parts.append(style.dim(DisplayWidth.cutEnd(Escaping.line(note), to: room)))
+        }
         return " " + parts.joined(separator: "  ")
     }
 

@@ -68,8 +68,14 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .requestInvalid(.missingScheme("h/(a)")), 2, "request", "missingScheme",
             "h/(a): not a URL; did you mean https://h/(a)?"),
         ErrorMeaning(
-            .requestInvalid(.unsupportedScheme("ftp")), 2, "request", "unsupportedScheme",
-            "unsupported scheme ftp:// (http and https work)"),
+            .requestInvalid(.missingScheme("//h/a")), 2, "request", "missingScheme",
+            "//h/a: not a URL; did you mean https://h/a?"),
+        ErrorMeaning(
+            .requestInvalid(.missingScheme("http:/h/a")), 2, "request", "missingScheme",
+            "http:/h/a: not a URL; did you mean http://h/a?"),
+        ErrorMeaning(
+            .requestInvalid(.unsupportedScheme("ftp://h/a")), 2, "request", "unsupportedScheme",
+            "ftp://h/a: unsupported scheme; http and https work"),
         ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
             "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),
