@@ -19,7 +19,7 @@ struct OriginProtocolsTests {
         #expect(released.count == 2 && released[0] === second && released[1] === third)
         #expect(origins.route("a", second) == (multiplexes ? .multiplexed : .plain))
         #expect(origins.learned("a", from: scout, multiplexes: multiplexes).isEmpty)
-        #expect(origins.scoutEnded(scout).isEmpty)
+        #expect(origins.scoutEnded("a", scout).isEmpty)
         #expect(origins.route("a", Some()) == (multiplexes ? .multiplexed : .plain))
     }
 
@@ -30,7 +30,7 @@ struct OriginProtocolsTests {
         _ = origins.route("a", scout)
         _ = origins.route("a", other)
         #expect(origins.learned("a", from: other, multiplexes: true).isEmpty)
-        #expect(origins.scoutEnded(other).isEmpty)
+        #expect(origins.scoutEnded("a", other).isEmpty)
         #expect(origins.route("a", Some()) == .held)
     }
 
@@ -40,7 +40,7 @@ struct OriginProtocolsTests {
         let (scout, second) = (Some(), Some())
         _ = origins.route("a", scout)
         _ = origins.route("a", second)
-        let released = origins.scoutEnded(scout)
+        let released = origins.scoutEnded("a", scout)
         #expect(released.count == 1 && released[0] === second)
         #expect(origins.route("a", second) == .scout)
     }
@@ -50,8 +50,8 @@ struct OriginProtocolsTests {
         var origins = OriginProtocols<Some>()
         let (scout, second, third) = (Some(), Some(), Some())
         for transfer in [scout, second, third] { _ = origins.route("a", transfer) }
-        origins.forget(second)
-        origins.forget(Some())
+        origins.forget("a", second)
+        origins.forget("a", Some())
         let released = origins.learned("a", from: scout, multiplexes: true)
         #expect(released.count == 1 && released[0] === third)
     }
