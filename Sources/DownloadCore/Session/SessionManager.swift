@@ -117,10 +117,12 @@ public actor SessionManager: DownloadService {
         // Those between two attempts are not queued in the store.
         let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()
-        for record in retrying { await pause(record, reason) }
         for entry in entries.values {
             entry.control.stop()
             if entry.record.state.kind == .waiting { entry.task?.cancel() }
+        }
+        await withTaskGroup { group in
+            for record in retrying { group.addTask { await self.pause(record, reason) } }
         }
         if !entries.isEmpty { await withCheckedContinuation { idleWaiters.append($0) } }
         // What never started only changes its state.
