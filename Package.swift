@@ -74,7 +74,7 @@ let package = Package(
                 "DownloadStorage", "DownloadCore", "DownloadTestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: swiftSettings),
+            exclude: ["Fixtures"], swiftSettings: swiftSettings),
         .testTarget(
             name: "DlmTests", dependencies: ["dlm", "DownloadCore"], swiftSettings: swiftSettings),
         .testTarget(

@@ -77,7 +77,8 @@ enum Sample {
         record.speed = 12.5
         record.attempts = [attempt()]
         record.completed = CompletedFile(
-            path: "/srv/data/name (1).bin", bytes: 42, identity: FileIdentity(inode: 7, born: nil), modified: 1_700_000_000_123,
+            path: "/srv/data/name (1).bin", bytes: 42, identity: FileIdentity(inode: 7, born: nil),
+            modified: 1_700_000_000_123,
             validators: Validators(etag: EntityTag(opaque: "old", isWeak: true)), checksum: record.request.checksum)
         record.updated = Date(timeIntervalSince1970: 1_750_000_000.123)
         return record
@@ -92,18 +93,5 @@ enum Sample {
         attempt.metrics?.remoteAddress = "192.0.2.7"
         attempt.metrics?.firstByte = 0.125
         return attempt
-    }
-}
-
-/// Whether two records are the same, to the millisecond the store keeps.
-extension DownloadRecord {
-    func isSame(as other: DownloadRecord) -> Bool {
-        var copy = self
-        guard abs(created.timeIntervalSince(other.created)) < 0.001,
-            abs(updated.timeIntervalSince(other.updated)) < 0.001
-        else { return false }
-        copy.created = other.created
-        copy.updated = other.updated
-        return copy == other
     }
 }
