@@ -16,6 +16,10 @@ struct LockFile: Sendable {
             guard descriptor >= 0 else { throw unusable(path, errno) }
             let lock = LockFile(path: path, descriptor: descriptor)
             let isLocked = lockExclusively(descriptor)
+            if !isLocked, errno != EWOULDBLOCK {
+                defer { close(descriptor) }
+                throw unusable(path, errno)
+            }
             if lock.isAtItsPath {
                 if isLocked {
                     lock.writeProcessID()

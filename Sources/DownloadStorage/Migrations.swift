@@ -10,7 +10,10 @@ enum Migrations {
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
-        guard try version(of: db) < steps.count else { return }
+        if try number("user_version", of: db) == steps.count, try number("application_id", of: db) == applicationID {
+            return
+        }
+        // Judged under the write lock only: between two reads another process may make the schema.
         try db.inTransaction(.immediate) {
             for (index, step) in steps.enumerated().dropFirst(try version(of: db)) {
                 try db.execute(sql: step)
@@ -22,12 +25,15 @@ enum Migrations {
 
     /// The number of steps the store has taken; refuses what this program cannot know.
     private static func version(of db: Database) throws -> Int {
-        let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-        guard version <= steps.count else { throw Refusal.newer(version) }
-        let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0
-        guard application == applicationID || isEmpty else { throw Refusal.foreign }
+        guard try isEmpty || number("application_id", of: db) == applicationID else { throw Refusal.foreign }
+        let version = try number("user_version", of: db)
+        guard version <= steps.count else { throw Refusal.newer(version) }
         return version
+    }
+
+    private static func number(_ pragma: String, of db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
     }
 
     /// Why a healthy database is not used.

@@ -29,6 +29,6 @@ enum PrivateFolder {
     private static func unusable(_ path: String, _ why: String) -> DownloadError {
         .sessionUnavailable(
             .storeUnreadable(
-                path: path, message: "\(why); set XDG_STATE_HOME to a folder that you can write to"))
+                path: path, message: "\(why); set XDG_STATE_HOME to a folder you can write to"))
     }
 }

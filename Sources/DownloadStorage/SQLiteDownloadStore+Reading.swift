@@ -18,23 +18,34 @@ extension SQLiteDownloadStore {
 
     package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
         try await perform { [self] db in
-            // `priority <= ?` is the range of the index; the next line only skips what was taken of its first priority.
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT \(RowReader.columns) FROM download
-                    WHERE \(Self.isActive) AND session = ? AND priority <= ?
-                        AND (priority < ? OR id > ?) AND state = 'queued'
-                    ORDER BY priority DESC, id
-                    """)
-            let priority = position?.priority ?? Int.max
-            let rows = try Row.fetchCursor(
-                statement, arguments: [session, priority, priority, position?.id ?? 0])
             var records: [DownloadRecord] = []
-            while records.count < limit, let row = try rows.next() {
-                let stored = try StoredDownload(row, coder: coder)
-                if stored.damage == nil { records.append(stored.record) }
+            // What is left of the priority where the queue was left, then what is below: each a range of the index.
+            if let position {
+                try take(
+                    "priority = ? AND id > ?", [session, position.priority, position.id], limit, into: &records, db)
+                try take("priority < ?", [session, position.priority], limit, into: &records, db)
+            } else {
+                try take("true", [session], limit, into: &records, db)
             }
             return records
+        }
+    }
+
+    /// Appends the queued rows within `range` until there are `limit` records.
+    private func take(
+        _ range: String, _ arguments: StatementArguments, _ limit: Int, into records: inout [DownloadRecord],
+        _ db: Database
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(RowReader.columns) FROM download
+                WHERE \(Self.isActive) AND session = ? AND state = 'queued' AND \(range)
+                ORDER BY priority DESC, id
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        while records.count < limit, let row = try rows.next() {
+            let stored = try StoredDownload(row, coder: coder)
+            if stored.damage == nil { records.append(stored.record) }
         }
     }
 

@@ -41,8 +41,7 @@ struct StoreFailure {
             return unreadable("another process keeps it locked for more than \(StoreFile.patience) s; try again")
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
             return unreadable(
-                "\(accessFailure ?? detail); check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
-            )
+                "\(accessFailure ?? detail); check who owns it, or set XDG_STATE_HOME to a folder you can write to")
         case .SQLITE_IOERR: return unreadable("\(detail); check the space left (df) and the disk")
         default: return unreadable(detail)
         }

@@ -26,6 +26,18 @@ struct ConcurrentStoresTests {
         #expect(records.allSatisfy { $0.state == .completed && $0.received == 7 })
     }
 
+    @Test("are all opened when they make the store together, every time")
+    func opening() async throws {
+        for _ in 0..<20 {
+            let fresh = try TemporaryFolder()
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { #expect(throws: Never.self) { _ = try fresh.open() } }
+                }
+            }
+        }
+    }
+
     @Test("make one download of the same request")
     func sameRequest() async throws {
         let folder = folder

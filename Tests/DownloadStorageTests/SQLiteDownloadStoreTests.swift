@@ -113,8 +113,12 @@ struct SQLiteDownloadStoreTests {
                 "downloadByDestination"
             ),
             (
-                "SELECT * FROM download WHERE \(isActive) AND session = '' AND priority <= 0 "
-                    + "AND (priority < 0 OR id > 0) AND state = 'queued' ORDER BY priority DESC, id", "downloadActive"
+                "SELECT * FROM download WHERE \(isActive) AND session = '' AND state = 'queued' "
+                    + "AND priority = 0 AND id > 0 ORDER BY priority DESC, id", "(session=? AND priority=? AND rowid>?)"
+            ),
+            (
+                "SELECT * FROM download WHERE \(isActive) AND session = '' AND state = 'queued' "
+                    + "AND priority < 0 ORDER BY priority DESC, id", "downloadActive (session=? AND priority<?)"
             ),
             (
                 "SELECT session FROM download WHERE \(isActive) AND session > '' ORDER BY session LIMIT 1",

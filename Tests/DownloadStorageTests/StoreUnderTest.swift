@@ -95,16 +95,3 @@ enum Sample {
         return attempt
     }
 }
-
-/// Whether two records are the same, to the millisecond the store keeps.
-extension DownloadRecord {
-    func isSame(as other: DownloadRecord) -> Bool {
-        var copy = self
-        guard abs(created.timeIntervalSince(other.created)) < 0.001,
-            abs(updated.timeIntervalSince(other.updated)) < 0.001
-        else { return false }
-        copy.created = other.created
-        copy.updated = other.updated
-        return copy == other
-    }
-}

@@ -1,3 +1,4 @@
+-- A store as schema version 1 left it: .dump of the sqlite3 program, and the two pragmas that a dump leaves out.
 PRAGMA application_id = 1684827441;
 PRAGMA user_version = 1;
 BEGIN TRANSACTION;
