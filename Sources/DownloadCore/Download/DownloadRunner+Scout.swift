@@ -58,10 +58,32 @@ extension DownloadRunner {
                     keepCurrent(candidate)
                     return nil
                 }
+                if prefersMultiplexing, result == nil, Self.isLarge(verdict) {
+                    try await leaveSharedConnection()
+                    continue
+                }
                 return Opening(scout: scout, url: url, result: result)
             }
         }
     }
+
+    /// A large file on a connection shared with others has one window for all of them, and what libcurl holds back for
+    /// it while the disk is busy goes to memory: it begins again on a connection of its own.
+    private func leaveSharedConnection() async throws(Stopped) {
+        prefersMultiplexing = false
+        await endSegments()
+        control.show(received: record.received)
+        try obeyStop()
+    }
+
+    private static func isLarge(_ verdict: ResponseJudge.Verdict) -> Bool {
+        switch verdict {
+        case .body(_, _, let total?), .newVersion(let total?, _): total > sharedLimit
+        default: false
+        }
+    }
+
+    private static let sharedLimit: Int64 = 4 << 20
 
     /// Thrown when the answer proves that what is on disk belongs to another version.
     struct RemoteChanged: Error { let why: String }

@@ -21,7 +21,7 @@ package final class DownloadRunner {
     var opener: SegmentWriter? { didSet { oldValue?.discard() } }
     var nextConnection = 0
     /// Shares a connection with others where it can: one of many small files.
-    let prefersMultiplexing: Bool
+    var prefersMultiplexing: Bool
     private var checkpoint: Task<Void, Never>?
     private var lastSync = ContinuousClock.now
     private let receivedBefore: Int64
