@@ -181,6 +181,10 @@ extension DownloadRunner {
 
     func save() async throws(DownloadError) {
         record.updated = Date()
+        try await save(record)
+    }
+
+    func save(_ record: DownloadRecord) async throws(DownloadError) {
         let lost: Set<DownloadID>
         do {
             lost = try await context.store.save([record], session: context.session)

@@ -9,6 +9,16 @@ extension DownloadRunner {
         let url: SourceURL
         /// How the scout ended, if it did already.
         let result: TransferResult?
+
+        /// The answer was the whole file, and all of it has come.
+        var isWhole: Bool {
+            guard result?.ending == .complete, scout.unfinished?.isEmpty == true else { return false }
+            switch scout.verdict {
+            case .body(offset: 0, let end, let total): return end == total
+            case .newVersion: return true
+            default: return false
+            }
+        }
     }
 
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.

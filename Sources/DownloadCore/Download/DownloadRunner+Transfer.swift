@@ -34,7 +34,7 @@ extension DownloadRunner {
         let head = try require(opening.scout.head)
         if case .newVersion(_, let why)? = opening.scout.verdict { try await startOver(why: why) }
         // All of it is here, in one buffer: what is left needs the disk and the store, and no slot.
-        if opening.result?.ending == .complete, opening.scout.unfinished?.isEmpty ?? false {
+        if opening.isWhole {
             context.transfersEnded(record.id, control)
         }
         try await establish(head, opening)
@@ -108,15 +108,22 @@ extension DownloadRunner {
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
-    /// Everything there was belongs to another version.
+    /// Everything there was belongs to another version. The record forgets it before the file does: otherwise a crash in
+    /// between would leave bytes of the new version under the ranges and validators of the old one.
     func startOver(why: String) async throws(DownloadError) {
+        await finishCheckpoint()
+        var forgetful = record
+        forgetful.resume = ResumeData()
+        forgetful.resume.file = record.resume.file
+        forgetful.isFinishing = false
+        try await save(forgetful)
+        record = forgetful
         if let file {
-            try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
             file.notifyWrites(nil)
+            try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
         }
+        digest?.abandon()
         digest = nil
-        record.resume = ResumeData()
-        record.isFinishing = false
         control.show(received: 0)
         control.show(record)
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))

@@ -185,4 +185,43 @@ struct NeverMixTests {
         _ = after
         #expect(bench.freeBuffers() == 8)
     }
+
+    @Test("The record forgets the old bytes before the file does: a store that cannot leaves both as they were")
+    func forgetsFirst() async throws {
+        let store = SaveLog(
+            .init(beforeSave: { records in
+                if records.contains(where: { $0.resume.written.isEmpty }) { throw DownloadError.unexpected("full") }
+            }))
+        let bench = try RunnerBench(store: store)
+        let validators = Validators(etag: EntityTag(opaque: "a"))
+        let record = try await bench.record(with: 0..<600_000, of: Self.old, validators: validators)
+        let new = FaultReply(Content(seed: 13, size: Self.old.size), etag: "\"b\"")
+        let (outcome, after) = await bench.run(record, on: FakeTransport(serving: new))
+        #expect(outcome == .failed(.unexpected("full"), retryAfter: nil))
+        #expect(after.resume.written == ByteRanges([0..<600_000]))
+        #expect(after.resume.validators == validators)
+        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
+        #expect(try file.read(0..<600_000) == Self.old.bytes(0..<600_000))
+        #expect(bench.freeBuffers() == 8)
+    }
+
+    @Test("A location that expired is asked for anew, with what came from it before", arguments: [true, false])
+    func staleLocation(hasChanged: Bool) async throws {
+        let old = FaultReply(Content(seed: 14, size: 40_000_000), etag: "\"a\"")
+        let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
+        let bench = try await SessionBench { request, asked in
+            guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
+            // The scout and one lease come, then the signature has expired; asked for anew, it is valid again.
+            switch asked.number {
+            case 2: return .reply(old)
+            case 3, 4: return .reply(FaultReply(status: 403))
+            default: return .reply(hasChanged ? new : old)
+            }
+        }
+        let id = try await bench.add { $0.connections = 3 }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(try bench.holds("signed", hasChanged ? new.content : old.content))
+        #expect(bench.words(id).contains("restart") == hasChanged)
+        if !hasChanged { #expect(bench.transport.taken.value == old.content.size) }
+    }
 }

@@ -57,6 +57,36 @@ struct SessionManagerTests {
         for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
     }
 
+    @Test("A gap that is filled is not the end: the slot is kept until every byte is here")
+    func gapsKeepTheSlot() async throws {
+        let content = Content(seed: 2, size: 3_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
+            // The small gap comes; the large one stalls.
+            .reply(asked.number == 1 ? reply : reply.with { $0.cut = .stall(after: 1000) })
+        }
+        let id = try await bench.takeOver(try bench.request("/a")) { record in
+            let file = try PartialFile.open(folder: bench.folder.path, name: "a", mode: .create)
+            for range in [0..<100_000, 150_000..<1_000_000] as [Range<Int64>] {
+                content.bytes(range).withUnsafeBytes { file.write($0, at: range.lowerBound) }
+            }
+            file.unlock()
+            record.fileName = "a"
+            record.resume.total = content.size
+            record.resume.validators = Validators(etag: EntityTag(opaque: "a"))
+            record.resume.file = file.identity
+            record.resume.device = file.device
+            record.resume.bootID = FileStatus.bootID
+            record.resume.written = file.written
+        }
+        #expect(await bench.transport.taken.wait { $0 == 51_000 })
+        try await bench.add("/b")
+        #expect(await bench.manager.entries[id]?.isFinishing == false)
+        #expect(bench.ranges == ["100000-149999", "1000000-2999999"])
+        await bench.manager.pauseAll(.user)
+        #expect(try await bench.ending(of: id).resume.written.count == 100_000 + 850_000 + 51_000)
+    }
+
     @Test("The same request again joins the download that runs")
     func joins() async throws {
         let bench = try await SessionBench(serving: Self.stalling)

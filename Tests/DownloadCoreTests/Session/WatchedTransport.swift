@@ -7,6 +7,9 @@ final class WatchedTransport: Transport {
     private let inner: FakeTransport
     /// Bytes of bodies that sinks took, all transfers together.
     let taken = Observed<Int64>(0)
+    /// Called after each piece with the number of pieces so far.
+    let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
+    private let pieces = Atomic(0)
     /// Called before each cancellation is passed on.
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -17,10 +20,16 @@ final class WatchedTransport: Transport {
     func waitForRequests(_ count: Int) async -> Bool { await inner.waitForRequests(count) }
 
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        WatchedTransfer(inner.start(request, sink: WatchedSink(sink, taken)), self)
+        WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
     }
 
     func shutdown() { inner.shutdown() }
+
+    fileprivate func took(_ count: Int) {
+        taken.update { $0 += Int64(count) }
+        let number = pieces.add(1, ordering: .relaxed).newValue
+        onTaken.withLock { $0 }?(number)
+    }
 }
 
 private final class WatchedTransfer: Transfer {
@@ -42,18 +51,18 @@ private final class WatchedTransfer: Transfer {
 
 private final class WatchedSink: TransferSink {
     private let inner: any TransferSink
-    private let taken: Observed<Int64>
+    private let transport: WatchedTransport
 
-    init(_ inner: any TransferSink, _ taken: Observed<Int64>) {
+    init(_ inner: any TransferSink, _ transport: WatchedTransport) {
         self.inner = inner
-        self.taken = taken
+        self.transport = transport
     }
 
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition { inner.transferDidReceiveHead(head) }
 
     func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         let answer = inner.transferDidReceive(bytes)
-        if answer == .taken { taken.update { [count = bytes.count] in $0 += Int64(count) } }
+        if answer == .taken { transport.took(bytes.count) }
         return answer
     }
 

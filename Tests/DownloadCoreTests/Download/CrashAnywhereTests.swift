@@ -1,0 +1,102 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+
+/// A process may die at any moment: what the store and the folder hold then is taken down again and again while a
+/// download goes through failures and changes, and every one of these moments must lead to the right file.
+@Suite("Deaths at any moment", .timeLimit(.minutes(2)))
+struct CrashAnywhereTests {
+    /// What would be there if the process died now.
+    struct Moment: Sendable {
+        let record: DownloadRecord
+        let files: [String: Data]
+    }
+
+    /// Takes moments down: one before each save, and one every so many bytes.
+    private final class Witness: Sendable {
+        let moments = Mutex<[Moment]>([])
+        private let stored = Mutex<DownloadRecord?>(nil)
+        private let folder: TemporaryFolder
+
+        init(_ folder: TemporaryFolder) { self.folder = folder }
+
+        func look() {
+            guard let record = stored.withLock({ $0 }) else { return }
+            var files: [String: Data] = [:]
+            for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
+            moments.withLock { $0.append(Moment(record: record, files: files)) }
+        }
+
+        func saves(_ record: DownloadRecord) {
+            look()
+            stored.withLock { $0 = record }
+        }
+    }
+
+    private static let old = FaultReply(Content(seed: 1, size: 6_000_000), etag: "\"a\"")
+    private static let new = FaultReply(Content(seed: 2, size: 6_000_000), etag: "\"b\"")
+    /// Nothing tells the versions apart but their bytes.
+    private static let oldBare = FaultReply(Content(seed: 1, size: 6_000_000))
+    private static let newBare = FaultReply(Content(seed: 2, size: 6_000_000))
+
+    @Test(
+        "Whenever it dies, the next process makes exactly the file that the server has then", arguments: [1, 3],
+        [true, false])
+    func anyMoment(connections: Int, hasValidators: Bool) async throws {
+        let (old, new) = hasValidators ? (Self.old, Self.new) : (Self.oldBare, Self.newBare)
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let witness = Witness(folder)
+        let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
+        let bench = try await SessionBench(store: store) { _, asked in
+            // Lost, another version, back to the first: each time something is there already.
+            switch asked.number {
+            case 1: .reply(old.with { $0.cut = .close(after: 2_000_000) })
+            case 2: .reply(old.with { $0.cut = .close(after: 1_000_000) })
+            case 3: .reply(new.with { $0.cut = .close(after: 2_000_000) })
+            case 4...7: .reply(new)
+            default: .reply(old)
+            }
+        }
+        bench.transport.onTaken.withLock { $0 = { total in if total % 30 == 0 { witness.look() } } }
+        let id = try await bench.add {
+            $0.destination.folder = folder.path
+            $0.connections = connections
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        witness.look()
+        let moments = witness.moments.withLock { $0 }
+        #expect(moments.count > 10)
+        for (number, moment) in moments.enumerated() {
+            for reply in [old, new] { try await expectRight(moment, number, reply, connections) }
+        }
+    }
+
+    private func expectRight(_ moment: Moment, _ number: Int, _ reply: FaultReply, _ connections: Int) async throws {
+        if moment.record.state == .completed { return }
+        let next = try await SessionBench(serving: reply)
+        for (name, bytes) in moment.files { try bytes.write(to: URL(fileURLWithPath: next.folder(name))) }
+        let id = try await next.takeOver(try next.request { $0.connections = connections }) { record in
+            let fresh = record
+            record = moment.record
+            record.id = fresh.id
+            record.request = fresh.request
+            record.session = fresh.session
+            // A copy has another identity than the file it was made from.
+            let present = FileStatus.of(next.folder("file.bin.part")) ?? FileStatus.of(next.folder("file.bin"))
+            if record.resume.file != nil { record.resume.file = present?.identity ?? record.resume.file }
+            if record.resume.device != nil { record.resume.device = FileStatus.of(next.folder.path)?.device }
+            record.state = .running
+        }
+        let record = try await next.ending(of: id)
+        #expect(record.state == .completed, "moment \(number): \(record.state)")
+        guard record.state == .completed else { return }
+        // Where only the name was missing nobody is asked: it is the version that was fetched.
+        let contents = next.ranges.isEmpty ? [Self.old.content, Self.new.content] : [reply.content]
+        #expect(try contents.contains { try next.holds("file.bin", $0) }, "moment \(number): a mixture")
+    }
+}
