@@ -12,7 +12,7 @@ final class Follower: Sendable {
         case cannotAsk(any Error)
         case event(DownloadEvent)
         case looked([DownloadSnapshot])
-        case vanished(DownloadID)
+        case lost([DownloadID], any Error)
         case serviceEnded
     }
 
@@ -84,12 +84,13 @@ final class Follower: Sendable {
 
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
+        ledger.withLock { $0.isInterrupted = true }
         display.freeze()
         await service.pauseAll(reason)
         let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
-        let shown = Array(ids.prefix(Narrator.pausedLines + 1))
-        let snapshots = (try? await service.snapshots(.ids(shown))) ?? []
-        narrator.paused(ids: ids, snapshots: snapshots, isPartOfList: isPartOfList)
+        // Without them the ids alone are told.
+        let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))
+        narrator.paused(ids: ids, snapshots: snapshots ?? [], isPartOfList: isPartOfList)
     }
 
     private func listen() async throws {
@@ -112,7 +113,7 @@ final class Follower: Sendable {
         case .cannotAsk(let error): try cannotAsk(error)
         case .event(let event): handle(event)
         case .looked(let snapshots): for snapshot in snapshots { await looked(snapshot) }
-        case .vanished(let id): end(id, .noSuchDownload(id))
+        case .lost(let ids, let error): for id in ids { end(id, error) }
         case .serviceEnded: throw DownloadError.sessionUnavailable(.shuttingDown)
         }
     }
@@ -128,6 +129,7 @@ final class Follower: Sendable {
 
     /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.
     private func cannotAsk(_ error: any Error) throws {
+        if ledger.withLock(\.isInterrupted) { return }
         guard ledger.withLock({ $0.count > 0 }), let known = error as? DownloadError else { throw error }
         reject(RejectedDocument(known))
         ledger.withLock { $0.hasAll = true }
@@ -139,6 +141,7 @@ final class Follower: Sendable {
         case .didStart(let snapshot, let offset):
             ledger.withLock { $0.start(snapshot.id, offset: offset) }
             narrator.tell(event)
+        case .didPause where ledger.withLock(\.isInterrupted): break
         case .didAdd, .didRestart, .willRetry, .didPause: narrator.tell(event)
         }
     }
@@ -148,7 +151,8 @@ final class Follower: Sendable {
         if ledger.withLock({ $0.end(snapshot) }) { narrator.end(snapshot, display: display) }
     }
 
-    private func end(_ id: DownloadID, _ error: DownloadError) {
+    private func end(_ id: DownloadID, _ error: any Error) {
+        let error = error as? DownloadError ?? .unexpected("\(error)")
         display.forget(id)
         if ledger.withLock({ $0.end(id, error) }) { narrator.reject(RejectedDocument(error)) }
     }
@@ -170,16 +174,16 @@ final class Follower: Sendable {
             let snapshots = try await service.snapshots(.ids(ids))
             inbox.yield(.looked(snapshots))
             let found = Set(snapshots.map(\.id))
-            for id in ids where !found.contains(id) { inbox.yield(.vanished(id)) }
+            for id in ids where !found.contains(id) { inbox.yield(.lost([id], DownloadError.noSuchDownload(id))) }
         } catch DownloadError.noSuchDownload(let id) {
-            inbox.yield(.vanished(id))
+            inbox.yield(.lost([id], DownloadError.noSuchDownload(id)))
         } catch {
-            inbox.yield(.cannotAsk(error))
+            inbox.yield(.lost(ids, error))
         }
     }
 
     private func looked(_ snapshot: DownloadSnapshot) async {
-        guard ledger.withLock({ $0.elsewhere.contains(snapshot.id) }) else { return }
+        guard ledger.withLock({ $0.elsewhere.contains(snapshot.id) && !$0.isInterrupted }) else { return }
         let record = snapshot.record
         switch record.state {
         case .completed, .failed, .cancelled: end(snapshot)
@@ -194,10 +198,8 @@ final class Follower: Sendable {
     private func takeOver(_ id: DownloadID) async {
         do {
             for download in try await service.resume([id], overrides: overrides) { claimed(download) }
-        } catch let error as DownloadError {
-            end(id, error)
         } catch {
-            end(id, .unexpected("\(error)"))
+            if !ledger.withLock(\.isInterrupted) { end(id, error) }
         }
     }
 }

@@ -18,6 +18,8 @@ struct Ledger {
     private(set) var fetchedBytes: Int64 = 0
     /// Nothing more will be asked for.
     var hasAll = false
+    /// A signal came: everything is about to stop, and what stops is told at the end.
+    var isInterrupted = false
 
     /// Ended before it was known that they are ours: the event can be faster than the answer to `add`.
     private var early: Set<DownloadID> = []
@@ -46,9 +48,9 @@ struct Ledger {
         if offsets[id] == nil { offsets[id] = offset }
     }
 
-    /// Bytes present when this process began to look.
+    /// Bytes that were present before: told by the start of our own, seen first of those of other processes.
     mutating func offset(of id: DownloadID, received: Int64) -> Int64 {
-        start(id, offset: received)
+        if elsewhere.contains(id) { start(id, offset: received) }
         return offsets[id] ?? 0
     }
 

@@ -43,11 +43,23 @@ final class Signals: Sendable {
                 await work(signal)
                 Self.end(by: signal)
             }
-            var limit = timespec(tv_sec: 0, tv_nsec: Int(Self.grace * 1e9))
-            let second = sigtimedwait(&set, nil, &limit)
-            Self.end(by: second > 0 ? second : signal)
+            let second = second(in: &set)
+            if second == nil { Console.lastWord("not everything stopped in time; see: dlm list") }
+            Self.end(by: second ?? signal)
         }
         Self.end(by: signal)
+    }
+
+    /// The next signal; nil when ``grace`` is over.
+    private func second(in set: inout sigset_t) -> Int32? {
+        let end = ContinuousClock.now + .seconds(Self.grace)
+        while true {
+            let left = (end - ContinuousClock.now) / .nanoseconds(1)
+            guard left > 0 else { return nil }
+            var limit = timespec(tv_sec: 0, tv_nsec: Int(left))
+            let number = sigtimedwait(&set, nil, &limit)
+            if number > 0 { return number }
+        }
     }
 
     private var mask: sigset_t {

@@ -98,6 +98,12 @@ final class Console: Sendable {
         return status == 0 ? 3 : status
     }
 
+    /// A line on stderr just before the end: waits for no lock and no reader.
+    static func lastWord(_ message: String) {
+        var ready = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        if poll(&ready, 1, 0) == 1 { _ = writeAll("dlm: \(message)\n", to: STDERR_FILENO) }
+    }
+
     private func write(_ text: String, state: inout State) {
         guard !state.isOutputClosed else { return }
         let failure = Self.writeAll(text, to: output)

@@ -35,9 +35,9 @@ enum SummaryText {
 enum PausedText {
     static func lines(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) -> [String] {
         var lines: [String]
-        if ids.count > Narrator.pausedLines {
-            let resume = SummaryText.ranges(ids) ?? "--all"
-            lines = ["\(ids.count) downloads paused; continue with: dlm resume \(resume)"]
+        if ids.count > Narrator.pausedLines || snapshots.isEmpty && !ids.isEmpty {
+            let what = ids.count == 1 ? "1 download" : "\(ids.count) downloads"
+            lines = ["\(what) paused; continue with: dlm resume \(SummaryText.ranges(ids) ?? "--all")"]
         } else {
             lines = snapshots.filter { $0.record.state != .completed }.map(line)
         }

@@ -94,6 +94,20 @@ struct LedgerTests {
         #expect(ledger.exitStatus == 11)
     }
 
+    @Test("What was there before is told by the start of a download of our own, and seen first of another's")
+    func offsets() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        ledger.expect(2, .elsewhere)
+        let own = ledger.offset(of: 1, received: 70)
+        let other = [ledger.offset(of: 2, received: 50), ledger.offset(of: 2, received: 60)]
+        #expect(own == 0)
+        #expect(other == [50, 50])
+        ledger.start(1, offset: 60)
+        let told = ledger.offset(of: 1, received: 80)
+        #expect(told == 60)
+    }
+
     @Test("Only what this process fetched is counted as fetched")
     func fetched() {
         var ledger = Ledger()

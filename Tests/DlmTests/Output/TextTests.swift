@@ -62,6 +62,14 @@ struct TextTests {
             ])
     }
 
+    @Test("Without their records the numbers of what was paused are enough")
+    func pausedUnknown() {
+        #expect(
+            PausedText.lines(ids: [4], snapshots: [], isPartOfList: false)
+                == ["1 download paused; continue with: dlm resume 4"])
+        #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
+    }
+
     @Test("The summary counts what was complete and what failed")
     func summary() {
         var ledger = Ledger()
