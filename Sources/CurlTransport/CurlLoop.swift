@@ -263,6 +263,8 @@ final class CurlLoop: @unchecked Sendable {
     private func end() {
         let rest = inbox.withLock { inbox in
             inbox.isClosed = true
+            // A transfer holds its loop: left here, both would live for ever.
+            defer { inbox.commands = [] }
             return inbox.commands
         }
         for case .start(let transfer) in rest { transfer.finish(TransferResult(.cancelled)) }
