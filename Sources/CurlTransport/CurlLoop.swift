@@ -234,21 +234,28 @@ final class CurlLoop: @unchecked Sendable {
 
     private func cutStalled() {
         nextStallCheck = now + Self.stallCheckInterval
-        var stalled: [CurlTransfer] = []
-        for transfer in active.values where !transfer.isPaused {
-            if !transfer.isConnected, let easy = transfer.easy {
-                guard easy.seconds(CURLINFO_PRETRANSFER_TIME_T) > 0 else { continue }
-                transfer.isConnected = true
-                transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
+        for transfer in Array(active.values) {
+            if let deadline = transfer.discardDeadline, now > deadline {
+                transfer.verdict = .complete
+                finish(transfer, result(transfer, CURLE_OK))
+            } else if isStalled(transfer) {
+                let message = "no data for \(transfer.request.stallTimeout.formatted()) s"
+                let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
+                transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
+                finish(transfer, result(transfer, CURLE_OPERATION_TIMEDOUT))
             }
-            if now - transfer.lastActivity > Int64(transfer.request.stallTimeout * 1000) { stalled.append(transfer) }
         }
-        for transfer in stalled {
-            let message = "no data for \(transfer.request.stallTimeout.formatted()) s"
-            let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
-            transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
-            finish(transfer, result(transfer, CURLE_OPERATION_TIMEDOUT))
+    }
+
+    /// Before it is connected the time-out for that counts; what its sink holds back is not the server's fault.
+    private func isStalled(_ transfer: CurlTransfer) -> Bool {
+        if transfer.isPaused { return false }
+        if !transfer.isConnected, let easy = transfer.easy {
+            guard easy.seconds(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
+            transfer.isConnected = true
+            transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
         }
+        return now - transfer.lastActivity > Int64(transfer.request.stallTimeout * 1000)
     }
 
     /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.
@@ -263,6 +270,8 @@ final class CurlLoop: @unchecked Sendable {
     private func end() {
         let rest = inbox.withLock { inbox in
             inbox.isClosed = true
+            // A transfer holds its loop: left here, both would live for ever.
+            defer { inbox.commands = [] }
             return inbox.commands
         }
         for case .start(let transfer) in rest { transfer.finish(TransferResult(.cancelled)) }

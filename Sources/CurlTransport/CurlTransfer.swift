@@ -15,7 +15,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var isPaused = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
     var verdict: TransferResult.Ending?
-    private var discards = false
+    /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
+    private(set) var discardDeadline: Int64?
     private var discarded = 0
     /// Loop time in ms of the last sign of life.
     var lastActivity: Int64 = 0
@@ -24,6 +25,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// The most of an unwanted body that is read to keep a connection usable.
     private static let discardLimit = 64 << 10
+    /// The longest that it is waited for, in ms.
+    private static let discardPatience: Int64 = 1000
 
     init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {
         self.request = request
@@ -53,7 +56,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             switch sink.transferDidReceiveHead(head) {
             case .accept: return true
             case .discard:
-                discards = true
+                discardDeadline = loop.now + Self.discardPatience
                 return true
             case .refuse:
                 verdict = .refused
@@ -65,7 +68,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         lastActivity = loop.now
-        if discards {
+        if discardDeadline != nil {
             discarded += bytes.count
             guard discarded > Self.discardLimit else { return .taken }
             verdict = .complete

@@ -70,6 +70,18 @@ struct FailureTests {
         #expect(record.bytes.count == max(0, Int(count)))
     }
 
+    @Test("The body of a redirect that does not come is not waited for")
+    func bodilessRedirect() async throws {
+        var script = RawServer.Script("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 100\r\n\r\n")
+        script.staysOpen = true
+        let server = try RawServer(script)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url, .init(head: .discard))
+        #expect(record.ending == .complete)
+        #expect(record.head?.redirectURL?.hasSuffix("/other") == true)
+    }
+
     @Test("A transfer that the sink holds back is not stalled")
     func heldBack() async throws {
         let server = try FaultServer.serving(Self.content)

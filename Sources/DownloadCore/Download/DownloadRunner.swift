@@ -109,6 +109,7 @@ package final class DownloadRunner {
         opener = nil
         await context.disk.afterWrites()
         readFile()
+        control.show(received: record.received)
     }
 
     func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }

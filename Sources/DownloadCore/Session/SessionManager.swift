@@ -163,7 +163,7 @@ public actor SessionManager: DownloadService {
     }
 
     private func tick() async {
-        if queueMayHaveMore, candidates.isEmpty { await fill() }
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
+        if queueMayHaveMore, candidates.isEmpty { await fill() }
     }
 }

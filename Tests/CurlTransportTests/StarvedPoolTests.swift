@@ -1,0 +1,56 @@
+import CurlTransport
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// The real transport, many slow connections, and fewer buffers than those.
+@Suite("CurlTransport and the buffers", .timeLimit(.minutes(2)), .serialized)
+struct StarvedPoolTests {
+    @Test("More slow connections than buffers run at their own speed")
+    func manySlow() async throws {
+        let share: Int64 = 400_000
+        let rate = 200_000
+        let count: Int64 = 160
+        let content = Content(seed: 1, size: share * count)
+        let server = try FaultServer { _ in FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = rate } }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let transport = try CurlTransport(environment: [:])
+        defer { transport.shutdown() }
+        let disk = DiskWriter(pool: BufferPool())
+        let file = try PartialFile.open(folder: folder.path, name: "file", mode: .create)
+        let url = try SourceURL.parse(server.url()).get().url
+        let record = DownloadRecord(
+            id: 1, request: DownloadRequest(url: url, destination: Destination(folder: folder.path)), created: Date())
+        let control = RunnerControl(record: record)
+        let begun = ContinuousClock.now
+        let writers = (0..<count).map { index in
+            let range = index * share..<(index + 1) * share
+            let writer = SegmentWriter(
+                connection: Int(index),
+                judge: ResponseJudge(start: range.lowerBound, end: range.upperBound, asksRange: true), file: file,
+                overlap: [], disk: disk, control: control)
+            var request = TransferRequest(url: url)
+            request.range = "\(range.lowerBound)-\(range.upperBound - 1)"
+            writer.begin(transport, request)
+            return writer
+        }
+        var left = writers.count
+        for await message in control.messages {
+            if case .segmentFinished(_, let result) = message {
+                #expect(result.ending == .complete)
+                left -= 1
+                if left == 0 { break }
+            }
+        }
+        await disk.afterWrites()
+        let elapsed = ContinuousClock.now - begun
+        #expect(file.written == ByteRanges([0..<content.size]))
+        // Two seconds by the server's rate.
+        #expect(elapsed < .seconds(8))
+    }
+}
