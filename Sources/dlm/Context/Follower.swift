@@ -103,12 +103,15 @@ final class Follower: Sendable {
     private func handle(_ message: Message) async throws {
         switch message {
         case .added(let downloads):
+            display.expect(downloads.map(\.record.displayName))
             ledger.withLock { ledger in
                 for download in downloads {
                     ledger.expect(download.record.id, download.kind == .joined ? .elsewhere : .here)
                 }
             }
-        case .claimed(let downloads): downloads.forEach(claimed)
+        case .claimed(let downloads):
+            display.expect(downloads.map(\.record.displayName))
+            downloads.forEach(claimed)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
         case .event(let event): handle(event)

@@ -12,6 +12,10 @@ struct Ledger {
     private(set) var elsewhere: Set<DownloadID> = []
     private(set) var completed = 0
     private(set) var failed: [DownloadID] = []
+    /// Of the complete ones, those whose checksum was right.
+    private(set) var verified = 0
+    /// Of the complete ones, those that the server said are current: nothing was fetched.
+    private(set) var current = 0
     /// Bytes of the complete ones.
     private(set) var completedBytes: Int64 = 0
     /// Of these, what this process fetched.
@@ -62,7 +66,10 @@ struct Ledger {
             completed += 1
             let bytes = record.completed?.bytes ?? 0
             completedBytes += bytes
-            if !(record.completed?.wasCurrent ?? false) {
+            if record.completed?.checksum != nil { verified += 1 }
+            if record.completed?.wasCurrent ?? false {
+                current += 1
+            } else {
                 fetchedBytes += max(0, offsets[record.id].map { bytes - $0 } ?? record.attempts.last?.received ?? 0)
             }
         } else {

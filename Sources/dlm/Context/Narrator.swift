@@ -44,9 +44,9 @@ struct Narrator: Sendable {
 
     /// One line, where a person is looking.
     func summarize(_ ledger: Ledger) {
-        guard console.errorsAreTerminal, !options.quiet, ledger.count > 0 else { return }
+        guard console.errorsAreTerminal, !options.quiet else { return }
         let seconds = (ContinuousClock.now - started) / .seconds(1)
-        console.note(SummaryText.line(ledger, seconds: seconds, style: style))
+        if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) {

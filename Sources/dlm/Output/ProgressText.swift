@@ -33,7 +33,7 @@ enum ProgressText {
                 if let version = metrics.httpVersion { parts.append("HTTP/\(version)") }
                 parts.append("first byte after \(milliseconds(metrics.firstByte))")
             }
-            if let outcome = attempt.outcome { parts.append(outcome) }
+            if let outcome = attempt.outcome, outcome != "completed" { parts.append(outcome) }
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
         if let checksum = record.completed?.checksum { lines.append("\(name): \(checksum) verified") }

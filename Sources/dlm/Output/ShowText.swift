@@ -13,12 +13,14 @@ struct ShowText {
         }
         add("from", document.url)
         add("final URL", finalURL)
-        add(document.state == "completed" ? "file" : "to", document.path ?? document.folder + "/")
-        add("have", have)
+        add(isComplete ? "file" : "to", document.path ?? document.folder + "/")
+        add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum)
         for header in document.headers { add("header", header) }
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("session", document.session)
+        add("added", Self.text(document.created))
+        add("finished", isComplete ? Self.text(document.updated) : nil)
         for (index, attempt) in document.attempts.enumerated() {
             add(index == 0 ? "attempts" : "", Self.text(attempt, number: index + 1))
         }
@@ -35,6 +37,8 @@ struct ShowText {
         }
     }
 
+    private var isComplete: Bool { document.state == "completed" }
+
     private var canContinue: Bool { ["paused", "failed", "cancelled"].contains(document.state) }
 
     private var finalURL: String? {
@@ -44,7 +48,8 @@ struct ShowText {
     }
 
     private var have: String {
-        guard document.state != "completed" else { return Units.size(document.received) }
+        guard !isComplete else { return Units.size(document.received) }
+        if document.received == 0, document.total == nil { return "nothing yet" }
         var text = Units.part(document.received, of: document.total).replacing("/", with: " of ")
         if let percent = document.percent { text += " (\(percent)%)" }
         if document.connections > 1 { text += ", \(document.connections) connections" }
@@ -62,13 +67,23 @@ struct ShowText {
     }
 
     private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {
-        var parts = ["\(number)", attempt.started.formatted(.iso8601)]
+        var parts = ["\(number)", text(attempt.started)]
         if let address = attempt.remoteAddress { parts.append(address) }
         if let http = attempt.httpVersion { parts.append("HTTP/\(http)") }
         if attempt.connections > 1 { parts.append("x\(attempt.connections)") }
-        let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
-        parts.append(Units.size(attempt.received) + span)
-        if let outcome = attempt.outcome { parts.append("ended: \(outcome)") }
+        if attempt.received > 0 || attempt.outcome == nil {
+            let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
+            parts.append(Units.size(attempt.received) + span)
+        }
+        // That it completed is told by the state.
+        if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
+    }
+
+    /// `2026-11-21 10:31:07`, as clocks here show it.
+    static func text(_ date: Date) -> String {
+        date.formatted(
+            Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current).year().month().day().time(
+                includingFractionalSeconds: false))
     }
 }

@@ -2,7 +2,9 @@ import DownloadKit
 
 /// The line at the end, and how downloads are named in few words.
 enum SummaryText {
-    static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String {
+    /// Nil when it would only say again that the one download failed.
+    static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
+        guard ledger.count > 1 || ledger.completed > 0 else { return nil }
         var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
         if ledger.failed.isEmpty {
             text += style.good(" complete")
@@ -10,9 +12,15 @@ enum SummaryText {
             let failed = style.bad("\(ledger.failed.count) failed")
             text += ": \(ledger.completed) complete, \(failed)"
         }
+        if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))verified" }
+        if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
         text += ", \(Units.size(ledger.completedBytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
         return text
+    }
+
+    private static func some(_ count: Int, of ledger: Ledger) -> String {
+        count == ledger.completed ? "" : "\(count) of them "
     }
 
     /// `3 5-8`; nil when that would be long.

@@ -50,6 +50,13 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Makes room for names before their lines are drawn.
+    func expect(_ names: [String]) {
+        guard mode == .bar else { return }
+        let widest = names.map { DisplayWidth.of(Escaping.line($0)) }.max() ?? 0
+        state.withLock { $0.widest = max($0.widest, widest) }
+    }
+
     /// A download of another process as it was seen.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 

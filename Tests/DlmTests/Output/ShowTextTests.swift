@@ -6,6 +6,9 @@ import Testing
 
 @Suite("show as text")
 struct ShowTextTests {
+    /// Of the examples, as clocks here show it.
+    let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))
+
     func text(_ record: DownloadRecord) -> String {
         let document = ShowDocument(DownloadSnapshot(record: record))
         return ShowText(document: document, style: Style()).lines.joined(separator: "\n")
@@ -42,7 +45,8 @@ struct ShowTextTests {
                    final URL   https://mirror2.example.org/debian-12.iso  (2 redirects)
                    to          /home/me/iso/debian-12.iso
                    have        412 of 654 MiB (62%), 4 connections; resumable: ETag "65a1-28d"
-                   attempts    1  2023-11-14T22:13:20Z  192.0.2.7  HTTP/1.1  x4  412 MiB in 5.0 s  ended: SIGINT
+                   added       \(time)
+                   attempts    1  \(time)  192.0.2.7  HTTP/1.1  x4  412 MiB in 5.0 s  ended: SIGINT
                    continue    dlm resume 3
                 """)
     }
@@ -59,8 +63,10 @@ struct ShowTextTests {
                 3  debian-12.iso  completed
                    from        https://cd.example.org/debian-12.iso
                    file        /home/me/iso/debian-12.iso
-                   have        654 MiB
+                   size        654 MiB
                    checksum    md5:00
+                   added       \(time)
+                   finished    \(time)
                 """)
     }
 

@@ -79,10 +79,27 @@ struct TextTests {
         #expect(
             SummaryText.line(ledger, seconds: 10, style: Style())
                 == "2 downloads complete, 30 MiB in 10 s (2.0 MiB/s)")
+        let current = DownloadRecord.example(id: 4) {
+            $0.complete(0)
+            $0.completed?.wasCurrent = true
+            $0.completed?.checksum = Checksum(algorithm: .md5, digest: "00")
+        }
+        var checked = ledger
+        _ = checked.end(DownloadSnapshot(record: current))
+        #expect(
+            SummaryText.line(checked, seconds: 10, style: Style())
+                == "3 downloads complete, 1 of them verified, 1 of them current already, 30 MiB in 10 s (2.0 MiB/s)")
         _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
         #expect(
             SummaryText.line(ledger, seconds: 1, style: Style())
                 == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
+    }
+
+    @Test("One failure needs no summary")
+    func oneFailure() {
+        var ledger = Ledger()
+        _ = ledger.end(DownloadSnapshot(record: .example(state: .failed(.cancelled))))
+        #expect(SummaryText.line(ledger, seconds: 1, style: Style()) == nil)
     }
 
     @Test("A new version on the server is told always, other changes to --verbose only")
