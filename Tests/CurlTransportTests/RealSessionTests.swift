@@ -1,0 +1,111 @@
+import CurlTransport
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// A whole session on the real transport.
+@Suite("A session on libcurl", .timeLimit(.minutes(1)), .serialized)
+struct RealSessionTests {
+    private static let content = Content(seed: 1, size: 8_000_000)
+
+    private struct Session: Sendable {
+        let manager: SessionManager
+        let ends = Observed<[DownloadID: DownloadState]>([:])
+
+        init(_ store: any DownloadStore, _ name: String) async {
+            manager = SessionManager(
+                parts: .init(
+                    store: store, identifier: name, userAgent: "dlm/test",
+                    start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}),
+                maxConcurrent: 40, maxPerHost: 40)
+            let stream = await manager.events()
+            Task { [ends] in
+                for await event in stream {
+                    switch event {
+                    case .didComplete, .didFail, .didPause:
+                        ends.update { $0[event.snapshot.id] = event.snapshot.record.state }
+                    default: continue
+                    }
+                }
+            }
+        }
+
+        func ending(of id: DownloadID) async -> DownloadState? {
+            _ = await ends.wait { $0[id] != nil }
+            return ends.value[id]
+        }
+    }
+
+    private func request(
+        _ url: String, _ folder: TemporaryFolder, connections: Int = 1
+    ) throws -> DownloadRequest {
+        var request = DownloadRequest(
+            url: try SourceURL.parse(url).get().url, destination: Destination(folder: folder.path))
+        request.connections = connections
+        request.retry = RetryPolicy(limit: 3, delay: 0.01, maximumDelay: 0.02)
+        return request
+    }
+
+    @Test("Downloads come whole through resets and closed connections, nothing fetched twice", arguments: [1, 4])
+    func comesWhole(connections: Int) async throws {
+        let server = try FaultServer { request in
+            FaultReply(Self.content, etag: "\"a\"").with {
+                if request.number <= 3 {
+                    $0.cut = request.number == 2 ? .reset(after: 2_000_000) : .close(after: 2_000_000)
+                }
+            }
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let session = await Session(InMemoryDownloadStore(), "own")
+        let id = try await session.manager.add([try request(server.url(), folder, connections: connections)])[0].record
+            .id
+        #expect(await session.ending(of: id) == .completed)
+        #expect(try sha256(of: folder("file.bin")) == Self.content.sha256)
+        #expect(server.log.bytesSentTwice() <= 1 << 20)
+        await session.manager.close()
+    }
+
+    @Test("A stop is prompt whatever the servers do, and the next session fetches only what is missing")
+    func stops() async throws {
+        let server = try FaultServer { request in
+            let number = Int(request.target.dropFirst()) ?? 0
+            return FaultReply(Self.content, etag: "\"a\"").with {
+                $0.cut = .stall(after: number.isMultiple(of: 2) ? 3_000_000 : 0)
+            }
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = InMemoryDownloadStore()
+        let first = await Session(store, "first")
+        let requests =
+            try (0..<20).map { try request(server.url("/\($0)"), folder) }
+            + [try request("http://no-such-host.invalid/x", folder)]
+        let ids = try await first.manager.add(requests).map(\.record.id)
+        #expect(await server.waitUntil { $0.bytesSent == 10 * 3_000_000 })
+        let begun = ContinuousClock.now
+        await first.manager.pauseAll(.terminate)
+        #expect(ContinuousClock.now - begun < .seconds(10))
+        await first.manager.close()
+        let paused = try await store.records(.ids(ids))
+        #expect(paused.allSatisfy { $0.state.kind == .paused || $0.state.kind == .failed })
+
+        let sent = server.log.bytesSent
+        server.change(to: Self.content, etag: "\"a\"")
+        let second = await Session(store, "second")
+        let resumed = Array(ids.prefix(20))
+        _ = try await second.manager.resume(resumed, overrides: RequestOverrides())
+        for (number, id) in resumed.enumerated() {
+            #expect(await second.ending(of: id) == .completed)
+            #expect(try sha256(of: folder("\(number)")) == Self.content.sha256)
+        }
+        let missing = paused.prefix(20).reduce(0) { $0 + Self.content.size - $1.received }
+        #expect(server.log.bytesSent - sent == missing)
+        await second.manager.close()
+    }
+}
