@@ -85,8 +85,10 @@ final class Follower: Sendable {
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
+        // A terminal that takes nothing (Ctrl-S) must not keep the downloads from being saved.
+        async let pausing: Void = service.pauseAll(reason)
         display.freeze()
-        await service.pauseAll(reason)
+        await pausing
         let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
         // Without them the ids alone are told.
         let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))

@@ -44,6 +44,12 @@ final class Console: Sendable {
         return (Self.columns(of: errors), rows > 0 ? rows : 24)
     }
 
+    /// False while the shell has put this process into the background: the terminal is somebody else's.
+    var isInForeground: Bool {
+        let group = tcgetpgrp(errors)
+        return group < 0 || group == getpgrp()
+    }
+
     /// A line of data, as it stands.
     func print(_ line: String) {
         state.withLock { state in

@@ -10,10 +10,14 @@ final class ProgressDisplay: Sendable {
 
     private static let framesPerSecond = 8.0
     private static let secondsPerPlainLine = 5.0
+    /// After so many seconds without a frame the process was stopped, and others have written below the block.
+    private static let longestPause = 2.0
 
     private struct State {
         var model = ProgressModel()
         var isFrozen = false
+        /// Of the last frame, in seconds.
+        var drawn = 0.0
         /// Of the widest name drawn.
         var widest = 0
 
@@ -86,7 +90,10 @@ final class ProgressDisplay: Sendable {
         let frame = await frame(follower)
         let size = console.size
         state.withLock { state in
-            guard !state.isFrozen else { return }
+            guard !state.isFrozen, console.isInForeground else { return }
+            let now = seconds
+            if now - state.drawn > Self.longestPause { console.keepBlock() }
+            state.drawn = now
             console.draw(state.render(size, style) { $0.lines(frame) })
         }
     }
@@ -97,9 +104,11 @@ final class ProgressDisplay: Sendable {
         for line in PlainProgress.lines(frame) { console.report(line) }
     }
 
+    private var seconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+
     private func frame(_ follower: Follower) async -> ProgressFrame {
         let progress = await follower.service.progress()
-        let time = (ContinuousClock.now - start) / .seconds(1)
+        let time = seconds
         return state.withLock { state in
             follower.ledger.withLock { state.model.frame(progress, &$0, time: time, now: Date()) }
         }
