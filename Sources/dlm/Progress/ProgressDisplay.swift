@@ -9,7 +9,7 @@ final class ProgressDisplay: Sendable {
     }
 
     private static let framesPerSecond = 8.0
-    private static let secondsPerPlainLine = 5.0
+    private static let secondsPerPlainLine = 5
     /// After so many seconds without a frame the process was stopped, and others have written below the block.
     private static let longestPause = 2.0
 
@@ -45,12 +45,19 @@ final class ProgressDisplay: Sendable {
     /// Draws until the task is cancelled.
     func run(_ follower: Follower) async {
         guard mode != .none else { return }
-        let pause = mode == .bar ? 1 / Self.framesPerSecond : Self.secondsPerPlainLine
+        // Plain lines are few, their speed is measured more often.
+        let pause = mode == .bar ? 1 / Self.framesPerSecond : 1
+        var count = 0
         while !Task.isCancelled {
-            if mode == .bar { await draw(follower) }
+            let frame = await frame(follower)
+            if mode == .bar {
+                draw(frame)
+            } else if count > 0, count % Self.secondsPerPlainLine == 0 {
+                tell(frame)
+            }
+            count += 1
             // Only cancellation ends the pause early, and the loop with it.
             try? await Task.sleep(for: .seconds(pause))
-            if mode == .plain, !Task.isCancelled { await tell(follower) }
         }
     }
 
@@ -86,8 +93,7 @@ final class ProgressDisplay: Sendable {
         console.clearBlock()
     }
 
-    private func draw(_ follower: Follower) async {
-        let frame = await frame(follower)
+    private func draw(_ frame: ProgressFrame) {
         let size = console.size
         state.withLock { state in
             guard !state.isFrozen, console.isInForeground else { return }
@@ -98,8 +104,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    private func tell(_ follower: Follower) async {
-        let frame = await frame(follower)
+    private func tell(_ frame: ProgressFrame) {
         guard !state.withLock(\.isFrozen) else { return }
         for line in PlainProgress.lines(frame) { console.report(line) }
     }
