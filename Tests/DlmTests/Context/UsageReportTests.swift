@@ -1,0 +1,89 @@
+import Testing
+
+@testable import dlm
+
+@Suite("What the parser has to say")
+struct UsageReportTests {
+    /// What the parser makes of a command line.
+    func report(_ line: String) throws -> UsageReport {
+        let arguments = line.split(separator: " ").map { String($0) }
+        let error = #expect(throws: (any Error).self) { try DLM.command(arguments) }
+        return UsageReport(try #require(error), arguments: arguments)
+    }
+
+    @Test(
+        "A usage error is one line that says what to do",
+        arguments: [
+            ("get", "give a URL, or a list with -i; run: dlm get --help"),
+            ("get --retrys 3 u", "unknown option '--retrys'; did you mean '--retries'?"),
+            ("get -Z u", "unknown option '-Z'; run: dlm get --help"),
+            ("--frobnicate", "unknown option '--frobnicate'; run: dlm --help"),
+            ("gte u", "unknown command 'gte'; did you mean 'get'?"),
+            ("shwo 3", "unknown command 'shwo'; did you mean 'show'?"),
+            ("frobnicate", "unknown command 'frobnicate'; the commands are get, list, ls, show, resume, remove, rm"),
+            ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
+            (
+                "get --if-exists x u",
+                "the value 'x' is invalid for '--if-exists <what>'; give one of 'fail', 'overwrite', 'rename', 'skip' or 'newer'"
+            ),
+            (
+                "list --state x",
+                "the value 'x' is invalid for '--state <state>'; give one of queued, running, waiting, paused, completed, failed, cancelled"
+            ),
+            (
+                "show x",
+                "the value 'x' is invalid for '<id>': give a number such as 3, or a range such as 5-8; run: dlm show --help"
+            ),
+            (
+                "get --retry-delay 5x u",
+                "the value '5x' is invalid for '--retry-delay <time>': give a time such as 30, 1.5s, 5m or 2h; run: dlm get --help"
+            ),
+            ("resume", "give either the numbers of downloads or --all; run: dlm resume --help"),
+            ("resume --all 3", "give either the numbers of downloads or --all; run: dlm resume --help"),
+            ("get -x 65 u", "-x 65: give 1 to 64 connections; run: dlm get --help"),
+            ("get -j 0 u", "-j 0: give 1 to 1000 downloads; run: dlm get --help"),
+            ("get --retries -1 u", "missing value for '--retries <n>'; run: dlm get --help"),
+            ("list --limit -1", "--limit -1: give 0 or more; run: dlm list --help"),
+            ("get -o x u v", "-o names one file; give several URLs a folder with -d"),
+            (
+                "get --checksum md5:00112233445566778899aabbccddeeff u v",
+                "--checksum belongs to one URL; run: dlm get --help"
+            ),
+            (
+                "get --checksum sha9:00 u",
+                "--checksum sha9:00: not of the form ALGO:HEX with ALGO one of md5, sha1, sha224, sha256, sha384, sha512; run: dlm get --help"
+            ),
+            ("get -H secret u", "-H: header field 1 is not of the form 'Name: value'; run: dlm get --help"),
+        ])
+    func usage(line: String, message: String) throws {
+        let report = try report(line)
+        #expect(report.message == message)
+        #expect(report.status == 2)
+    }
+
+    @Test("Help and version are no errors", arguments: ["--help", "get --help", "help get", "--version"])
+    func help(line: String) throws {
+        let report = try report(line)
+        #expect(report.status == 0)
+        #expect(report.message.hasPrefix(line == "--version" ? "dlm " : "OVERVIEW: "))
+    }
+
+    @Test("An error of another kind is status 1 and one line")
+    func unexpected() {
+        struct Odd: Error, CustomStringConvertible { let description = "Something\nwent wrong." }
+        let report = UsageReport(Odd(), arguments: ["get"])
+        #expect(report.status == 1)
+        #expect(report.message == "something went wrong")
+    }
+
+    @Test(
+        "Letters that were forgotten, added, changed or swapped",
+        arguments: [
+            ("", "", 0), ("", "abc", 3), ("get", "get", 0), ("gt", "get", 1), ("gett", "get", 1), ("gat", "get", 1),
+            ("gte", "get", 1), ("rusume", "resume", 1), ("kitten", "sitting", 3),
+        ])
+    func distance(first: String, second: String, count: Int) {
+        #expect(UnknownCommand.distance(first, second) == count)
+        #expect(UnknownCommand.distance(second, first) == count)
+    }
+}

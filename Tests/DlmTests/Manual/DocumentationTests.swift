@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("What is written about dlm")
+struct DocumentationTests {
+    static func text(_ path: String) throws -> String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The words of the first `dlm` command in a line of a shell; nil when there is none.
+    static func words(_ line: String) -> [String]? {
+        guard let match = line.firstMatch(of: /(?:^|[(`]|\) )dlm ([^`)|;]*)/) else { return nil }
+        return match.1.replacing("\"Authorization: Bearer $TOKEN\"", with: "Authorization:x")
+            .replacing("sha256:HEX", with: "sha256:" + String(repeating: "0", count: 64))
+            .replacing("URL...", with: "URL").split(separator: " ").map { String($0) }
+    }
+
+    @Test("The examples of the manual can be typed", arguments: [nil, "get", "list", "show", "resume", "remove"])
+    func examples(command: String?) throws {
+        for example in ManualText.examples(for: command) {
+            let words = try #require(Self.words(example.command), "\(example.command)")
+            #expect(throws: Never.self, "\(example.command)") { try DLM.command(words) }
+        }
+    }
+
+    @Test("So can those of the README and of the exit statuses", arguments: ["README.md", "docs/exit-status.md"])
+    func readme(path: String) throws {
+        var count = 0
+        for line in try Self.text(path).split(separator: "\n") {
+            let text = line.hasPrefix("$ ") ? String(line.dropFirst(2)) : String(line)
+            // Commands that are not there yet are named in a sentence of their own.
+            let isSentence = !text.hasPrefix("|") && text.contains("`dlm") && !text.contains("- ")
+            guard !isSentence, let words = Self.words(text), words.first != "help" else { continue }
+            #expect(throws: Never.self, "\(text)") { try DLM.command(words) }
+            count += 1
+        }
+        #expect(count >= 2)
+    }
+
+    @Test("The manual and docs/exit-status.md tell the same statuses")
+    func statuses() throws {
+        let rows = try Self.text("docs/exit-status.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.map { String($0) } == ManualText.statuses.map { "| \($0.0) | \($0.1) |" })
+    }
+}
