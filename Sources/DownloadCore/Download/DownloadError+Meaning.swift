@@ -197,7 +197,8 @@ extension SessionFailure: CustomStringConvertible {
         switch self {
         case .storeUnreadable(let path, let message):
             "cannot open the store \(path): \(message)"
-        case .ownedElsewhere(let id, let session): "download \(id) is being run by session \(session)"
+        case .ownedElsewhere(let id, let session):
+            "download \(id) is being run by session \(session); stop it there first"
         case .alreadyRunning(let session): "session \(session) is running already"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"

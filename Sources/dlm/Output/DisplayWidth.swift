@@ -49,16 +49,20 @@ enum DisplayWidth {
     private static func of(_ character: Character) -> Int {
         if character.isASCII { return 1 }
         let scalars = character.unicodeScalars
-        if scalars.contains("\u{FE0F}") { return 2 }
-        return min(2, scalars.map(of).max() ?? 0)
+        if scalars.contains(where: isWide) { return 2 }
+        return scalars.count { !isZero($0) }
     }
 
-    private static func of(_ scalar: Unicode.Scalar) -> Int {
+    private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+        // The variation selector asks for the coloured form.
+        scalar == "\u{FE0F}" || scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) }
+    }
+
+    private static func isZero(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
-        default: break
+        case .nonspacingMark, .enclosingMark, .format: true
+        default: false
         }
-        return wide.contains { $0.contains(scalar.value) } || scalar.properties.isEmojiPresentation ? 2 : 1
     }
 
     /// East Asian Width W and F (Unicode Standard Annex 11), in blocks.

@@ -57,7 +57,8 @@ final class ProgressDisplay: Sendable {
     /// Makes room for names before their lines are drawn.
     func expect(_ names: [String]) {
         guard mode == .bar else { return }
-        let widest = names.map { DisplayWidth.of(Escaping.line($0)) }.max() ?? 0
+        let labels = names + (names.count > 1 ? ["\(names.count) downloads"] : [])
+        let widest = labels.map { DisplayWidth.of(Escaping.line($0)) }.max() ?? 0
         state.withLock { $0.widest = max($0.widest, widest) }
     }
 

@@ -7,7 +7,8 @@ struct DisplayWidthTests {
     @Test(
         "Wide characters take two columns, combining ones none",
         arguments: [
-            ("abc", 3), ("", 0), ("東京.iso", 8), ("한글", 4), ("ｆｕｌｌ", 8), ("e\u{301}", 1), ("👍", 2), ("👩‍👩‍👧", 2),
+            ("abc", 3), ("", 0), ("東京.iso", 8), ("한글", 4), ("ｆｕｌｌ", 8), ("e\u{301}", 1), ("กำ", 2), ("नि", 2), ("👍", 2),
+            ("👩‍👩‍👧", 2),
             ("🇩🇪", 2), ("❤️", 2), ("ü", 1), ("\u{200B}", 0), ("━╸─", 3), ("…", 1), ("\u{1B}[32mok\u{1B}[0m", 2),
         ])
     func widths(text: String, width: Int) {

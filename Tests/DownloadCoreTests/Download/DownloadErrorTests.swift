@@ -188,7 +188,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "cannot open the store /s: m"),
         ErrorMeaning(
             .sessionUnavailable(.ownedElsewhere(3, session: "s")), 12, "session", "ownedElsewhere",
-            "download 3 is being run by session s"),
+            "download 3 is being run by session s; stop it there first"),
         ErrorMeaning(
             .sessionUnavailable(.alreadyRunning("s")), 12, "session", "alreadyRunning",
             "session s is running already"),
