@@ -89,10 +89,10 @@ final class Follower: Sendable {
         async let pausing: Void = service.pauseAll(reason)
         display.freeze()
         await pausing
-        let (ids, isPartOfList) = ledger.withLock { ($0.here.sorted(), !$0.hasAll) }
+        let (ids, elsewhere, isPartOfList) = ledger.withLock { ($0.here.sorted(), $0.elsewhere.count, !$0.hasAll) }
         // Without them the ids alone are told.
         let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))
-        narrator.paused(ids: ids, snapshots: snapshots ?? [], isPartOfList: isPartOfList)
+        narrator.paused(ids: ids, snapshots: snapshots ?? [], elsewhere: elsewhere, isPartOfList: isPartOfList)
     }
 
     private func listen() async throws {

@@ -49,10 +49,11 @@ struct Narrator: Sendable {
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 
-    func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) {
+    /// - Parameter elsewhere: how many were joined, and go on without us.
+    func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, isPartOfList: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
-        for line in PausedText.lines(ids: ids, snapshots: snapshots, isPartOfList: isPartOfList) {
-            console.report(line)
-        }
+        let lines = PausedText.lines(
+            ids: ids, snapshots: snapshots, elsewhere: elsewhere, isPartOfList: isPartOfList)
+        for line in lines { console.report(line) }
     }
 }

@@ -41,13 +41,20 @@ enum SummaryText {
 
 /// What a signal left, and how to go on.
 enum PausedText {
-    static func lines(ids: [DownloadID], snapshots: [DownloadSnapshot], isPartOfList: Bool) -> [String] {
+    static func lines(
+        ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int = 0, isPartOfList: Bool = false
+    ) -> [String] {
         var lines: [String]
         if ids.count > Narrator.pausedLines || snapshots.isEmpty && !ids.isEmpty {
             let what = ids.count == 1 ? "1 download" : "\(ids.count) downloads"
             lines = ["\(what) paused; continue with: dlm resume \(SummaryText.ranges(ids) ?? "--all")"]
         } else {
             lines = snapshots.filter { $0.record.state != .completed }.map(line)
+        }
+        if elsewhere > 0 {
+            let what =
+                elsewhere == 1 ? "1 download goes on in another process" : "\(elsewhere) downloads go on elsewhere"
+            lines.append("\(what); see: dlm list")
         }
         if isPartOfList { lines.append("the list was not read to its end; run the same command again for the rest") }
         return lines

@@ -31,9 +31,11 @@ struct ProgressRenderer {
             cells.append(ProgressBar(received: row.received, total: row.total, columns: layout.bar).text(style))
         }
         cells.append(percent(row.received, row.total))
-        if layout.hasSize { cells.append(right(Units.part(row.received, of: row.total), ProgressLayout.size)) }
+        // Before the first byte a note has more to say than a size.
+        let hasSize = layout.hasSize && (row.note == nil || row.received > 0 || row.total != nil)
+        if hasSize { cells.append(right(Units.part(row.received, of: row.total), ProgressLayout.size)) }
         if let note = row.note {
-            let room = layout.note - ProgressLayout.gap + layout.spare
+            let room = (hasSize ? layout.note : layout.details) - ProgressLayout.gap + layout.spare
             if room > 0 { cells.append(DisplayWidth.cutEnd(Escaping.line(note), to: room)) }
         } else {
             cells += numbers(row.speed, row.time, layout)

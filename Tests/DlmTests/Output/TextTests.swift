@@ -70,6 +70,17 @@ struct TextTests {
         #expect(PausedText.lines(ids: [], snapshots: [], isPartOfList: false) == [])
     }
 
+    @Test("Downloads that were joined go on without us")
+    func joined() {
+        #expect(
+            PausedText.lines(ids: [], snapshots: [], elsewhere: 1)
+                == ["1 download goes on in another process; see: dlm list"])
+        #expect(
+            PausedText.lines(ids: [4], snapshots: [], elsewhere: 3) == [
+                "1 download paused; continue with: dlm resume 4", "3 downloads go on elsewhere; see: dlm list",
+            ])
+    }
+
     @Test("The summary counts what was complete and what failed")
     func summary() {
         var ledger = Ledger()

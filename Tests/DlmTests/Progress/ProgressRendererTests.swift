@@ -28,6 +28,13 @@ struct ProgressRendererTests {
         #expect(lines(Self.frame, width: width).joined(separator: "\n") == expected)
     }
 
+    @Test("Before the first byte there is room for why")
+    func waiting() {
+        let row = ProgressFrame.Row(name: "a", received: 0, note: "retry in 4 s: 503 Service Unavailable")
+        let line = lines(ProgressFrame(rows: [row]), width: 80)[0]
+        #expect(line == "a  " + String(repeating: "─", count: 34) + "        retry in 4 s: 503 Service Unavail…")
+    }
+
     @Test("No line is wider than the terminal, whatever its width", arguments: 1...220)
     func fits(width: Int) {
         for style in [Style(), Style(isColored: true), Style(isUnicode: false)] {
