@@ -125,7 +125,8 @@ public actor SessionManager: DownloadService {
             for record in retrying { group.addTask { await self.pause(record, reason) } }
         }
         if !entries.isEmpty { await withCheckedContinuation { idleWaiters.append($0) } }
-        // What never started only changes its state.
+        // What never started only changes its state. A store that fails here costs only the reason: with this session
+        // gone, the next process finds them and tells them as interrupted.
         try? await store.pauseQueued(session: parts.identifier, reason: reason)
     }
 
