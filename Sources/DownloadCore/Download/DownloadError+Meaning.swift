@@ -200,6 +200,14 @@ extension SessionFailure: CustomStringConvertible {
         case .ownedElsewhere(let id, let session):
             "download \(id) is being run by session \(session); stop it there first"
         case .alreadyRunning(let session): "session \(session) is running already"
+        case .notRunning(let session): "session \(session) is not running"
+        case .notAnswering(let session, let message):
+            "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
+        case .incompatible(let session, let version):
+            "session \(session) speaks version \(version) of the control API, this dlm version "
+                + "\(SessionStatus.apiVersion); end it and start it again with this dlm"
+        case .badExchange(let session, let message): "session \(session): \(message)"
+        case .startFailed(let message): "the background session did not start: \(message)"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"
         }

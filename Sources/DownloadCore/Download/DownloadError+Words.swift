@@ -57,6 +57,11 @@ extension SessionFailure {
         case .ownedElsewhere: "ownedElsewhere"
         case .alreadyRunning: "alreadyRunning"
         case .noHome: "noHome"
+        case .notRunning: "notRunning"
+        case .notAnswering: "notAnswering"
+        case .incompatible: "incompatible"
+        case .badExchange: "badExchange"
+        case .startFailed: "startFailed"
         case .shuttingDown: "shuttingDown"
         }
     }

@@ -82,6 +82,16 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     /// Another live session runs it.
     case ownedElsewhere(DownloadID, session: String)
     case alreadyRunning(String)
+    /// Nobody has this name at the moment.
+    case notRunning(String)
+    /// It lives, and does not answer.
+    case notAnswering(String, message: String)
+    /// It speaks another version of the control API.
+    case incompatible(String, version: Int)
+    /// What it answered makes no sense, or it could make no sense of the question.
+    case badExchange(String, message: String)
+    /// The background session could not be started.
+    case startFailed(message: String)
     case noHome
     case shuttingDown
 }

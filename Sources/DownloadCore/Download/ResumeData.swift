@@ -21,6 +21,9 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var bootID: String?
     /// All bytes came, and this checksum did not match: another try with the same one begins anew.
     public var mismatched: Checksum?
+    /// Where the bytes that are here came from, until those behind the new address have proved to be the same file: a
+    /// difference is an error then, and no reason to start over.
+    public var movedFrom: SourceURL?
 
     public init() {}
 

@@ -9,6 +9,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var connections = 1
     /// Higher starts earlier.
     public var priority = 0
+    /// Bytes per second; nil for none.
+    public var rateLimit: Int64?
     public var retry = RetryPolicy()
     public var redirect = RedirectPolicy()
     public var trust = ServerTrustPolicy.system

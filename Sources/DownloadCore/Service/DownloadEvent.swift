@@ -7,14 +7,20 @@ public enum DownloadEvent: Sendable, Equatable {
     case didRestart(DownloadSnapshot, why: String)
     case willRetry(DownloadSnapshot, DownloadError)
     case didPause(DownloadSnapshot)
+    /// Back in the queue.
+    case didResume(DownloadSnapshot)
     case didCancel(DownloadSnapshot)
+    case didRemove(DownloadSnapshot)
+    /// Its address, priority or rate limit.
+    case didChange(DownloadSnapshot)
     case didComplete(DownloadSnapshot)
     case didFail(DownloadSnapshot, DownloadError)
 
     public var snapshot: DownloadSnapshot {
         switch self {
         case .didAdd(let snapshot), .didStart(let snapshot, _), .didRestart(let snapshot, _),
-            .willRetry(let snapshot, _), .didPause(let snapshot), .didCancel(let snapshot),
+            .willRetry(let snapshot, _), .didPause(let snapshot), .didResume(let snapshot),
+            .didCancel(let snapshot), .didRemove(let snapshot), .didChange(let snapshot),
             .didComplete(let snapshot), .didFail(let snapshot, _):
             snapshot
         }

@@ -5,16 +5,33 @@ public protocol DownloadService: Sendable {
     /// Goes on with downloads that were paused, interrupted, cancelled or failed.
     /// - Parameter overrides: secrets given again, merged into each request.
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload]
-    func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot]
-    /// Forgets them and deletes their partial files; the finished file only when asked to.
+    /// Pauses, cancels or changes downloads, running or not, and returns them as they are then, on disk. Nothing is
+    /// done before all ids are known; a download for which there is nothing to do is left alone and told as such.
+    func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload]
+    /// Forgets them and deletes their partial files; the finished file only when asked to. What runs is stopped first.
     func remove(_ ids: [DownloadID], deletesFile: Bool) async throws
+    func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot]
     /// The downloads at work now, for display.
     func progress() async -> [DownloadProgress]
+    /// What happens to the downloads of this service from now on.
     func events() async -> AsyncStream<DownloadEvent>
-    /// Stops everything with its resume data on disk; what was asked for stays resumable.
+    /// Every change in the store behind `cursor` (nil: from now on), whichever session made it, and what follows.
+    func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
+    func status() async throws -> SessionStatus
+    /// Changes how the session works, at once.
+    func configure(_ settings: SessionSettings) async throws
+    /// Asks the session to end; it has not ended when this returns.
+    func shutdown(_ mode: ShutdownMode) async throws
+    /// Stops what runs in this process, with its resume data on disk; what was asked for stays resumable.
     func pauseAll(_ reason: DownloadState.PauseReason) async
     /// Ends the service; its streams finish.
     func close() async
+}
+
+extension DownloadService {
+    public func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
+    /// Stops them for good, but keeps what was fetched: `resume` may still go on.
+    public func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
 }
 
 /// What may be given anew when a download is resumed.
@@ -22,6 +39,8 @@ public struct RequestOverrides: Sendable, Equatable {
     public var headers: [RequestHeader] = []
     public var trust: ServerTrustPolicy?
     public var connections: Int?
+    /// Not here, but in the background session.
+    public var inBackground = false
 
     public init() {}
 

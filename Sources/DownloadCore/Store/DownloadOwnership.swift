@@ -52,12 +52,19 @@ extension DownloadRecord {
         updated = now
     }
 
-    /// Its session is gone.
+    /// Its session is gone. A background one comes back, and finds it again.
     package mutating func interrupt(at now: Date) {
         state = .paused(.interrupted)
-        session = nil
+        leaveForeground()
         speed = nil
         updated = now
+    }
+}
+
+extension DownloadRecord {
+    /// No session works on it now; of a background session it remains.
+    package mutating func leaveForeground() {
+        if let session, SessionIdentifier.isForeground(session) { self.session = nil }
     }
 }
 

@@ -1,5 +1,7 @@
 import Foundation
 
+import Foundation
+
 /// Remembers downloads. It stores what it is told; the decisions are made elsewhere.
 public protocol DownloadStore: Sendable {
     /// Finds or makes a download for each request, in order, in one transaction: two processes that ask for the same
@@ -21,14 +23,50 @@ public protocol DownloadStore: Sendable {
     /// Forgets them. Refuses all when one is unknown or run by a live session other than `session`.
     func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord]
 
-    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted).
+    /// Downloads that a dead session left as queued, running or waiting become paused (interrupted). Those of a
+    /// background session still belong to it, and its queue stays a queue: it will come back.
     func releaseDeadSessions() async throws
+
+    /// Makes the change to downloads that no other live session runs, all or none; those of `session` itself must have
+    /// no runner. Refuses all when one is unknown or another live session's.
+    func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord]
+
+    /// A background session comes back: what its predecessor left running, waiting, or paused other than at the user's
+    /// wish is `queued` again.
+    func requeue(session: String) async throws
+
+    /// How many are `queued` for `session`.
+    func queuedCount(session: String) async throws -> Int
+
+    /// Events behind `cursor`, in order.
+    func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent]
+
+    /// The log's reach: events up to `dropped` are gone, `last` is the newest; both 0 before the first event.
+    func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor)
+
+    /// Forgets events, but keeps the newest `count`.
+    func dropEvents(keeping count: Int) async throws
+
+    /// Completed, failed and cancelled downloads that were last touched before `date`, oldest first.
+    func ended(before date: Date, limit: Int) async throws -> [DownloadID]
 
     /// The `queued` ones of `session` become paused and free, all at once.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
     /// Waits for what is still to be written.
     func close() async
+}
+
+/// A record after a change.
+public struct ChangedRecord: Sendable, Equatable {
+    public var record: DownloadRecord
+    /// False: there was nothing to do.
+    public var didChange: Bool
+
+    public init(record: DownloadRecord, didChange: Bool) {
+        self.record = record
+        self.didChange = didChange
+    }
 }
 
 /// Where a queue was left: the priority and id of the last one taken.

@@ -44,6 +44,9 @@ public enum BodyDisposition: Sendable, Equatable {
 
 public struct TransferRequest: Sendable, Equatable {
     public var url: SourceURL
+    public var method = HTTPRequest.Method.get
+    /// Sent with the request; nil for none.
+    public var body: [UInt8]?
     public var fields = HTTPFields()
     /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
     public var range: String?
@@ -54,6 +57,11 @@ public struct TransferRequest: Sendable, Equatable {
     /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
     /// moves better over connections of its own.
     public var prefersMultiplexing = false
+
+    /// Path of a Unix socket to connect to instead of the URL's host; no proxy is used then.
+    public var unixSocket: String?
+    /// Every one of them is kept, whatever it is changed to on the way.
+    public var rateLimits: [RateLimit] = []
 
     public init(url: SourceURL) { self.url = url }
 }

@@ -142,12 +142,14 @@ final class Follower: Sendable {
 
     private func handle(_ event: DownloadEvent) {
         switch event {
-        case .didComplete(let snapshot), .didFail(let snapshot, _), .didCancel(let snapshot): end(snapshot)
+        case .didComplete(let snapshot), .didFail(let snapshot, _), .didCancel(let snapshot),
+            .didRemove(let snapshot):
+            end(snapshot)
         case .didStart(let snapshot, let offset):
             ledger.withLock { $0.start(snapshot.id, offset: offset) }
             narrator.tell(event)
         case .didPause where ledger.withLock(\.isInterrupted): break
-        case .didAdd, .didRestart, .willRetry, .didPause: narrator.tell(event)
+        case .didAdd, .didRestart, .willRetry, .didPause, .didResume, .didChange: narrator.tell(event)
         }
     }
 

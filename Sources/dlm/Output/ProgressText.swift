@@ -16,7 +16,9 @@ enum ProgressText {
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
             return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didPause where verbosity > 0: return "\(name): paused"
-        case .didAdd, .didStart, .willRetry, .didPause, .didCancel, .didComplete, .didFail: return nil
+        case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didChange, .didComplete,
+            .didFail:
+            return nil
         }
     }
 

@@ -118,8 +118,8 @@ final class SessionBench: Sendable {
 extension DownloadEvent {
     var isEnd: Bool {
         switch self {
-        case .didComplete, .didFail, .didPause, .didCancel: true
-        case .didAdd, .didStart, .didRestart, .willRetry: false
+        case .didComplete, .didFail, .didPause, .didCancel, .didRemove: true
+        case .didAdd, .didStart, .didRestart, .willRetry, .didResume, .didChange: false
         }
     }
 
@@ -130,6 +130,9 @@ extension DownloadEvent {
         case .didRestart: "restart"
         case .willRetry: "retry"
         case .didPause: "pause"
+        case .didResume: "resume"
+        case .didRemove: "remove"
+        case .didChange: "change"
         case .didCancel: "cancel"
         case .didComplete: "complete"
         case .didFail: "fail"

@@ -38,6 +38,9 @@ struct EventDocument: Document, Equatable {
         case .didRestart(let snapshot, let why): self.init("restarted", snapshot, reason: why)
         case .willRetry(let snapshot, _): self.init("retry", snapshot)
         case .didPause(let snapshot): self.init("paused", snapshot)
+        case .didResume(let snapshot): self.init("resumed", snapshot)
+        case .didRemove(let snapshot): self.init("removed", snapshot)
+        case .didChange(let snapshot): self.init("changed", snapshot)
         case .didCancel, .didComplete, .didFail: return nil
         }
     }

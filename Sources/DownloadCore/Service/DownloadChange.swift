@@ -1,0 +1,65 @@
+/// What may be done to a download, running or not, without starting it.
+public enum DownloadChange: Sendable, Equatable {
+    case pause
+    /// Ends it, and keeps what was fetched.
+    case cancel
+    /// Higher starts earlier.
+    case priority(Int)
+    /// Bytes per second; nil lifts the limit.
+    case rateLimit(Int64?)
+    /// The same file from another address, for links that expired.
+    case url(SourceURL, Credential?)
+}
+
+/// A download after a change.
+public struct ChangedDownload: Sendable, Equatable {
+    public var snapshot: DownloadSnapshot
+    /// False: it was so already, or had ended.
+    public var didChange: Bool
+
+    public init(snapshot: DownloadSnapshot, didChange: Bool) {
+        self.snapshot = snapshot
+        self.didChange = didChange
+    }
+}
+
+extension DownloadRecord {
+    /// Makes the change to a download that no runner works on.
+    /// - Returns: false when there is nothing to do.
+    package mutating func apply(_ change: DownloadChange) -> Bool {
+        switch change {
+        case .pause:
+            guard state.kind.isActive || state.kind == .paused, state != .paused(.user) else { return false }
+            state = .paused(.user)
+            speed = nil
+        case .cancel:
+            guard state.kind != .completed, state.kind != .cancelled else { return false }
+            state = .cancelled
+            speed = nil
+        case .priority(let priority):
+            guard request.priority != priority else { return false }
+            request.priority = priority
+        case .rateLimit(let limit):
+            guard request.rateLimit != limit else { return false }
+            request.rateLimit = limit
+        case .url(let url, let credential):
+            guard state.kind != .completed, request.url != url || credential != nil else { return false }
+            move(to: url, credential)
+        }
+        return true
+    }
+
+    /// Secrets meant for one origin are not sent to another. Of the bytes that are here, the old validators prove
+    /// nothing about the new address: they are compared instead (``ResumeData/movedFrom``).
+    private mutating func move(to url: SourceURL, _ credential: Credential?) {
+        if url.origin != request.url.origin {
+            request.headers.removeAll(where: \.isSecret)
+            request.credential = nil
+        }
+        if let credential { request.credential = credential }
+        if !resume.written.isEmpty { resume.movedFrom = resume.movedFrom ?? request.url }
+        resume.validators = Validators()
+        resume.finalURL = nil
+        request.url = url
+    }
+}

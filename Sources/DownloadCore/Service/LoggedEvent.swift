@@ -1,0 +1,60 @@
+import Foundation
+
+/// A place in the store's log of events: the number of the last event that was seen.
+public typealias EventCursor = Int64
+
+/// A change of a download as the store remembers it: written in the transaction that made the change, in order, once.
+public struct LoggedEvent: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable, CaseIterable {
+        case added
+        /// Back in the queue.
+        case resumed
+        case started
+        /// The remote has a new version: what was there of the old one was dropped.
+        case restarted
+        /// A failure that may pass; the next attempt follows.
+        case waiting
+        case paused, cancelled, completed, failed, removed
+        /// Its address or priority.
+        case changed
+    }
+
+    public var cursor: EventCursor
+    public var time: Date
+    public var kind: Kind
+    public var id: DownloadID
+    public var name: String
+    public var url: String
+    /// The session that it belonged to.
+    public var session: String?
+    /// The state after the change, with its data; nil for `removed`.
+    public var state: DownloadState?
+    /// Bytes present then.
+    public var received: Int64
+    public var total: Int64?
+
+    public init(
+        cursor: EventCursor, time: Date, kind: Kind, id: DownloadID, name: String, url: String,
+        session: String? = nil, state: DownloadState? = nil, received: Int64 = 0, total: Int64? = nil
+    ) {
+        self.cursor = cursor
+        self.time = time
+        self.kind = kind
+        self.id = id
+        self.name = name
+        self.url = url
+        self.session = session
+        self.state = state
+        self.received = received
+        self.total = total
+    }
+}
+
+/// What comes out of ``DownloadService/log(since:)``.
+public enum LogEntry: Sendable, Equatable {
+    case event(LoggedEvent)
+    /// Everything that happened before the call has been delivered; what follows happens now. Once, after the replay.
+    case didFinishEvents(EventCursor)
+    /// The events up to this one are older than the log: it keeps the newest.
+    case didLoseEvents(upTo: EventCursor)
+}
