@@ -21,7 +21,7 @@ public enum DownloadSession {
         }
         let isRecorded = configuration.kind != .ephemeral
         let parts = SessionManager.Parts(
-            store: store, identifier: identifier, userAgent: "dlm/\(version)",
+            store: store, identifier: identifier, version: version,
             start: {
                 if isRecorded, try !registry.register(identifier) {
                     throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))

@@ -16,7 +16,7 @@ final class SaveLog: DownloadStore {
     private let log = Mutex<[DownloadRecord]>([])
     private let trouble: Mutex<Trouble>
 
-    init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.hasPrefix("dead") }) {
+    init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") }) {
         inner = InMemoryDownloadStore(isAlive: isAlive)
         self.trouble = Mutex(trouble)
     }

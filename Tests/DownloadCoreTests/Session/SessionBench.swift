@@ -23,13 +23,13 @@ final class SessionBench: Sendable {
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: { !$0.hasPrefix("dead") })
+        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: { !$0.contains("dead") })
         let transport = WatchedTransport(FakeTransport(script))
         self.store = store
         self.transport = transport
         manager = SessionManager(
             parts: .init(
-                store: store, identifier: session, userAgent: "dlm/test", start: { transport }, end: {}),
+                store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {}),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
         let stream = await manager.events()
         Task { [events, ends] in
@@ -45,6 +45,11 @@ final class SessionBench: Sendable {
         serving reply: FaultReply
     ) async throws {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
+    }
+
+    /// Foreground sessions, unless they are called otherwise.
+    static func identifier(_ session: String) -> String {
+        session == SessionIdentifier.background ? session : "foreground-\(session)"
     }
 
     deinit { if ownsFolder { folder.remove() } }
@@ -73,10 +78,10 @@ final class SessionBench: Sendable {
     func takeOver(
         _ request: DownloadRequest, _ change: (inout DownloadRecord) throws -> Void
     ) async throws -> DownloadID {
-        var record = try #require(try await store.add([request], session: "dead").first).record
+        var record = try #require(try await store.add([request], session: "foreground-dead").first).record
         record.state = .running
         try change(&record)
-        #expect(try await store.save([record], session: "dead").isEmpty)
+        #expect(try await store.save([record], session: "foreground-dead").isEmpty)
         _ = try await manager.resume([record.id], overrides: RequestOverrides())
         return record.id
     }
