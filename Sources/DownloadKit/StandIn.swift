@@ -11,7 +11,8 @@ extension DownloadSession {
             throw DownloadError.sessionUnavailable(.alreadyRunning("background"))
         }
         standInRegistry = registry
-        return try await open(configuration)
+        let manager = try await open(configuration)
+        return manager
     }
     nonisolated(unsafe) static var standInRegistry: SessionRegistry?
     public static func directory(stateFolder: String) -> any SessionDirectory { StandInDirectory(stateFolder: stateFolder) }
@@ -24,8 +25,3 @@ struct StandInDirectory: SessionDirectory {
     func startBackground() async throws -> any DownloadService { throw DownloadError.cancelled }
     func close() {}
 }
-extension SessionManager {
-    public var shutdownRequests: AsyncStream<ShutdownMode> { AsyncStream { _ in } }
-    public func finish() async {}
-}
-extension SessionDirectory { public func close() {} }

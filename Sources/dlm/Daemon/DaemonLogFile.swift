@@ -34,10 +34,8 @@ struct DaemonLogFile {
     /// as `daemon.log.1`. For the holder of the session's lock only.
     func rotateIfLarge() {
         var mine = stat()
-        var named = stat()
         guard fstat(STDERR_FILENO, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG, mine.st_size > Self.largest,
-            lstat(path, &named) == 0, named.st_ino == mine.st_ino, named.st_dev == mine.st_dev,
-            rename(path, path + ".1") == 0, let descriptor = try? open()
+            FileIdentity(mine) == FileIdentity(path: path), rename(path, path + ".1") == 0, let descriptor = try? open()
         else { return }
         dup2(descriptor, STDERR_FILENO)
         dup2(descriptor, STDOUT_FILENO)

@@ -18,8 +18,7 @@ struct DaemonProcess {
         let pipe = try ReadinessPipe()
         let settings = environment.filter { !Self.foreign.contains($0.key) }.map { "\($0.key)=\($0.value)" }
         let words = ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"]
-        // Also when the program was replaced since this process began.
-        let program = "/proc/self/exe"
+        let program = Self.program
         var pid: pid_t = 0
         let error = Self.withCStrings(words) { arguments in
             Self.withCStrings(settings) { environment in
@@ -33,6 +32,16 @@ struct DaemonProcess {
         }
         self.pid = pid
         self.pipe = pipe
+    }
+
+    /// This very program, also when another was installed in its place since; by its path where that still leads to
+    /// it, for `ps` and `pgrep` go by the name.
+    private static var program: String {
+        let link = "/proc/self/exe"
+        guard let resolved = realpath(link, nil) else { return link }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        return FileIdentity(path: path) == FileIdentity(path: link) ? path : link
     }
 
     /// What it says of itself, once; one that says nothing in time is asked to end.

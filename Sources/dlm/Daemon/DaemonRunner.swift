@@ -37,7 +37,7 @@ struct DaemonRunner: Sendable {
         }
         let logging = Task { [events = await manager.events()] in await log.follow(events) }
         let asking = Task {
-            for await mode in await manager.shutdownRequests { stop.yield(.request(mode)) }
+            for await mode in manager.shutdownRequests { stop.yield(.request(mode)) }
         }
         log.line("started: dlm \(DownloadSession.version), pid \(getpid())")
         notifier?.ready("Serving dlm")

@@ -4,16 +4,16 @@ import Glibc
 
 /// A listening socket that the service manager made and passed on: sd_listen_fds(3), spoken directly.
 enum SocketActivation {
-    /// The first passed descriptor.
-    static let first: Int32 = 3
     static let variables = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]
 
     /// The socket, closed on exec; nil when none was passed to this process.
-    /// - Parameter path: where clients look for it.
+    /// - Parameters:
+    ///   - path: where clients look for it.
+    ///   - first: the number of the first descriptor that is passed.
     static func listener(
-        environment: [String: String], path: String, pid: pid_t = getpid()
+        environment: [String: String], path: String, first: Int32 = 3
     ) throws(DownloadError) -> Int32? {
-        guard environment["LISTEN_PID"].flatMap({ pid_t($0) }) == pid, let text = environment["LISTEN_FDS"] else {
+        guard environment["LISTEN_PID"].flatMap({ pid_t($0) }) == getpid(), let text = environment["LISTEN_FDS"] else {
             return nil
         }
         guard let count = Int32(text), (1...1000).contains(count) else { throw refused("LISTEN_FDS=\(text)") }
@@ -22,7 +22,9 @@ enum SocketActivation {
         guard option(SO_DOMAIN, of: first) == AF_UNIX, option(SO_TYPE, of: first) == Int32(SOCK_STREAM.rawValue),
             option(SO_ACCEPTCONN, of: first) == 1
         else { throw refused("what was passed is not a listening Unix stream socket") }
-        guard let bound = boundPath(first), isSame(bound, path) else {
+        // The manager may have been told of a link.
+        guard let bound = boundPath(first), let file = FileIdentity(path: bound), file == FileIdentity(path: path)
+        else {
             throw refused("the socket that was passed is not \(path), where dlm looks for it; change ListenStream=")
         }
         return first
@@ -49,13 +51,5 @@ enum SocketActivation {
         return withUnsafeBytes(of: name.sun_path) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-    }
-
-    /// One file under two names: the manager may have been told of a link.
-    private static func isSame(_ first: String, _ second: String) -> Bool {
-        var one = stat()
-        var other = stat()
-        return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_ino == other.st_ino
-            && one.st_dev == other.st_dev
     }
 }
