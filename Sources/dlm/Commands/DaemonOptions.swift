@@ -35,6 +35,7 @@ struct DaemonOptions: ParsableArguments {
     func apply(to configuration: inout SessionConfiguration) {
         if let maxConcurrent { configuration.maxConcurrent = maxConcurrent }
         if let maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let limitRate { configuration.rateLimit = limitRate.bytesPerSecond > 0 ? limitRate.bytesPerSecond : nil }
     }
 
     /// The same, as a command line has them.

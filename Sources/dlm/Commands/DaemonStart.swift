@@ -15,7 +15,7 @@ extension Daemon {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(in context: Context) async throws -> Int32 {
-            let session = try context.backgroundSession()
+            let session = try BackgroundSession(environment: context.environment)
             let starter = BackgroundStarter(session: session, environment: context.environment, options: options)
             let (connected, isNew) = try await starter.start()
             defer { session.directory.close() }

@@ -10,7 +10,7 @@ extension Daemon {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(in context: Context) async throws -> Int32 {
-            let session = try context.backgroundSession()
+            let session = try BackgroundSession(environment: context.environment)
             defer { session.directory.close() }
             let connected = try await session.connect()
             let document =

@@ -16,7 +16,7 @@ extension Daemon {
         private static let patience = Duration.seconds(30)
 
         func run(in context: Context) async throws -> Int32 {
-            let session = try context.backgroundSession()
+            let session = try BackgroundSession(environment: context.environment)
             defer { session.directory.close() }
             guard let connected = try await session.connect() else {
                 tell(context, DaemonDocument(socket: session.socket), "is not running")

@@ -10,6 +10,12 @@ struct BackgroundSession: Sendable {
     let stateFolder: String
     let directory: any SessionDirectory
 
+    /// The one of this user's state folder, running or not.
+    init(environment: [String: String]) throws {
+        stateFolder = try SessionConfiguration.stateFolder(environment: environment)
+        directory = DownloadSession.sessions(stateFolder: stateFolder)
+    }
+
     static let identifier = SessionIdentifier.background
 
     /// Where it is served, and where a service manager listens in its place.

@@ -7,6 +7,13 @@ struct BackgroundStarter: Sendable {
     let environment: [String: String]
     var options = DaemonOptions()
 
+    /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
+    static func ensureRunning(environment: [String: String]) async throws {
+        let session = try BackgroundSession(environment: environment)
+        defer { session.directory.close() }
+        _ = try await BackgroundStarter(session: session, environment: environment).start()
+    }
+
     /// The session that serves now, ours or one that was there or was faster.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
         let deadline = ContinuousClock.now + BackgroundSession.patience

@@ -54,9 +54,7 @@ struct DaemonRunner: Sendable {
         var configuration = SessionConfiguration(
             kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
         options.apply(to: &configuration)
-        let manager = try await DownloadSession.openBackground(configuration, listener: listener) { log.line($0) }
-        try await manager.configure(options.settings)
-        return manager
+        return try await DownloadSession.openBackground(configuration, listener: listener) { log.line($0) }
     }
 
     /// Returns when nothing is left to wait for.
@@ -113,4 +111,3 @@ struct DaemonRunner: Sendable {
         return failure.exitStatus
     }
 }
-
