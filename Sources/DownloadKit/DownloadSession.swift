@@ -52,6 +52,11 @@ public enum DownloadSession {
         return manager
     }
 
+    /// The sessions of a store, without opening it: who lives, and how to speak to them.
+    public static func sessions(stateFolder: String) -> any SessionDirectory {
+        StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
+    }
+
     private static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
         _ notice: @escaping @Sendable (String) -> Void
