@@ -128,6 +128,13 @@ public final class InMemoryDownloadStore: DownloadStore {
         return Array(inOrder.prefix(limit))
     }
 
+    public func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+        let waiting = try await queued(session: session, after: nil, limit: .max)
+        return Array(
+            waiting.lazy.filter { record in !prefixes.contains { record.request.url.string.hasPrefix($0) } }
+                .prefix(limit))
+    }
+
     public func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         state.withLock { state in
             var lost: Set<DownloadID> = []
