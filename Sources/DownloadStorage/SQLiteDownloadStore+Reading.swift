@@ -9,9 +9,9 @@ extension SQLiteDownloadStore {
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
             case .states(let kinds):
                 // A damaged row is told as failed, whatever its column says.
-                return try newest(selection.limit, among: kinds, in: db)
+                return try listed(selection, among: kinds, in: db)
             case .all:
-                return try newest(selection.limit, among: nil, in: db)
+                return try listed(selection, among: nil, in: db)
             }
         }
     }
@@ -60,22 +60,24 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest `limit` (nil: all), by id.
-    private func newest(
-        _ limit: Int?, among kinds: Set<DownloadState.Kind>?, in db: Database
+    /// By number: the newest, or the first behind a place.
+    private func listed(
+        _ selection: DownloadSelection, among kinds: Set<DownloadState.Kind>?, in db: Database
     ) throws -> [DownloadRecord] {
-        let condition = kinds.map { kinds in
+        var condition = "id > ?"
+        if let kinds {
             let words = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-            return "WHERE state IN (\(words))"
+            condition += " AND state IN (\(words))"
         }
+        let order = selection.after == nil ? "DESC" : "ASC"
         let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download \(condition ?? "") ORDER BY id DESC")
-        let rows = try Row.fetchCursor(statement)
+            sql: "SELECT \(RowReader.columns) FROM download WHERE \(condition) ORDER BY id \(order)")
+        let rows = try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
         var records: [DownloadRecord] = []
-        while records.count < limit ?? .max, let row = try rows.next() {
+        while records.count < selection.limit ?? .max, let row = try rows.next() {
             let record = try StoredDownload(row, coder: coder).record
             if kinds?.contains(record.state.kind) ?? true { records.append(record) }
         }
-        return records.reversed()
+        return selection.after == nil ? records.reversed() : records
     }
 }

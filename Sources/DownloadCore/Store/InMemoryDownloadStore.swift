@@ -136,8 +136,8 @@ public final class InMemoryDownloadStore: DownloadStore {
             case .ids(let ids): return try state.found(ids).newest(selection.limit)
             case .states(let kinds):
                 let matching = state.records.values.filter { kinds.contains($0.state.kind) }
-                return matching.sorted { $0.id < $1.id }.newest(selection.limit)
-            case .all: return state.records.values.sorted { $0.id < $1.id }.newest(selection.limit)
+                return matching.sorted { $0.id < $1.id }.page(selection)
+            case .all: return state.records.values.sorted { $0.id < $1.id }.page(selection)
             }
         }
     }
@@ -188,5 +188,11 @@ extension [DownloadRecord] {
         guard let limit, limit < count else { return self }
         let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
         return filter { kept.contains($0.id) }
+    }
+
+    /// Of records by number, what the selection leaves.
+    fileprivate func page(_ selection: DownloadSelection) -> [DownloadRecord] {
+        guard let after = selection.after else { return newest(selection.limit) }
+        return Array(filter { $0.id > after }.prefix(Swift.max(0, selection.limit ?? .max)))
     }
 }

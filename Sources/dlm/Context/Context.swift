@@ -8,12 +8,12 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = DownloadSession.open
+    var open: @Sendable (SessionConfiguration) async throws -> any SessionRouting = DownloadSession.open
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
         _ change: (inout SessionConfiguration) -> Void = { _ in },
-        _ body: (any DownloadService) async throws -> Int32
+        _ body: (any SessionRouting) async throws -> Int32
     ) async throws -> Int32 {
         var configuration = SessionConfiguration(
             kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
