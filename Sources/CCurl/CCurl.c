@@ -59,6 +59,12 @@ CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *
     return code;
 }
 
+CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, count ? bytes : "");
+    return code;
+}
+
 CURLcode dlm_trust_authorities(CURL *easy, const char *ca) {
     CURLcode code = CURLE_OK;
     if (ca) code = curl_easy_setopt(easy, CURLOPT_CAINFO, ca);

@@ -1,5 +1,6 @@
 import CCurl
 import DownloadCore
+import Glibc
 
 extension DownloadError {
     /// What libcurl's code means for a download. The code and libcurl's own words go along.
@@ -34,5 +35,22 @@ extension DownloadError {
         default:
             return .unexpected("libcurl error \(code.rawValue): \(message)")
         }
+    }
+
+    /// The same for a connection to a Unix socket, where libcurl's own words name a host that has no part in it.
+    static func transport(
+        _ code: CURLcode, unixSocket path: String, message: String, errno number: Int32
+    ) -> DownloadError {
+        // Of a socket with a full backlog libcurl tells no number, of an address that is too long another code.
+        let number =
+            switch code {
+            case CURLE_COULDNT_CONNECT: number == 0 ? EAGAIN : number
+            case CURLE_COULDNT_RESOLVE_HOST: ENAMETOOLONG
+            default: Int32(0)
+            }
+        if number == 0 { return transport(code, message: message, errno: number) }
+        let message = "cannot connect to \(path): \(String(cString: strerror(number)))"
+        return .networkFailed(
+            .connect, TransportDiagnosis(code: Int(CURLE_COULDNT_CONNECT.rawValue), message: message, errno: number))
     }
 }

@@ -162,7 +162,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.multi = multi
         transfer.lastActivity = now
         if let code = easy.setupError {
-            return finish(transfer, TransferResult(.failed(.transport(code, message: easy.message(code), errno: 0))))
+            return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer.request))))
         }
         active[easy.pointer] = transfer
         let code = curl_multi_add_handle(multi.pointer, easy.pointer)
@@ -204,10 +204,7 @@ final class CurlLoop: @unchecked Sendable {
             } else if code == CURLE_OK {
                 .complete
             } else {
-                .failed(
-                    .transport(
-                        code, message: easy.message(code),
-                        errno: Int32(truncatingIfNeeded: easy.number(CURLINFO_OS_ERRNO))))
+                .failed(easy.failure(code, of: transfer.request))
             }
         return TransferResult(ending, metrics: easy.metrics())
     }

@@ -36,6 +36,12 @@ extension EasyHandle {
         set(CURLOPT_TCP_KEEPINTVL, 15)
         // Many servers close an idle connection after a minute; a stale one costs a failed request.
         set(CURLOPT_MAXAGE_CONN, 55)
+        if let path = request.unixSocket {
+            set(CURLOPT_UNIX_SOCKET_PATH, path)
+            set(CURLOPT_PROXY, "")
+            // A path is no identity: another socket may be bound there by now, or another folder have that number.
+            set(CURLOPT_FORBID_REUSE, 1)
+        }
     }
 
     private func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
@@ -52,10 +58,27 @@ extension EasyHandle {
         set(CURLOPT_FAILONERROR, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let range = request.range { set(CURLOPT_RANGE, range) }
-        let lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        lines += configureMethod(request)
         if !lines.isEmpty { set(CURLOPT_HTTPHEADER, lines: lines) }
         if let credential = request.credential {
             check(dlm_use_basic_authentication(pointer, credential.user, credential.password ?? ""))
         }
+    }
+
+    /// Returns the lines that keep libcurl from adding fields of its own to a body.
+    private func configureMethod(_ request: TransferRequest) -> [String] {
+        if request.method == .head, request.body == nil {
+            set(CURLOPT_NOBODY, 1)
+            return []
+        }
+        // Those whose request has a body by nature say that it is empty; the others say nothing.
+        let body = request.body ?? ([.post, .put, .patch].contains(request.method) ? [] : nil)
+        if let body {
+            check(dlm_set_body(pointer, body, body.count))
+        }
+        if request.method != .get || body != nil { set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+        guard body != nil else { return [] }
+        return [HTTPField.Name.contentType, .expect].filter { request.fields[$0] == nil }.map { "\($0):" }
     }
 }

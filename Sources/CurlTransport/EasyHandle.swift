@@ -67,6 +67,14 @@ final class EasyHandle {
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 
+    func failure(_ code: CURLcode, of request: TransferRequest) -> DownloadError {
+        let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
+        if let path = request.unixSocket {
+            return .transport(code, unixSocket: path, message: message(code), errno: errno)
+        }
+        return .transport(code, message: message(code), errno: errno)
+    }
+
     func metrics() -> TransferMetrics {
         var metrics = TransferMetrics()
         metrics.remoteAddress = string(CURLINFO_PRIMARY_IP).flatMap { $0.isEmpty ? nil : $0 }

@@ -2,31 +2,42 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Answers every connection, once it has a request, with the bytes it was given, then closes it, or stays silent.
+/// Answers every request with the bytes it was given, then closes the connection, or stays silent until the next.
 final class RawServer: Sendable {
     struct Script: Sendable {
         var reply: [UInt8]
         /// Sends the reply again and again until the client goes.
         var isEndless = false
-        /// Neither closes nor says more.
+        /// Neither closes nor says more, unless it is asked again.
         var staysOpen = false
 
         init(_ reply: String) { self.reply = Array(reply.utf8) }
         init(_ reply: [UInt8]) { self.reply = reply }
     }
 
+    /// 0 on a Unix socket.
     let port: Int
+    /// Head and body of each request, as they came.
+    let requests = Observed<[String]>([])
     private let open = Mutex<Set<Int32>?>([])
     private let threads = DispatchGroup()
 
-    init(_ script: Script) throws {
-        let listener = try LoopbackSocket.listen(backlog: 64)
-        port = listener.port
-        open.withLock { _ = $0?.insert(listener.descriptor) }
+    convenience init(_ script: Script) throws {
+        let (descriptor, port) = try LoopbackSocket.listen(backlog: 64)
+        self.init(script, listener: descriptor, port: port)
+    }
+
+    convenience init(_ script: Script, unixSocket path: String) throws {
+        self.init(script, listener: try LoopbackSocket.listen(unixSocket: path, backlog: 64), port: 0)
+    }
+
+    private init(_ script: Script, listener: Int32, port: Int) {
+        self.port = port
+        open.withLock { _ = $0?.insert(listener) }
         threads.enter()
         Thread.detachNewThread { [self] in
             while true {
-                let descriptor = accept(listener.descriptor, nil, nil)
+                let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { break }
                 guard open.withLock({ $0?.insert(descriptor) != nil }) else {
                     close(descriptor)
@@ -34,7 +45,7 @@ final class RawServer: Sendable {
                 }
                 threads.enter()
                 Thread.detachNewThread { [self] in
-                    Self.serve(descriptor, script)
+                    while serve(descriptor, script), script.staysOpen {}
                     open.withLock {
                         $0?.remove(descriptor)
                         close(descriptor)
@@ -42,7 +53,7 @@ final class RawServer: Sendable {
                     threads.leave()
                 }
             }
-            close(listener.descriptor)
+            close(listener)
             threads.leave()
         }
     }
@@ -57,22 +68,32 @@ final class RawServer: Sendable {
         threads.wait()
     }
 
-    private static func serve(_ descriptor: Int32, _ script: Script) {
-        var seen: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
-        while seen.suffix(4) != Array("\r\n\r\n".utf8) {
-            let count = recv(descriptor, &piece, piece.count, 0)
-            if count <= 0 { return }
-            seen += piece[..<count]
-        }
+    /// One request and its answer; false when the client has gone.
+    private func serve(_ descriptor: Int32, _ script: Script) -> Bool {
+        guard let request = Self.readRequest(descriptor) else { return false }
+        requests.update { $0.append(request) }
         repeat {
             var rest = script.reply[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                if count <= 0 { return }
+                if count <= 0 { return false }
                 rest = rest.dropFirst(count)
             }
         } while script.isEndless
-        if script.staysOpen { _ = recv(descriptor, &piece, 1, 0) }
+        return true
+    }
+
+    private static func readRequest(_ descriptor: Int32) -> String? {
+        var seen = ""
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            if let end = seen.range(of: "\r\n\r\n") {
+                let length = seen.firstMatch(of: /(?i)content-length: *([0-9]+)/).flatMap { Int($0.1) } ?? 0
+                if seen[end.upperBound...].utf8.count >= length { return seen }
+            }
+            let count = recv(descriptor, &piece, piece.count, 0)
+            if count <= 0 { return nil }
+            seen += String(decoding: piece[..<count], as: UTF8.self)
+        }
     }
 }

@@ -13,7 +13,7 @@ package struct SystemError: Error, CustomStringConvertible {
     package var description: String { "\(operation): \(String(cString: strerror(code)))" }
 }
 
-/// TCP sockets on 127.0.0.1.
+/// TCP sockets on 127.0.0.1, and Unix sockets.
 package enum LoopbackSocket {
     /// A listening socket on a port that the kernel chose.
     package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
@@ -26,6 +26,22 @@ package enum LoopbackSocket {
         let named = withSocketAddress(&address) { pointer, _ in getsockname(descriptor, pointer, &length) }
         guard named == 0 else { throw failure("getsockname", closing: descriptor) }
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// A listening Unix socket at a path of at most 107 bytes where there is nothing yet.
+    package static func listen(unixSocket path: String, backlog: Int32) throws -> Int32 {
+        let descriptor = try open(AF_UNIX)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard bound == 0 else { throw failure("bind", closing: descriptor) }
+        guard Glibc.listen(descriptor, backlog) == 0 else { throw failure("listen", closing: descriptor) }
+        return descriptor
     }
 
     /// A port that was free a moment ago: nothing listens on it.
@@ -43,8 +59,8 @@ package enum LoopbackSocket {
         return withSocketAddress(&address) { connect(descriptor, $0, $1) } == 0
     }
 
-    private static func open() throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    private static func open(_ family: Int32 = AF_INET) throws -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         return descriptor
     }

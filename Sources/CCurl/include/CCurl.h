@@ -87,6 +87,8 @@ CURLcode dlm_restrict_protocols(CURL *easy);
 /// TLS 1.2 or later.
 CURLcode dlm_require_modern_tls(CURL *easy);
 CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password);
+/// Sends a copy of `bytes` as the body of the request, which becomes a POST.
+CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
 /// Trusts the authorities in the file `ca` (NULL: the library's own), without the hashed folder where that defeats
 /// libcurl's cache of parsed certificates.
 CURLcode dlm_trust_authorities(CURL *easy, const char *ca);

@@ -9,7 +9,3 @@ protocol SessionRouting: DownloadService {
 }
 
 extension DownloadRouter: SessionRouting {}
-extension SessionManager: SessionRouting {
-    public func background() async throws -> any DownloadService { self }
-    public func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] { [] }
-}

@@ -1,0 +1,3 @@
+import NIOHTTP1
+import NIOPosix
+import DownloadCore
