@@ -9,7 +9,13 @@ struct Context: Sendable {
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
     var open: @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
-        -> any SessionRouting = { try await DownloadSession.open($0, notice: $1) }
+        -> any SessionRouting = { configuration, notice in
+            try await DownloadSession.open(
+                configuration,
+                startBackground: {
+                    try await BackgroundStarter.ensureRunning(environment: ProcessInfo.processInfo.environment)
+                }, notice: notice)
+        }
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
