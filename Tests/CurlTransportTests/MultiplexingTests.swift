@@ -35,6 +35,22 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
+    @Test("A limited transfer keeps a connection of its own, and a limit without a rate is none")
+    func limited() async throws {
+        let nginx = try await Nginx()
+        let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        for (rate, version) in [(nil, "2"), (1_000_000, "1.1"), (nil, "2")] as [(Int64?, String)] {
+            let record = try await bench.run(url) {
+                $0.prefersMultiplexing = true
+                $0.rateLimits = [RateLimit(), RateLimit(rate)]
+            }
+            #expect(record.ending == .complete)
+            #expect(record.head?.httpVersion == version)
+        }
+        await nginx.stop()
+    }
+
     @Test("Where the server speaks HTTP/1.1 only, those that waited for the scout run side by side")
     func plain() async throws {
         let server = try FaultServer { _ in FaultReply(Content("x")).with { $0.bytesPerSecond = 10 } }

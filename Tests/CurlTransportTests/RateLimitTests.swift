@@ -1,0 +1,172 @@
+import CurlTransport
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// Rate limits on the real engines. How exact they are is measured elsewhere; here a limit holds, or it does not.
+@Suite("CurlTransport: rate limits", .timeLimit(.minutes(1)))
+struct RateLimitTests {
+    private static let content = Content(seed: 1, size: 300_000)
+
+    /// The least time in which so many bytes may come, generously.
+    private func least(_ bytes: Int, _ rate: Int64) -> Duration { .seconds(0.8 * Double(bytes - 16384) / Double(rate)) }
+
+    @Test("A limit holds for all that is under it, on every engine, and the bytes are right", arguments: [1, 3])
+    func holds(engines: Int) async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench(engines: engines)
+        let limit = RateLimit(2_000_000)
+        let begun = ContinuousClock.now
+        let sinks = try (0..<6).map { number in
+            let sink = CollectingSink(.init(pausesEvery: number.isMultiple(of: 2) ? 4 : nil))
+            _ = try bench.start(server.url(), sink) { $0.rateLimits = [RateLimit(), limit] }
+            return sink
+        }
+        for sink in sinks {
+            #expect(await sink.ending() == .complete)
+            #expect(sink.record.value.bytes == Self.content.bytes(0..<300_000))
+        }
+        #expect(ContinuousClock.now - begun >= least(1_800_000, 2_000_000))
+    }
+
+    @Test("The lower of two limits counts, and leaves the rest of the higher to others")
+    func twoLimits() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let session = RateLimit(1_000_000)
+        let begun = ContinuousClock.now
+        let slow = CollectingSink()
+        _ = try bench.start(server.url(), slow) { $0.rateLimits = [session, RateLimit(200_000)] }
+        let fast = CollectingSink()
+        _ = try bench.start(server.url(), fast) { $0.rateLimits = [session, RateLimit()] }
+        #expect(await fast.ending() == .complete)
+        #expect(ContinuousClock.now - begun >= least(300_000, 1_000_000))
+        #expect(slow.record.value.results.isEmpty)
+        #expect(await slow.ending() == .complete)
+        #expect(ContinuousClock.now - begun >= least(300_000, 200_000))
+    }
+
+    @Test("One short transfer after the other is limited like a long one")
+    func shortOnes() async throws {
+        let content = Content(seed: 1, size: 15_000)
+        let server = try FaultServer.serving(content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(200_000)
+        let begun = ContinuousClock.now
+        for _ in 0..<10 { #expect(try await bench.run(server.url()) { $0.rateLimits = [limit] }.ending == .complete) }
+        #expect(ContinuousClock.now - begun >= least(150_000, 200_000))
+    }
+
+    @Test("A limit that is set on the way counts from then on")
+    func setLater() async throws {
+        var script = RawServer.Script([UInt8](repeating: 88, count: 1 << 16))
+        script.reply = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + script.reply
+        script.isEndless = true
+        let server = try RawServer(script)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit()
+        let sink = CollectingSink(.init(forgets: true))
+        let transfer = try bench.start(server.url, sink) { $0.rateLimits = [limit] }
+        #expect(await sink.record.wait { $0.count > 10_000_000 })
+        limit.bytesPerSecond = 500_000
+        let begun = ContinuousClock.now
+        let before = sink.record.value.count
+        #expect(await sink.record.wait { $0.count > before + 400_000 })
+        #expect(ContinuousClock.now - begun >= least(400_000, 500_000))
+        limit.bytesPerSecond = 50_000_000
+        #expect(await sink.record.wait(atMost: .seconds(5)) { $0.count > before + 20_000_000 })
+        transfer.cancel()
+        #expect(await sink.ending() == .cancelled)
+    }
+
+    @Test("What a limit holds back is not stalled, and goes on when the limit is lifted")
+    func lifted() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(1)
+        let sinks = try (0..<4).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url(), sink) {
+                $0.rateLimits = [limit]
+                $0.stallTimeout = 0.2
+            }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        #expect(await !sinks[0].record.wait(atMost: .milliseconds(700)) { !$0.results.isEmpty })
+        #expect(sinks.allSatisfy { $0.record.value.results.isEmpty })
+        limit.bytesPerSecond = nil
+        let begun = ContinuousClock.now
+        for sink in sinks { #expect(await sink.ending() == .complete) }
+        #expect(ContinuousClock.now - begun < .seconds(2))
+        #expect(sinks.allSatisfy { $0.record.value.bytes == Self.content.bytes(0..<300_000) })
+    }
+
+    @Test("A server that stalls under a limit is noticed")
+    func stalled() async throws {
+        let server = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: 200_000) } }
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url()) {
+            $0.rateLimits = [RateLimit(500_000)]
+            $0.stallTimeout = 0.5
+        }
+        guard case .failed(.networkFailed(.stalled, _))? = record.ending else {
+            Issue.record("ended as \(String(describing: record.ending))")
+            return
+        }
+        #expect(record.bytes == Self.content.bytes(0..<200_000))
+    }
+
+    @Test("A transfer that the limit holds back can be cancelled, and the others go on")
+    func cancel() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench(engines: 2)
+        let limit = RateLimit(1)
+        let sinks = (0..<4).map { _ in CollectingSink() }
+        let transfers = try sinks.map { sink in try bench.start(server.url(), sink) { $0.rateLimits = [limit] } }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        for index in 0..<3 {
+            transfers[index].resume()
+            transfers[index].cancel()
+            #expect(await sinks[index].ending() == .cancelled)
+        }
+        limit.bytesPerSecond = 10_000_000
+        #expect(await sinks[3].ending() == .complete)
+    }
+
+    @Test("A refusal of a piece that the limit had held back ends the transfer")
+    func refused() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url(), .init(refusesAt: 100_000)) {
+            $0.rateLimits = [RateLimit(500_000)]
+        }
+        #expect(record.ending == .refused)
+    }
+
+    @Test("A shutdown ends what a limit holds back")
+    func shutdown() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(1)
+        let sinks = try (0..<4).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url(), sink) { $0.rateLimits = [limit] }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        bench.transport.shutdown()
+        for sink in sinks { #expect(sink.record.value.results.map(\.ending) == [.cancelled]) }
+    }
+}
