@@ -62,6 +62,38 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun >= least(150_000, 200_000))
     }
 
+    @Test("What a short transfer does not use of its share is there for the next")
+    func unusedShares() async throws {
+        let server = try FaultServer.serving(Content("x"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(20_000)
+        let begun = ContinuousClock.now
+        var ended: [any Transfer] = []
+        for _ in 0..<20 {
+            let sink = CollectingSink()
+            ended.append(try bench.start(server.url(), sink) { $0.rateLimits = [limit] })
+            #expect(await sink.ending() == .complete)
+        }
+        // Twenty shares of 16 KiB would take 16 seconds.
+        #expect(ContinuousClock.now - begun < .seconds(6))
+    }
+
+    @Test("A piece that the sink puts off, again and again, is counted once")
+    func putOff() async throws {
+        let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let sink = ReluctantSink()
+        var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
+        request.rateLimits = [RateLimit(100_000)]
+        let begun = ContinuousClock.now
+        sink.resumes(bench.transport.start(request, sink: sink))
+        #expect(await sink.ended.wait { $0 == .complete })
+        // One second for what it is, ten for what it was asked to take.
+        #expect(ContinuousClock.now - begun < .seconds(5))
+    }
+
     @Test("A limit that is set on the way counts from then on")
     func setLater() async throws {
         var script = RawServer.Script([UInt8](repeating: 88, count: 1 << 16))
@@ -169,4 +201,34 @@ struct RateLimitTests {
         bench.transport.shutdown()
         for sink in sinks { #expect(sink.record.value.results.map(\.ending) == [.cancelled]) }
     }
+}
+
+/// Takes a piece only when it is offered for the tenth time.
+private final class ReluctantSink: TransferSink {
+    let ended = Observed<TransferResult.Ending?>(nil)
+    private let state = Mutex<(transfer: (any Transfer)?, offers: Int, owedResume: Bool)>((nil, 0, false))
+
+    func resumes(_ transfer: any Transfer) {
+        let isOwed = state.withLock { state in
+            state.transfer = transfer
+            return state.owedResume
+        }
+        if isOwed { transfer.resume() }
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition { .accept }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let (isTenth, transfer) = state.withLock { state in
+            state.offers += 1
+            state.owedResume = state.transfer == nil
+            return (state.offers.isMultiple(of: 10), state.transfer)
+        }
+        if isTenth { return .taken }
+        // Carried out after this call has returned: the engine is in it.
+        transfer?.resume()
+        return .pause
+    }
+
+    func transferDidFinish(_ result: TransferResult) { ended.update { $0 = result.ending } }
 }
