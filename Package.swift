@@ -16,33 +16,43 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
     ],
     targets: [
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
-        .target(name: "CSystem", linkerSettings: [.linkedLibrary("crypto")]),
+        // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
+        .target(name: "CDownloadSystem", path: "Sources/CSystem", linkerSettings: [.linkedLibrary("crypto")]),
         .target(
             name: "DownloadCore",
-            dependencies: ["CSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
+            dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
             swiftSettings: swiftSettings),
         .target(
             name: "CurlTransport",
             dependencies: [
-                "CCurl", "CSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CCurl", "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadStorage",
-            dependencies: ["CSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["CDownloadSystem", "DownloadCore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "DownloadControl",
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage"],
+            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
             dependencies: [
-                "DownloadKit", "CSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DownloadKit", "CDownloadSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
 
@@ -50,14 +60,15 @@ let package = Package(
         .target(
             name: "DownloadTestSupport",
             dependencies: [
-                "CSystem", "CTestSupport", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CDownloadSystem", "CTestSupport", "DownloadCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadCoreTests",
             dependencies: [
-                "CSystem", "DownloadCore", "DownloadTestSupport",
+                "CDownloadSystem", "DownloadCore", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),
@@ -76,9 +87,17 @@ let package = Package(
             ],
             exclude: ["Fixtures"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "DownloadControlTests",
+            dependencies: [
+                "CDownloadSystem", "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "dlm", "DownloadCore", "DownloadTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(

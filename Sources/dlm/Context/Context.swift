@@ -8,7 +8,9 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = DownloadSession.open
+    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = {
+        try await DownloadSession.open($0)
+    }
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
