@@ -8,14 +8,15 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
-        -> any SessionRouting = { configuration, notice in
-            try await DownloadSession.open(
-                configuration,
-                startBackground: {
-                    try await BackgroundStarter.ensureRunning(environment: ProcessInfo.processInfo.environment)
-                }, notice: notice)
-        }
+    var open:
+        @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
+            -> any SessionRouting = { configuration, notice in
+                try await DownloadSession.open(
+                    configuration,
+                    startBackground: {
+                        try await BackgroundStarter.ensureRunning(environment: ProcessInfo.processInfo.environment)
+                    }, notice: notice)
+            }
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
