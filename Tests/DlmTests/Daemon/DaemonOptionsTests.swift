@@ -13,7 +13,7 @@ struct DaemonOptionsTests {
             ("none", 0), ("0", 0),
         ])
     func rate(text: String, bytes: Int64) throws {
-        #expect(try ByteRate(argument: text).bytesPerSecond == bytes)
+        #expect((try ByteRate(argument: text).limit ?? 0) == bytes)
     }
 
     @Test("What is no rate is refused", arguments: ["", "k", "-1", "1e3", "2 M", "0.1", "1P", "99999999999T", "١k"])
