@@ -37,8 +37,8 @@ extension SQLiteDownloadStore {
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT \(RowReader.columns) FROM download
-                WHERE \(Self.isQueued) AND session = ? AND \(range)
+                SELECT \(RowReader.columns) FROM \(RowSet.queued)
+                    AND session = ? AND \(range)
                 ORDER BY priority DESC, id
                 """)
         let rows = try Row.fetchCursor(statement, arguments: arguments)
