@@ -3,13 +3,14 @@ import Foundation
 
 /// What a command works with; tests bring their own.
 struct Context: Sendable {
-    let console: Console
+    var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
-        -> any SessionRouting = { try await DownloadSession.open($0, notice: $1) }
+    var open:
+        @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
+            -> any SessionRouting = { try await DownloadSession.open($0, notice: $1) }
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
