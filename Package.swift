@@ -47,7 +47,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage"],
+            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
@@ -96,7 +96,8 @@ let package = Package(
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "dlm", "DownloadCore", "DownloadTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -1,4 +1,5 @@
 import CurlTransport
+import DownloadControl
 import DownloadCore
 import DownloadStorage
 import Foundation
@@ -51,6 +52,11 @@ public enum DownloadSession {
         return manager
     }
 
+    /// The sessions of a store, without opening it: who lives, and how to speak to them.
+    public static func sessions(stateFolder: String) -> any SessionDirectory {
+        StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
+    }
+
     private static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
         _ notice: @escaping @Sendable (String) -> Void
@@ -61,6 +67,7 @@ public enum DownloadSession {
             isRecorded
             ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive)
             : InMemoryDownloadStore()
+        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let parts = SessionManager.Parts(
             store: store, identifier: identifier, version: version,
             start: {
@@ -70,6 +77,11 @@ public enum DownloadSession {
                 return try CurlTransport(environment: ProcessInfo.processInfo.environment)
             },
             end: { if isRecorded { registry.unregister(identifier) } },
+            serve: { service in
+                guard isRecorded else { return {} }
+                let server = try await ControlServer.start(service, at: location, listener: listener)
+                return { await server.stop() }
+            },
             isAlive: registry.isAlive, notice: notice)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,

@@ -35,15 +35,16 @@ struct ByteRate: Equatable {
     let limit: Int64?
 
     init(argument: String) throws {
-        if argument.lowercased() == "none" {
+        if ["none", "0"].contains(argument.lowercased()) {
             limit = nil
             return
         }
-        guard let match = argument.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)(?:i?B)?(?:\/s)?/),
+        guard
+            let match = argument.lowercased().wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?(?:\/s)?/),
             let number = Double(match.1)
         else { throw Self.failure }
-        let factors: [String: Double] = ["k": 0x400, "m": 0x100000, "g": 0x40000000]
-        let bytes = number * (factors[match.2.lowercased()] ?? 1)
+        let factors: [Substring: Double] = ["k": 0x1p10, "m": 0x1p20, "g": 0x1p30, "t": 0x1p40]
+        let bytes = number * (factors[match.2] ?? 1)
         guard bytes >= 1, bytes <= Self.largest else { throw Self.failure }
         limit = Int64(bytes)
     }

@@ -1,10 +1,9 @@
-import DownloadCore
 import Foundation
 
 /// Folders that only their user may enter.
-enum PrivateFolder {
+package enum PrivateFolder {
     /// Makes `path` and its missing parents with mode 0700; one that is there already is left as it is.
-    static func make(_ path: String) throws(DownloadError) {
+    package static func make(_ path: String) throws(DownloadError) {
         if mkdir(path, 0o700) == 0 { return }
         let failure = errno
         switch failure {
