@@ -41,7 +41,7 @@ extension ManualText {
         ],
         "wait": [
             ("dlm wait 3 5-8", "Until some downloads are finished:"),
-            ("file=$(dlm wait $(dlm get -b https://example.org/x.zip)) || exit", "In a script:"),
+            ("file=$(dlm wait 3) || exit", "In a script, once dlm get -b has told the number:"),
             ("dlm wait --all --timeout 2h", "Not for ever:"),
         ],
         "watch": [
@@ -60,6 +60,11 @@ extension ManualText {
         "priority": [
             ("dlm priority 10 3", "Start this one before the others:"),
             ("dlm priority -5 5-8", "And these after them:"),
+        ],
+        "daemon": [
+            ("dlm daemon start -j 4", "Start the background session, or tell it to run four downloads at a time:"),
+            ("dlm daemon status", "See whether it runs, and what it does:"),
+            ("dlm daemon stop --finish", "End it once the downloads that run have ended:"),
         ],
         "set-url": [("dlm set-url 3 https://mirror.example.org/debian-12.iso", "When the old link has expired:")],
     ]

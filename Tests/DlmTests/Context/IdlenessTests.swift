@@ -11,11 +11,19 @@ struct IdlenessTests {
         return snapshot
     }
 
+    func expect(
+        _ isOver: Bool, _ idleness: inout Idleness, _ left: [DownloadSnapshot], now: ContinuousClock.Instant,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let answer = idleness.isOver(left, now: now)
+        #expect(answer == isOver, sourceLocation: location)
+    }
+
     @Test("Not while something is at work, or will be")
     func busy() {
         var idleness = Idleness()
         for state in [.running, .queued, .waiting(.retry(.cancelled), until: nil)] as [DownloadState] {
-            #expect(!idleness.isOver([snapshot(state, isAttended: true)], now: .now))
+            expect(false, &idleness, [snapshot(state, isAttended: true)], now: .now)
         }
     }
 
@@ -27,21 +35,22 @@ struct IdlenessTests {
             snapshot(.paused(.user), isAttended: true), snapshot(.paused(.user), isAttended: false),
             snapshot(.paused(.terminate), session: nil, isAttended: false),
         ]
-        #expect(idleness.isOver([], now: .now))
-        #expect(idleness.isOver(paused, now: .now))
+        expect(true, &idleness, [], now: .now)
+        expect(true, &idleness, paused, now: .now)
     }
 
-    @Test("A background session has a while to come back", arguments: [.queued, .paused(.terminate)] as [DownloadState])
+    @Test(
+        "A background session has a while to come back", arguments: [.queued, .paused(.terminate)] as [DownloadState])
     func restart(state: DownloadState) {
         var idleness = Idleness()
         let left = [snapshot(state, isAttended: false)]
         let now = ContinuousClock.now
-        #expect(idleness.isOver(left, now: now))
+        expect(true, &idleness, left, now: now)
         idleness.isBusy()
-        #expect(!idleness.isOver(left, now: now))
-        #expect(!idleness.isOver(left, now: now + .seconds(9)))
-        #expect(idleness.isOver(left, now: now + .seconds(11)))
+        expect(false, &idleness, left, now: now)
+        expect(false, &idleness, left, now: now + .seconds(9))
+        expect(true, &idleness, left, now: now + .seconds(11))
         idleness.isBusy()
-        #expect(!idleness.isOver(left, now: now + .seconds(12)))
+        expect(false, &idleness, left, now: now + .seconds(12))
     }
 }

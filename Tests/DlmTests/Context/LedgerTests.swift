@@ -134,7 +134,8 @@ struct LedgerTests {
         for id in [5, 2, 4, 3, 9] as [DownloadID] { ledger.see(id, isAtWork: true) }
         #expect(ledger.looks(limit: 3) == [2, 3, 4])
         ledger.see(2, isAtWork: false)
-        _ = ledger.end(completed(3))
+        let isNews = ledger.end(completed(3))
+        #expect(isNews)
         ledger.expect(4, .here)
         #expect(ledger.looks(limit: 3) == [5])
     }

@@ -23,7 +23,7 @@ struct ArgumentsTests {
         "A speed is a number of bytes, k, M or G",
         arguments: [
             ("500k", 512_000), ("2M", 2_097_152), ("1.5GiB", 1_610_612_736), ("100", 100), ("1K", 1024),
-            ("3MB/s", 3_145_728), ("none", nil), ("None", nil),
+            ("3MB/s", 3_145_728), ("none", nil), ("0", nil), ("1T", 1 << 40),
         ] as [(String, Int64?)])
     func rate(text: String, limit: Int64?) throws {
         #expect(try Limit.parse([text]).rate.limit == limit)
@@ -31,7 +31,7 @@ struct ArgumentsTests {
 
     @Test(
         "What is no speed is refused",
-        arguments: ["", "0", "0.1", "fast", "1T", "1e6", "0x10", ".5M", "1.M", "5 M", "9999999G", "nan", "５k", "-"])
+        arguments: ["", "0.1", "fast", "1e6", "0x10", ".5M", "1.M", "5 M", "9999999G", "nan", "５k", "-"])
     func notRate(text: String) {
         #expect(throws: (any Error).self) { try Limit.parse([text]) }
     }
