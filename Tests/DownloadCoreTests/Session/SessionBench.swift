@@ -19,17 +19,20 @@ final class SessionBench: Sendable {
     /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
-        maxConcurrent: Int = 8, maxPerHost: Int = 8, _ script: @escaping FakeTransport.Script
+        maxConcurrent: Int = 8, maxPerHost: Int = 8,
+        isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
+        _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: { !$0.contains("dead") })
+        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
         let transport = WatchedTransport(FakeTransport(script))
         self.store = store
         self.transport = transport
         manager = SessionManager(
             parts: .init(
-                store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {}),
+                store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
+                isAlive: isAlive),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
         let stream = await manager.events()
         Task { [events, ends] in
