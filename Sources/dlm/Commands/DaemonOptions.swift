@@ -9,7 +9,7 @@ struct DaemonOptions: ParsableArguments {
     var maxConcurrent: Int?
 
     @Option(
-        help: ArgumentHelp("Of these, from the same host, 1 to 1000; 16 unless given.", valueName: "n"))
+        help: ArgumentHelp("Of these, from one host; at first as many as run at all.", valueName: "n"))
     var maxPerHost: Int?
 
     @Option(
@@ -29,13 +29,16 @@ struct DaemonOptions: ParsableArguments {
     /// What a session that works already is asked to change.
     var settings: SessionSettings {
         SessionSettings(
-            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: limitRate?.bytesPerSecond)
+            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: limitRate.map { $0.limit ?? 0 })
     }
 
     func apply(to configuration: inout SessionConfiguration) {
-        if let maxConcurrent { configuration.maxConcurrent = maxConcurrent }
+        if let maxConcurrent {
+            configuration.maxConcurrent = maxConcurrent
+            configuration.maxPerHost = maxConcurrent
+        }
         if let maxPerHost { configuration.maxPerHost = maxPerHost }
-        if let limitRate { configuration.rateLimit = limitRate.bytesPerSecond > 0 ? limitRate.bytesPerSecond : nil }
+        if let limitRate { configuration.rateLimit = limitRate.limit }
     }
 
     /// The same, as a command line has them.
@@ -43,7 +46,7 @@ struct DaemonOptions: ParsableArguments {
         var words: [String] = []
         if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
         if let maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
-        if let limitRate { words += ["--limit-rate", "\(limitRate.bytesPerSecond)"] }
+        if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
         return words
     }
 }

@@ -1,28 +1,30 @@
 import ArgumentParser
 
-/// Bytes per second as they are written: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), `none`.
+/// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
 struct ByteRate: Equatable {
-    /// 0 for no limit.
-    let bytesPerSecond: Int64
+    /// Nil for none.
+    let limit: Int64?
 
-    /// For the parser's `transform`: the error becomes the end of its message.
     init(argument: String) throws {
-        let text = argument.lowercased()
-        if text == "none" {
-            bytesPerSecond = 0
+        if argument.lowercased() == "none" {
+            limit = nil
             return
         }
-        guard let match = text.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?/), let number = Double(match.1),
-            let power = ["", "k", "m", "g", "t"].firstIndex(of: String(match.2))
-        else { throw Self.malformed }
-        var bytes = number
-        for _ in 0..<power { bytes *= 1024 }
-        guard bytes < 1e18 else { throw Self.malformed }
-        bytesPerSecond = Int64(bytes)
-        if bytesPerSecond == 0, number > 0 { throw Self.malformed }
+        guard let match = argument.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kKmMgG]?)(?:i?B)?(?:\/s)?/),
+            let number = Double(match.1)
+        else { throw Self.failure }
+        let factors: [String: Double] = ["k": 0x400, "m": 0x100000, "g": 0x40000000]
+        let bytes = number * (factors[match.2.lowercased()] ?? 1)
+        guard bytes >= 1, bytes <= Self.largest else { throw Self.failure }
+        limit = Int64(bytes)
     }
 
-    private static var malformed: ValidationError {
-        ValidationError("give bytes per second such as 500k, 2M or 1.5GiB, or none")
-    }
+    private static let largest = 1e15
+    private static let failure = ValidationError("give a speed such as 500k, 2M, 1.5GiB or none")
+}
+
+extension ByteRate: CustomStringConvertible {
+    var description: String { Self.text(limit) }
+
+    static func text(_ limit: Int64?) -> String { limit.map { Units.rate(Double($0)) } ?? "none" }
 }
