@@ -47,7 +47,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage"],
+            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",

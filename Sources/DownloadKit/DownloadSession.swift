@@ -1,4 +1,5 @@
 import CurlTransport
+import DownloadControl
 import DownloadCore
 import DownloadStorage
 import Foundation
@@ -66,6 +67,7 @@ public enum DownloadSession {
             isRecorded
             ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive)
             : InMemoryDownloadStore()
+        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let parts = SessionManager.Parts(
             store: store, identifier: identifier, version: version,
             start: {
@@ -75,6 +77,11 @@ public enum DownloadSession {
                 return try CurlTransport(environment: ProcessInfo.processInfo.environment)
             },
             end: { if isRecorded { registry.unregister(identifier) } },
+            serve: { service in
+                guard isRecorded else { return {} }
+                let server = try await ControlServer.start(service, at: location, listener: listener)
+                return { await server.stop() }
+            },
             isAlive: registry.isAlive, notice: notice)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,

@@ -1,4 +1,5 @@
 import CurlTransport
+import DownloadControl
 import DownloadCore
 import DownloadStorage
 import Foundation
@@ -26,10 +27,22 @@ final class StoreSessions: SessionDirectory {
 
     func isAlive(_ identifier: String) -> Bool { registry.isAlive(identifier) }
 
-    func liveSessions() -> [String] { [] }
+    func liveSessions() -> [String] { registry.liveSessions() }
 
     func connect(to identifier: String) async throws -> any DownloadService {
-        throw DownloadError.sessionUnavailable(.notRunning(identifier))
+        let client = try client(of: identifier)
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                _ = try await client.hello()
+                return client
+            } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
+                guard ContinuousClock.now < deadline else {
+                    throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it has no socket"))
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
     }
 
     func startBackground() async throws -> any DownloadService {
@@ -50,5 +63,17 @@ final class StoreSessions: SessionDirectory {
             return transport
         }
         transport?.shutdown()
+    }
+
+    private func client(of identifier: String) throws -> ControlClient {
+        let transport = try transport.withLock { transport in
+            if let transport { return transport }
+            let new: any Transport = try CurlTransport(environment: [:])
+            transport = new
+            return new
+        }
+        return ControlClient(
+            transport: transport,
+            location: SessionLocation(stateFolder: stateFolder, identifier: identifier))
     }
 }

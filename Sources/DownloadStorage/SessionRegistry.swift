@@ -46,6 +46,8 @@ package final class SessionRegistry: Sendable {
         return LockFile.isHeld(path)
     }
 
+    package func liveSessions() -> [String] { [] }
+
     /// Unlinks what dead sessions left; one process at a time.
     private func removeStale() {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

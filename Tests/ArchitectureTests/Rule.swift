@@ -15,7 +15,9 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
         "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
-        "DownloadKit": ["DownloadCore", "CurlTransport", "DownloadStorage", "Foundation"],
+        "DownloadKit": [
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
+        ],
         "dlm": [
             "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],

@@ -1,5 +1,5 @@
 /// A download at a moment: its record, with the progress of this instant.
-public struct DownloadSnapshot: Sendable, Equatable {
+public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var record: DownloadRecord
     public var progress: DownloadProgress
     /// Its session lives: it runs, or will when its turn comes.
@@ -21,7 +21,7 @@ public struct DownloadSnapshot: Sendable, Equatable {
 }
 
 /// What a progress line shows.
-public struct DownloadProgress: Sendable, Equatable {
+public struct DownloadProgress: Codable, Sendable, Equatable {
     public var id: DownloadID
     public var name: String
     public var state: DownloadState

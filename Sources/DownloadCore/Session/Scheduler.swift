@@ -32,6 +32,16 @@ package struct Scheduler: Sendable, Equatable {
 
     package var hasFreeSlot: Bool { running.count < maxConcurrent }
 
+    /// Origins with as many downloads as they may have.
+    package var saturatedOrigins: Set<String> {
+        Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys)
+    }
+
+    /// There is a slot, and one that may take it.
+    package var canStart: Bool {
+        hasFreeSlot && candidates.contains { perOrigin[$0.origin, default: 0] < maxPerOrigin }
+    }
+
     /// How many more wait for the same origin.
     package func waiting(for origin: String) -> Int {
         candidates.count { $0.origin == origin }

@@ -4,6 +4,8 @@ import Foundation
 extension SessionManager {
     /// Records kept ready beside those that run.
     private static let windowSize = 256
+    /// Records fetched past those that wait for busy origins.
+    private static let beyondSize = 64
     /// Whole files on their way to their names; each holds descriptors.
     private static let finishingLimit = 128
 
@@ -16,15 +18,25 @@ extension SessionManager {
         let candidate = Scheduler.Candidate(
             id: id, origin: record.request.url.origin, priority: record.request.priority)
         if candidates.count >= 2 * Self.windowSize {
-            queueMayHaveMore = true
-            queuePosition = nil
+            leaveToStore()
             // Whoever is between two attempts is not queued in the store.
             guard let last = scheduler.last(where: { retries[$0] == nil }), candidate.precedes(last) else { return }
             scheduler.remove(last.id)
             candidates[last.id] = nil
         }
-        candidates[id] = record
-        scheduler.add(candidate)
+        enlist(record)
+    }
+
+    private func enlist(_ record: DownloadRecord) {
+        candidates[record.id] = record
+        scheduler.add(.init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+    }
+
+    /// Something waits in the store that is not kept ready.
+    func leaveToStore() {
+        queueMayHaveMore = true
+        queuePosition = nil
+        nothingBeyond = nil
     }
 
     /// Starts what may start.
@@ -36,6 +48,7 @@ extension SessionManager {
             entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
+            if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
             guard stopReason == nil, let id = scheduler.start() else { break }
             guard let record = candidates.removeValue(forKey: id) else {
                 scheduler.ended(id)
@@ -58,6 +71,27 @@ extension SessionManager {
         for var record in records where !leftWhileLoading.contains(record.id) {
             secrets.restore(&record)
             offer(record)
+        }
+    }
+
+    /// Everything that is kept ready waits for origins that are busy: others may have their turn.
+    private func loadBeyond() async {
+        let busy = scheduler.saturatedOrigins
+        if let nothingBeyond, nothingBeyond.isSubset(of: busy) { return }
+        leftWhileLoading = []
+        // A store that fails now is asked again when something ends.
+        guard
+            let records = try? await store.queued(
+                session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: Self.windowSize)
+        else { return }
+        let new = records.filter { record in
+            candidates[record.id] == nil && entries[record.id] == nil && !changing.contains(record.id)
+                && !leftWhileLoading.contains(record.id)
+        }
+        if new.isEmpty { nothingBeyond = busy }
+        for var record in new.prefix(Self.beyondSize) {
+            secrets.restore(&record)
+            enlist(record)
         }
     }
 

@@ -88,6 +88,8 @@ public actor SessionManager: DownloadService {
     var isFinishing = false
     var queuePosition: QueuePosition?
     var queueMayHaveMore = false
+    /// With these origins left out, nothing waits in the store that is not kept ready.
+    var nothingBeyond: Set<String>?
     var isFilling = false
     /// Ended since the last question to the store for more.
     var leftWhileLoading: Set<DownloadID> = []
@@ -117,7 +119,7 @@ public actor SessionManager: DownloadService {
         _ = try await serving?.value
         try await store.releaseDeadSessions()
         try await store.requeue(session: identifier)
-        queueMayHaveMore = true
+        leaveToStore()
         await fill()
     }
 

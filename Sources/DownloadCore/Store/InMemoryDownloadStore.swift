@@ -116,6 +116,13 @@ public final class InMemoryDownloadStore: DownloadStore {
         return Array(inOrder.prefix(limit))
     }
 
+    public func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+        let waiting = try await queued(session: session, after: nil, limit: .max)
+        return Array(
+            waiting.lazy.filter { record in !prefixes.contains { record.request.url.string.hasPrefix($0) } }
+                .prefix(limit))
+    }
+
     public func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         state.withLock { state in
             var lost: Set<DownloadID> = []
@@ -155,6 +162,41 @@ public final class InMemoryDownloadStore: DownloadStore {
             return found
         }
     }
+
+    public func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord] {
+        var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+        return try state.withLock { state in
+            let found = try state.found(ids)
+            for record in found {
+                if let holder = ownership.foreignHolder(of: record.state.kind, owner: record.session) {
+                    throw DownloadError.sessionUnavailable(.ownedElsewhere(record.id, session: holder))
+                }
+            }
+            return found.map { old in
+                var record = old
+                let didChange = record.apply(change)
+                if didChange, change == .pause || change == .cancel, !(change == .pause && record.session == session) {
+                    record.leaveForeground()
+                }
+                if didChange { state.put(record) }
+                return ChangedRecord(record: record, didChange: didChange)
+            }
+        }
+    }
+    public func queuedCount(session: String) async throws -> Int { 0 }
+    public func requeue(session: String) async throws {
+        state.withLock { state in
+            for var record in state.records.values where record.session == session {
+                if record.state.kind == .running || record.state.kind == .waiting
+                    || record.state.kind == .paused && record.state != .paused(.user)
+                {
+                    record.state = .queued
+                    state.put(record)
+                }
+            }
+        }
+    }
+    public func dropEvents(keeping count: Int) async throws {}
 
     public func releaseDeadSessions() async throws {
         let now = Date()

@@ -97,4 +97,23 @@ struct BackgroundSessionTests {
         #expect(bench.transport.requests.count == 4)
         await bench.manager.close()
     }
+
+    @Test("A host whose downloads fill the queue does not keep others from their slots")
+    func busyHost() async throws {
+        let bench = try await SessionBench(
+            session: SessionIdentifier.background, maxConcurrent: 4, maxPerHost: 2
+        ) { request, _ in .reply(request.url.host == "slow.example" ? Self.stalling : Self.reply) }
+        try await bench.manager.start()
+        let slow = try await bench.manager.add((0..<1500).map { try bench.request(host: "slow.example", "/s\($0)") })
+        #expect(await bench.transport.taken.wait { $0 == 800_000 })
+        let quick = try await bench.manager.add((0..<300).map { try bench.request(host: "quick.example", "/q\($0)") })
+        for download in quick { #expect(try await bench.ending(of: download.record.id).state == .completed) }
+        #expect(bench.transport.requests.count { $0.url.host == "slow.example" } == 2)
+        let order = bench.transport.requests.filter { $0.url.host == "quick.example" }.map(\.url.path)
+        #expect(order.first == "/q0" || order.first == "/q1")
+        _ = try await bench.manager.cancel(slow.prefix(1).map(\.record.id))
+        #expect(await bench.transport.waitForRequests(303))
+        #expect(bench.transport.requests.last?.url.path == "/s2")
+        await bench.manager.close()
+    }
 }

@@ -61,9 +61,10 @@ final class SessionBench: Sendable {
 
     /// Retries come at once.
     func request(
-        _ path: String = "/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
+        host: String = "example.org", _ path: String = "/file.bin",
+        _ change: (inout DownloadRequest) -> Void = { _ in }
     ) throws -> DownloadRequest {
-        let url = try SourceURL.parse("http://example.org\(path)").get().url
+        let url = try SourceURL.parse("http://\(host)\(path)").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
         request.retry = RetryPolicy(limit: 3, delay: 0.001, maximumDelay: 0.002)
         change(&request)

@@ -1,0 +1,154 @@
+import DownloadCore
+import Foundation
+
+extension ControlClient {
+    /// Goes on by itself from the last event when a connection breaks and the session still answers.
+    package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        let reader = LogReader(self, since: cursor)
+        try await reader.open()
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    package func events() async -> AsyncStream<DownloadEvent> {
+        guard let log = try? await log(since: nil) else { return AsyncStream { nil } }
+        let source = EventSource(self, log)
+        return AsyncStream { await source.next() }
+    }
+}
+
+/// One follower of a session's log.
+actor LogReader {
+    private let client: ControlClient
+    private var cursor: EventCursor?
+    private var sink: LineSink?
+    private var isCaughtUp = false
+    /// Connections in a row that brought nothing.
+    private var fruitless = 0
+
+    private static let patience = 5
+
+    init(_ client: ControlClient, since cursor: EventCursor?) {
+        self.client = client
+        self.cursor = cursor
+    }
+
+    deinit { sink?.cancel() }
+
+    func open() async throws {
+        sink = try await client.stream("events" + (cursor.map { "?since=\($0)" } ?? ""))
+    }
+
+    func next() async throws -> LogEntry? {
+        while true {
+            if let entry = try await read() { return entry }
+            sink?.cancel()
+            sink = nil
+            fruitless += 1
+            if fruitless > Self.patience { throw client.bad("its event stream breaks off again and again") }
+            if fruitless > 1 { try await Task.sleep(for: .milliseconds(100 * fruitless)) }
+            // Throws when it is gone.
+            _ = try await client.hello()
+            try await open()
+        }
+    }
+
+    /// Nil when the connection broke.
+    private func read() async throws -> LogEntry? {
+        guard let sink else { return nil }
+        do {
+            while let line = try await sink.next() {
+                if line.isEmpty { continue }
+                if let entry = try entry(line) { return entry }
+            }
+            return nil
+        } catch LineSink.Failure.transfer {
+            return nil
+        } catch LineSink.Failure.cancelled {
+            throw CancellationError()
+        } catch LineSink.Failure.lineTooLong {
+            throw client.bad("its answer makes no sense")
+        }
+    }
+
+    /// Nil for what need not be told.
+    private func entry(_ line: Data) throws -> LogEntry? {
+        let event = try client.decode(WireEvent.self, line)
+        if let error = event.error, event.event == nil { throw error.error(from: client.identifier) }
+        let entry: LogEntry?
+        do { entry = try event.entry() } catch { throw client.bad("its answer makes no sense") }
+        fruitless = 0
+        switch entry {
+        case .event(let logged): cursor = logged.cursor
+        case .didLoseEvents(let lost): cursor = lost
+        case .didFinishEvents(let last):
+            cursor = last
+            // Told once, whatever happened to the connection.
+            if isCaughtUp { return nil }
+            isCaughtUp = true
+        case nil: cursor = event.cursor
+        }
+        return entry
+    }
+}
+
+/// A session's own events, each with the download as it is by then.
+actor EventSource {
+    private let client: ControlClient
+    private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator
+
+    init(_ client: ControlClient, _ log: AsyncThrowingStream<LogEntry, any Error>) {
+        self.client = client
+        self.log = log.makeAsyncIterator()
+    }
+
+    /// Nil when the session has gone.
+    func next() async -> DownloadEvent? {
+        while true {
+            var log = log
+            guard let entry = try? await log.next(isolation: self) else { return nil }
+            self.log = log
+            guard case .event(let event) = entry, event.session == nil || event.session == client.identifier,
+                let result = await event.downloadEvent(client)
+            else { continue }
+            return result
+        }
+    }
+}
+
+extension LoggedEvent {
+    fileprivate func downloadEvent(_ client: ControlClient) async -> DownloadEvent? {
+        guard let snapshot = await snapshot(client) else { return nil }
+        switch kind {
+        case .added: return .didAdd(snapshot)
+        case .resumed: return .didResume(snapshot)
+        case .started: return .didStart(snapshot, atOffset: received)
+        case .restarted: return .didRestart(snapshot, why: "the file changed on the server")
+        case .waiting: return state?.error.map { .willRetry(snapshot, $0) }
+        case .paused: return .didPause(snapshot)
+        case .cancelled: return .didCancel(snapshot)
+        case .completed: return .didComplete(snapshot)
+        case .failed: return state?.error.map { .didFail(snapshot, $0) }
+        case .removed: return .didRemove(snapshot)
+        case .changed: return .didChange(snapshot)
+        }
+    }
+
+    /// The download of today, in the state of then; of one that is no more, what the event tells.
+    private func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
+        let current = kind == .removed ? nil : try? await client.snapshots(.ids([id])).first
+        if let current {
+            guard let state, current.record.state != state else { return current }
+            var record = current.record
+            record.state = state
+            return DownloadSnapshot(record: record)
+        }
+        guard case .success(let parsed) = SourceURL.parse(url) else { return nil }
+        var record = DownloadRecord(
+            id: id, request: DownloadRequest(url: parsed.url, destination: Destination(folder: "/")),
+            state: state ?? .cancelled, created: time)
+        record.fileName = name
+        record.session = session
+        record.resume.total = total
+        return DownloadSnapshot(record: record)
+    }
+}

@@ -1,0 +1,112 @@
+import DownloadCore
+import Foundation
+import HTTPTypes
+
+extension ControlClient {
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        var added: [AddedDownload] = []
+        added.reserveCapacity(requests.count)
+        for batch in RequestBatch.batches(of: requests) {
+            let document = WireAdd(groups: batch.groups)
+            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", document)).downloads
+            guard answer.count == batch.requests.count else { throw bad("its answer makes no sense") }
+            let now = Date()
+            for (wire, request) in zip(answer, batch.requests) {
+                guard let download = wire.added(request, session: identifier, at: now) else {
+                    throw bad("its answer makes no sense")
+                }
+                added.append(download)
+            }
+        }
+        return added
+    }
+
+    package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try await perform(.post, "downloads/resume", ids) { WireVerb(ids: $0, overrides: overrides) }.map { download in
+            switch download.kind {
+            case "claimed": .claimed(download.record)
+            case "running": .running(download.record)
+            case "completed": .completed(download.record)
+            default: throw bad("its answer makes no sense")
+            }
+        }
+    }
+
+    package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        let (method, path): (HTTPRequest.Method, String) =
+            switch change {
+            case .pause: (.post, "downloads/pause")
+            case .cancel: (.post, "downloads/cancel")
+            case .priority, .rateLimit, .url: (.patch, "downloads")
+            }
+        return try await perform(method, path, ids) { WireVerb(ids: $0, change: change) }.map {
+            ChangedDownload(snapshot: $0.snapshot, didChange: $0.changed ?? false)
+        }
+    }
+
+    package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        for chunk in ids.chunks(of: Self.idsAtOnce) {
+            var wish = WireVerb(ids: chunk)
+            wish.deleteFile = deletesFile
+            _ = try await ask(.post, "downloads/remove", wish)
+        }
+    }
+
+    package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        let limit = selection.limit.map { "&limit=\($0)" } ?? ""
+        switch selection.which {
+        case .all: return try await list("all=true" + limit)
+        case .states(let states):
+            if states.isEmpty { return [] }
+            return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ",") + limit)
+        case .ids(let ids):
+            var found: [DownloadSnapshot] = []
+            for chunk in ids.chunks(of: Self.idsAtOnce / 5) { found += try await list("ids=" + IDList.text(chunk)) }
+            return selection.limit.map { Array(found.suffix($0)) } ?? found
+        }
+    }
+
+    package func progress() async -> [DownloadProgress] {
+        // Progress of a session that has just gone is none; whoever asks for more than a picture is told by `log`.
+        guard let body = try? await ask(.get, "progress", within: limits.hello),
+            let answer = try? decode(WireProgress.self, body)
+        else { return [] }
+        return answer.downloads.map(\.progress)
+    }
+
+    package func configure(_ settings: SessionSettings) async throws { _ = try await ask(.patch, "session", settings) }
+
+    package func shutdown(_ mode: ShutdownMode) async throws {
+        _ = try await ask(.post, "session/shutdown", WireShutdown(mode: mode))
+    }
+
+    /// A request must fit into what a session takes at once.
+    private static let idsAtOnce = 5_000
+
+    private func perform(
+        _ method: HTTPRequest.Method, _ path: String, _ ids: [DownloadID],
+        _ document: ([DownloadID]) -> WireVerb
+    ) async throws -> [ReceivedDownload] {
+        var result: [ReceivedDownload] = []
+        for chunk in ids.chunks(of: Self.idsAtOnce) {
+            let answer = try decode(ReceivedDownloads.self, await ask(method, path, document(chunk)))
+            guard answer.downloads.count == chunk.count else { throw bad("its answer makes no sense") }
+            result += answer.downloads
+        }
+        return result
+    }
+
+    private func list(_ query: String) async throws -> [DownloadSnapshot] {
+        let answer = try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query))
+        // Part of an answer is not an answer.
+        if answer.more == true { throw bad("it has more downloads than fit into an answer; give a limit") }
+        return answer.downloads.map(\.snapshot)
+    }
+}
+
+extension Array {
+    /// In order.
+    func chunks(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

@@ -1,0 +1,182 @@
+import DownloadCore
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// A session in another process, as a `DownloadService`: each call is a request to its socket (docs/api.md).
+package final class ControlClient: DownloadService {
+    /// How long a session may think.
+    package struct Limits: Sendable {
+        /// To say that it is there.
+        package var hello = Duration.seconds(3)
+        /// Longer than a session gives to any request of its own.
+        package var verb = Duration.seconds(70)
+        /// An event stream shows a sign of life more often than that; in seconds.
+        package var silence = 45.0
+        /// Bytes of one answer.
+        package var answer = 64 << 20
+
+        package init() {}
+    }
+
+    let identifier: String
+    let location: SessionLocation
+    let limits: Limits
+    private let transport: any Transport
+    private let isClosed = Mutex(false)
+
+    /// Nothing is asked yet; the transport stays the caller's.
+    package init(
+        transport: any Transport, location: SessionLocation, limits: Limits = Limits()
+    ) {
+        self.transport = transport
+        self.location = location
+        self.limits = limits
+        identifier = location.identifier
+    }
+
+    /// Whether the session is there and understands us.
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)``: `notRunning`, `notAnswering` or `incompatible`.
+    package func hello() async throws -> SessionStatus {
+        try decode(WireSession.self, await ask(.get, "session", within: limits.hello)).status
+    }
+
+    package func status() async throws -> SessionStatus { try await hello() }
+
+    package func close() async { isClosed.withLock { $0 = true } }
+
+    /// Nothing runs here.
+    package func pauseAll(_ reason: DownloadState.PauseReason) async {}
+
+    // MARK: One exchange
+
+    func ask(
+        _ method: HTTPRequest.Method, _ path: String, _ document: (any Encodable & Sendable)? = nil,
+        within time: Duration? = nil
+    ) async throws -> Data {
+        let time = time ?? limits.verb
+        let socket = try location.reach()
+        var request = try request(method, path, socket)
+        if let document {
+            request.body = Array(try WireCoder.encode(document))
+            request.fields[.contentType] = "application/json"
+        }
+        request.stallTimeout = Double(time.components.seconds) + 5
+        do {
+            let answer = try await Exchange(limit: limits.answer).ask(request, over: transport, within: time)
+            withExtendedLifetime(socket) {}
+            try check(answer.head, answer.body)
+            return answer.body
+        } catch let failure as Exchange.Failure {
+            throw try await explain(failure, within: time)
+        }
+    }
+
+    /// Begins an endless answer.
+    func stream(_ path: String) async throws -> LineSink {
+        let socket = try location.reach()
+        var request = try request(.get, path, socket)
+        request.stallTimeout = limits.silence
+        let sink = LineSink()
+        sink.begin(transport.start(request, sink: sink))
+        do {
+            let head = try await sink.head()
+            withExtendedLifetime(socket) {}
+            if head.status == 200 { try check(head, Data()) } else { try check(head, await sink.rest()) }
+            return sink
+        } catch LineSink.Failure.transfer(let error) {
+            throw try await explain(.transfer(error), within: limits.hello)
+        } catch LineSink.Failure.lineTooLong {
+            throw bad("its answer is too long")
+        } catch LineSink.Failure.cancelled {
+            throw CancellationError()
+        } catch {
+            sink.cancel()
+            throw error
+        }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws -> Value {
+        do { return try WireCoder.decode(type, body) } catch { throw bad("its answer makes no sense") }
+    }
+
+    func bad(_ message: String) -> DownloadError {
+        .sessionUnavailable(.badExchange(identifier, message: message))
+    }
+
+    private func request(_ method: HTTPRequest.Method, _ path: String, _ socket: SocketPath) throws -> TransferRequest {
+        if isClosed.withLock(\.self) { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        guard case .success(let parsed) = SourceURL.parse("http://dlm/v\(WireCoder.version)/\(path)") else {
+            throw bad("\(path) makes no address")
+        }
+        var request = TransferRequest(url: parsed.url)
+        request.method = method
+        request.unixSocket = socket.text
+        if let name = HTTPField.Name(Self.versionField) { request.fields[name] = "\(WireCoder.version)" }
+        request.connectTimeout = Double(limits.hello.components.seconds)
+        return request
+    }
+
+    private static let versionField = "Dlm-Api"
+
+    /// - Throws: the error that the answer is.
+    private func check(_ head: ResponseHead, _ body: Data) throws {
+        let version = HTTPField.Name(Self.versionField).flatMap { head.fields[$0] }
+        guard let version else { throw bad("what listens on its socket is not dlm") }
+        guard let number = Int(version) else { throw bad("its answer makes no sense") }
+        guard number == WireCoder.version else {
+            throw DownloadError.sessionUnavailable(.incompatible(identifier, version: number))
+        }
+        if (200..<300).contains(head.status) { return }
+        guard let document = try? WireCoder.decode(WireError.Document.self, body) else {
+            throw bad("it answered with status \(head.status)")
+        }
+        throw document.error.error(from: identifier)
+    }
+
+    // MARK: Failures
+
+    /// What a failed transfer says about the session.
+    private func explain(_ failure: Exchange.Failure, within time: Duration) async throws -> any Error {
+        switch failure {
+        case .timedOut:
+            return DownloadError.sessionUnavailable(
+                .notAnswering(identifier, message: "no answer within \(time.components.seconds) s"))
+        case .tooLarge: return bad("its answer is too long")
+        case .cancelled: return CancellationError()
+        case .transfer(.networkFailed(.connect, let diagnosis)): return unreachable(diagnosis)
+        case .transfer(.networkFailed(.timedOut, _)), .transfer(.networkFailed(.stalled, _)):
+            return DownloadError.sessionUnavailable(.notAnswering(identifier, message: ""))
+        case .transfer(.networkFailed(.connectionLost, _)):
+            // It ended while it was asked, or cut us off.
+            return await isListening()
+                ? bad("the connection was lost") : DownloadError.sessionUnavailable(.notRunning(identifier))
+        case .transfer(.sessionUnavailable(let failure)): return DownloadError.sessionUnavailable(failure)
+        case .transfer(let error): return bad(error.description)
+        }
+    }
+
+    private func unreachable(_ diagnosis: TransportDiagnosis) -> DownloadError {
+        switch diagnosis.errno {
+        case ENOENT, ECONNREFUSED: .sessionUnavailable(.notRunning(identifier))
+        // Its queue of connections is full.
+        case EAGAIN: .sessionUnavailable(.notAnswering(identifier, message: "too many clients wait for it"))
+        default: bad(diagnosis.message)
+        }
+    }
+
+    private func isListening() async -> Bool {
+        guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
+            return false
+        }
+        do {
+            _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
+            withExtendedLifetime(socket) {}
+            return true
+        } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
+            return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
+        } catch {
+            return true
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// The lines of an endless answer, as they come, for one reader; the transfer rests while nobody takes them.
+final class LineSink: TransferSink {
+    enum Failure: Error {
+        case transfer(DownloadError)
+        case lineTooLong
+        case cancelled
+    }
+
+    private struct State {
+        var head: ResponseHead?
+        var bytes = Data()
+        /// Whole ones, split off `bytes`.
+        var lines: ArraySlice<Data> = []
+        var ending: TransferResult.Ending?
+        var transfer: (any Transfer)?
+        var isPaused = false
+        var isCancelled = false
+        /// How often something came.
+        var changes = 0
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// What may wait here, and so the longest line.
+    private static let capacity = 1 << 20
+
+    func begin(_ transfer: any Transfer) {
+        let isLate = state.withLock { state in
+            if state.ending == nil { state.transfer = transfer }
+            return state.isCancelled
+        }
+        if isLate { transfer.cancel() }
+    }
+
+    func cancel() {
+        let transfer = state.withLock { state in
+            state.isCancelled = true
+            return state.transfer
+        }
+        transfer?.cancel()
+    }
+
+    /// - Throws: ``Failure`` when the transfer ended before it came.
+    func head() async throws -> ResponseHead {
+        try await wait { state in
+            if let head = state.head { return .success(head) }
+            return state.ending.map { .failure(Self.failure($0) ?? .transfer(.unexpected("no answer"))) }
+        }
+    }
+
+    /// The next line, without its end; nil when the answer ended by its own framing.
+    func next() async throws -> Data? {
+        try await wait { state in
+            if let line = Self.takeLine(&state) { return .success(line) }
+            if state.bytes.count >= Self.capacity { return .failure(.lineTooLong) }
+            return state.ending.map { ending in Self.failure(ending).map { .failure($0) } ?? .success(nil) }
+        }
+    }
+
+    /// All of an answer that is no stream.
+    func rest() async throws -> Data {
+        var all = Data()
+        while let line = try await next() { all.append(line) }
+        return all + state.withLock(\.bytes)
+    }
+
+    private static func takeLine(_ state: inout State) -> Data? {
+        if state.lines.isEmpty, let end = state.bytes.lastIndex(of: UInt8(ascii: "\n")) {
+            state.lines =
+                state.bytes[..<end].split(
+                    separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
+            state.bytes = Data(state.bytes[(end + 1)...])
+        }
+        return state.lines.popFirst()
+    }
+
+    private static func failure(_ ending: TransferResult.Ending) -> Failure? {
+        switch ending {
+        case .complete: nil
+        case .failed(let error): .transfer(error)
+        case .refused, .cancelled: .cancelled
+        }
+    }
+
+    private func wait<Value: Sendable>(
+        _ look: @Sendable (inout State) -> Result<Value, Failure>?
+    ) async throws -> Value {
+        while true {
+            let (result, seen, paused) = state.withLock { state in
+                let result = look(&state)
+                let hasRoom = state.isPaused && state.bytes.count < Self.capacity && state.lines.isEmpty
+                if hasRoom { state.isPaused = false }
+                return (result, state.changes, hasRoom ? state.transfer : nil)
+            }
+            paused?.resume()
+            if let result { return try result.get() }
+            try Task.checkCancellation()
+            await change(after: seen)
+        }
+    }
+
+    private func change(after seen: Int) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.changes != seen { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isThere { continuation.resume() }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func update<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, waiter) = state.withLock { state in
+            let result = body(&state)
+            state.changes += 1
+            defer { state.waiter = nil }
+            return (result, state.waiter)
+        }
+        waiter?.resume()
+        return result
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        update { $0.head = head }
+        return .accept
+    }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        update { state in
+            guard state.bytes.count < Self.capacity, state.lines.isEmpty else {
+                state.isPaused = true
+                return .pause
+            }
+            state.bytes.append(contentsOf: bytes)
+            return .taken
+        }
+    }
+
+    func transferDidFinish(_ result: TransferResult) {
+        update { state in
+            state.ending = result.ending
+            state.transfer = nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import NIOCore
+
+/// Stands before the listening socket: accepts nobody while the house is full.
+final class AcceptGate: ChannelDuplexHandler {
+    typealias InboundIn = any Channel
+    typealias OutboundIn = Never
+
+    private let table: ConnectionTable
+    private var context: ChannelHandlerContext?
+    private var isHeld = false
+    private var retry: Scheduled<Void>?
+
+    init(_ table: ConnectionTable) { self.table = table }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        table.whenRoom = { [weak self] in self?.goOn() }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        retry?.cancel()
+        table.whenRoom = nil
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard table.isFull else { return context.read() }
+        isHeld = true
+        makeRoom()
+    }
+
+    private func goOn() {
+        guard isHeld, !table.isFull else { return }
+        isHeld = false
+        context?.read()
+    }
+
+    private func makeRoom() {
+        guard isHeld, let context else { return }
+        table.closeIdleOne()
+        retry?.cancel()
+        retry = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { [weak self] in
+            self?.makeRoom()
+        }
+    }
+}
+
+/// Who is at the other end of a Unix socket, as the kernel saw it connect (unix(7), SO_PEERCRED).
+struct PeerCredentials: Sendable {
+    private var process: pid_t = 0
+    private var user: uid_t = .max
+    private var group: gid_t = .max
+
+    /// A connection of another user is refused, root's too: it has its own session.
+    var isOurs: Bool { user == geteuid() }
+
+    struct Refusal: Error {}
+
+    static func verify(_ channel: any Channel) -> EventLoopFuture<Void> {
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeFailedFuture(Refusal())
+        }
+        let peer: EventLoopFuture<PeerCredentials> = socket.unsafeGetSocketOption(
+            level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
+        return peer.flatMapThrowing { if !$0.isOurs { throw Refusal() } }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// What the task that answers sends to its connection.
+enum AnswerPart: Sendable {
+    case head(HTTPResponseHead, isEndless: Bool)
+    case body(ByteBuffer)
+    case end(keepAlive: Bool)
+    /// A small answer, in one piece.
+    case whole(HTTPResponseHead, ByteBuffer, keepAlive: Bool)
+}
+
+/// Writes one answer; each call returns when the kernel has taken the bytes, so a slow client holds up only itself. A
+/// client that takes nothing for too long is cut off.
+struct AnswerWriter: Sendable {
+    let channel: any Channel
+    let limits: ControlLimits
+
+    /// What one piece should not exceed: the time limit is for one.
+    static let pieceSize = 64 << 10
+
+    func write(_ bytes: Data) async throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(Self.pieceSize)
+            rest = rest.dropFirst(piece.count)
+            try await send(.body(ByteBuffer(bytes: piece)))
+        }
+    }
+
+    func send(_ part: AnswerPart) async throws {
+        let channel = channel
+        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limits.write)) { channel.close(promise: nil) }
+        defer { deadline.cancel() }
+        try await channel.writeAndFlush(part).get()
+    }
+
+    /// The whole answer. The connection is closed when the answer cannot be ended properly.
+    func send(_ answer: ControlAnswer, keepAlive: Bool) async {
+        do {
+            let head = Self.head(answer, keepAlive: keepAlive)
+            if case .whole(let bytes) = answer.body, bytes.count <= Self.pieceSize {
+                return try await send(.whole(head, ByteBuffer(bytes: bytes), keepAlive: keepAlive))
+            }
+            try await send(.head(head, isEndless: answer.isEndless))
+            switch answer.body {
+            case .whole(let bytes): try await write(bytes)
+            case .stream(let produce): try await produce(self)
+            }
+            try await send(.end(keepAlive: keepAlive))
+        } catch {
+            channel.close(promise: nil)
+        }
+    }
+
+    static func head(_ answer: ControlAnswer, keepAlive: Bool) -> HTTPResponseHead {
+        var headers: HTTPHeaders = ["Content-Type": answer.contentType, "Dlm-Api": "\(WireCoder.version)"]
+        switch answer.body {
+        case .whole(let bytes): headers.add(name: "Content-Length", value: "\(bytes.count)")
+        case .stream: headers.add(name: "Transfer-Encoding", value: "chunked")
+        }
+        if let allow = answer.allow { headers.add(name: "Allow", value: allow) }
+        if !keepAlive { headers.add(name: "Connection", value: "close") }
+        return HTTPResponseHead(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)
+    }
+}

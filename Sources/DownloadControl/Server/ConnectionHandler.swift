@@ -1,0 +1,220 @@
+import DownloadCore
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// One client: gathers a request within its bounds, has it answered, then the next. Lives on the event loop.
+final class ConnectionHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundIn = AnswerPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private enum Phase {
+        case idle
+        case receiving
+        case answering
+        /// The last answer is out; what still comes is thrown away until the client has read it and closes.
+        case draining
+    }
+
+    private let server: ConnectionTable
+    private var context: ChannelHandlerContext?
+    private var phase = Phase.idle
+    /// What a client sent ahead while its first request was being answered.
+    private var ahead = CircularBuffer<HTTPServerRequestPart>()
+    private var head: HTTPRequestHead?
+    private var body = ByteBuffer()
+    private var headBytes = 0
+    private var readIsHeld = false
+    private var closesAfterAnswer = false
+    private var timer: Scheduled<Void>?
+    private var task: Task<Void, Never>?
+    private var isEndless = false
+    private(set) var idleSince: NIODeadline?
+
+    init(server: ConnectionTable) { self.server = server }
+
+    // MARK: From the client
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    func channelActive(context: ChannelHandlerContext) {
+        server.add(self)
+        becomeIdle()
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        if isEndless { task?.cancel() }
+        server.remove(self)
+        context.fireChannelInactive()
+    }
+
+    /// Told of every byte before the parser is.
+    func willRead(_ count: Int) {
+        if phase == .idle { beginRequest() }
+        if phase == .receiving, head == nil { headBytes += count }
+    }
+
+    func didRead() {
+        if phase == .receiving, head == nil, headBytes > server.limits.headSize { refuse(.headTooLarge) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = Self.unwrapInboundIn(data)
+        switch phase {
+        case .draining: return
+        case .answering: ahead.append(part)
+        case .idle, .receiving: take(part)
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if phase == .answering { readIsHeld = true } else { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let error = error as? HTTPParserError, phase != .draining, phase != .answering else {
+            if phase != .draining { context.close(promise: nil) }
+            return
+        }
+        refuse(error == .headerOverflow ? .headTooLarge : .malformed)
+    }
+
+    private func beginRequest() {
+        phase = .receiving
+        idleSince = nil
+        headBytes = 0
+        startTimer(server.limits.request) { $0.refuse(.tooSlow) }
+    }
+
+    private func take(_ part: HTTPServerRequestPart) {
+        switch part {
+        case .head(let head):
+            if phase == .idle { beginRequest() }
+            self.head = head
+            body.clear()
+            let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+            if length > server.limits.bodySize { return refuse(.bodyTooLarge) }
+            if head.headers.contains(where: { $0.lowercased() == "expect" && $1.lowercased() == "100-continue" }) {
+                context?.writeAndFlush(
+                    Self.wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
+            }
+        case .body(var piece):
+            if body.readableBytes + piece.readableBytes > server.limits.bodySize { return refuse(.bodyTooLarge) }
+            body.writeBuffer(&piece)
+        case .end: answer()
+        }
+    }
+
+    private func answer() {
+        guard let head, let context else { return }
+        timer?.cancel()
+        phase = .answering
+        let request = ControlRequest(
+            method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
+            body: Data(body.readableBytesView))
+        let keepAlive = head.isKeepAlive
+        self.head = nil
+        body = ByteBuffer()
+        let writer = AnswerWriter(channel: context.channel, limits: server.limits)
+        task = Task { [routes = server.routes] in
+            await writer.send(await routes.answer(request), keepAlive: keepAlive)
+        }
+    }
+
+    // MARK: To the client
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch Self.unwrapOutboundIn(data) {
+        case .head(let head, let isEndless):
+            context.write(Self.wrapOutboundOut(.head(head)), promise: promise)
+            self.isEndless = isEndless
+        case .body(let bytes): context.write(Self.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)
+        case .end(let keepAlive): end(context, keepAlive: keepAlive, promise)
+        case .whole(let head, let bytes, let keepAlive):
+            context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
+            end(context, keepAlive: keepAlive, promise)
+        }
+    }
+
+    private func end(_ context: ChannelHandlerContext, keepAlive: Bool, _ promise: EventLoopPromise<Void>?) {
+        let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { _ in self.didAnswer(keepAlive: keepAlive) }
+        context.write(Self.wrapOutboundOut(.end(nil)), promise: promise)
+    }
+
+    private func didAnswer(keepAlive: Bool) {
+        guard phase == .answering, let context, context.channel.isActive else { return }
+        task = nil
+        isEndless = false
+        guard keepAlive, !closesAfterAnswer else { return context.close(promise: nil) }
+        becomeIdle()
+        while phase != .answering, phase != .draining, let part = ahead.popFirst() { take(part) }
+        if phase != .answering, readIsHeld {
+            readIsHeld = false
+            context.read()
+        }
+    }
+
+    /// Says why, and closes: what such a client sends next cannot be understood.
+    private func refuse(_ refusal: RequestRefusal) {
+        guard let context, phase != .draining else { return }
+        phase = .draining
+        ahead.removeAll()
+        body = ByteBuffer()
+        let answer = refusal.answer
+        context.write(
+            Self.wrapOutboundOut(.head(AnswerWriter.head(answer, keepAlive: false))), promise: nil)
+        if case .whole(let bytes) = answer.body {
+            context.write(Self.wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: bytes)))), promise: nil)
+        }
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+        // A close with unread bytes would take the answer from a client that is still writing.
+        startTimer(.seconds(1)) { $0.context?.close(promise: nil) }
+        context.read()
+    }
+
+    // MARK: Between two requests
+
+    private func becomeIdle() {
+        phase = .idle
+        idleSince = .now()
+        startTimer(server.limits.idle) { $0.context?.close(promise: nil) }
+    }
+
+    /// Closes now, or after the answer that is on its way.
+    func finish() {
+        guard phase == .answering else { return close() }
+        closesAfterAnswer = true
+        if isEndless { task?.cancel() }
+    }
+
+    func close() { context?.close(promise: nil) }
+
+    private func startTimer(_ delay: Duration, _ body: @escaping (ConnectionHandler) -> Void) {
+        timer?.cancel()
+        timer = context?.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+}
+
+/// Counts bytes before they are parsed, for limits on what the parser has not understood yet.
+final class ByteWatch: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: ConnectionHandler
+
+    init(_ connection: ConnectionHandler) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        connection.willRead(Self.unwrapInboundIn(data).readableBytes)
+        context.fireChannelRead(data)
+        connection.didRead()
+    }
+}

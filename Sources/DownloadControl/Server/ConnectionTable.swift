@@ -1,0 +1,46 @@
+import NIOCore
+
+/// The connections of one server, on its event loop.
+final class ConnectionTable {
+    let limits: ControlLimits
+    let routes: Routes
+    private let eventLoop: any EventLoop
+    private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    private var whenEmpty: EventLoopPromise<Void>?
+    /// Accepts what was held back for want of room.
+    var whenRoom: (() -> Void)?
+
+    init(routes: Routes, limits: ControlLimits, eventLoop: any EventLoop) {
+        self.routes = routes
+        self.limits = limits
+        self.eventLoop = eventLoop
+    }
+
+    var isFull: Bool { connections.count >= limits.connections }
+
+    func add(_ connection: ConnectionHandler) { connections[ObjectIdentifier(connection)] = connection }
+
+    func remove(_ connection: ConnectionHandler) {
+        connections[ObjectIdentifier(connection)] = nil
+        if connections.isEmpty { whenEmpty?.succeed() }
+        whenRoom?()
+    }
+
+    /// The client that has asked nothing for the longest time gives way to one that waits.
+    func closeIdleOne() {
+        let longest = connections.values.filter { $0.idleSince.map { $0 < .now() - .seconds(1) } ?? false }
+            .min { ($0.idleSince ?? .now()) < ($1.idleSince ?? .now()) }
+        longest?.close()
+    }
+
+    /// Closes what is idle, and the rest once it is answered.
+    func finish() -> EventLoopFuture<Void> {
+        let promise = eventLoop.makePromise(of: Void.self)
+        whenEmpty = promise
+        for connection in Array(connections.values) { connection.finish() }
+        if connections.isEmpty { promise.succeed() }
+        return promise.futureResult
+    }
+
+    func closeAll() { for connection in Array(connections.values) { connection.close() } }
+}

@@ -1,0 +1,15 @@
+import DownloadCore
+
+/// Why a request is refused before it is looked at.
+enum RequestRefusal {
+    case malformed, headTooLarge, bodyTooLarge, tooSlow
+
+    var answer: ControlAnswer {
+        switch self {
+        case .malformed: WireError.answer(400, "the request is not HTTP/1.1")
+        case .headTooLarge: WireError.answer(431, "the head of the request is too large")
+        case .bodyTooLarge: WireError.answer(413, "the body of the request is too large")
+        case .tooSlow: WireError.answer(408, "the request did not arrive in time")
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import DownloadCore
+import Foundation
+
+/// What is done to downloads by `POST /v1/downloads/VERB`.
+enum Verb: String {
+    case pause, cancel, resume, remove
+}
+
+extension Routes {
+    func downloads(_ request: ControlRequest) async throws -> ControlAnswer {
+        switch request.method {
+        case "GET": try await list(request)
+        case "POST": try await add(request)
+        default: try await patch(request, id: nil)
+        }
+    }
+
+    func download(_ id: DownloadID, _ request: ControlRequest) async throws -> ControlAnswer {
+        if request.method == "PATCH" { return try await patch(request, id: id) }
+        return try await within(limits.answer) {
+            guard let snapshot = try await service.snapshots(.ids([id])).first else {
+                throw DownloadError.noSuchDownload(id)
+            }
+            var document = WireDownload(snapshot)
+            document.version = WireCoder.version
+            return .json(document)
+        }
+    }
+
+    // MARK: GET
+
+    /// States that a list without a filter leaves out, as `dlm list` does.
+    private static let finished: Set<DownloadState.Kind> = [.completed, .cancelled]
+
+    private func list(_ request: ControlRequest) async throws -> ControlAnswer {
+        var selection = try selection(request)
+        let wanted = min(selection.limit ?? .max, limits.rows)
+        // One more than goes into an answer tells whether there are more.
+        selection.limit = wanted == limits.rows ? wanted + 1 : wanted
+        let asked = selection
+        let found = try await within(limits.answer) { try await service.snapshots(asked) }
+        if case .ids(let ids) = selection.which, found.count < ids.count, found.count < wanted {
+            let known = Set(found.map(\.id))
+            if let missing = ids.first(where: { !known.contains($0) }) { throw DownloadError.noSuchDownload(missing) }
+        }
+        let hasMore = found.count > limits.rows && (request.query["limit"].flatMap { Int($0) } ?? .max) > limits.rows
+        let rows = Array(found.suffix(wanted))
+        return ControlAnswer(body: .stream { try await Self.write(rows, hasMore: hasMore, to: $0) })
+    }
+
+    /// Row by row: the text of ten thousand is never in memory.
+    private static func write(
+        _ rows: [DownloadSnapshot], hasMore: Bool, to writer: AnswerWriter
+    ) async throws {
+        var piece = Data(#"{"version":\#(WireCoder.version),"more":\#(hasMore),"downloads":["#.utf8)
+        for (index, row) in rows.enumerated() {
+            if index > 0 { piece.append(UInt8(ascii: ",")) }
+            piece.append(try WireCoder.encode(WireDownload(row)))
+            if piece.count >= AnswerWriter.pieceSize / 2 {
+                try await writer.write(piece)
+                piece.removeAll(keepingCapacity: true)
+            }
+        }
+        piece.append(contentsOf: "]}".utf8)
+        try await writer.write(piece)
+    }
+
+    private func selection(_ request: ControlRequest) throws -> DownloadSelection {
+        let query = request.query
+        var limit: Int?
+        if let text = query["limit"] {
+            guard let number = Int(text), number >= 0 else { throw WireProblem("limit: give a number") }
+            limit = number
+        }
+        if let ids = query["ids"] {
+            return DownloadSelection(.ids(try IDList.parse(ids, atMost: limits.rows)), limit: limit)
+        }
+        if let states = query["state"] {
+            let kinds = try states.split(separator: ",").map { word in
+                guard let kind = DownloadState.Kind(rawValue: String(word)) else {
+                    throw WireProblem("state: there is no \(word)")
+                }
+                return kind
+            }
+            return DownloadSelection(.states(Set(kinds)), limit: limit)
+        }
+        if query["all"] == "true" { return DownloadSelection(.all, limit: limit) }
+        return DownloadSelection(
+            .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished)), limit: limit)
+    }
+
+    // MARK: POST
+
+    private func add(_ request: ControlRequest) async throws -> ControlAnswer {
+        let groups = try decode(WireAdd.self, request).groups
+        var requests: [DownloadRequest] = []
+        for group in groups { requests += try group.requests() }
+        let wanted = requests
+        return try await within(limits.answer) {
+            .json(WireAddedList(downloads: try await service.add(wanted).map(WireAdded.init)))
+        }
+    }
+
+    func perform(_ verb: Verb, _ request: ControlRequest, id: DownloadID?) async throws -> ControlAnswer {
+        let wish = try wish(request, id: id)
+        let ids = wish.ids ?? []
+        switch verb {
+        case .pause: return try await change(ids, .pause, limits.diskAnswer)
+        case .cancel: return try await change(ids, .cancel, limits.diskAnswer)
+        case .remove:
+            let deletesFile = wish.deleteFile ?? false
+            return try await within(limits.diskAnswer) {
+                try await service.remove(ids, deletesFile: deletesFile)
+                return .json(WireRemoved(ids: ids))
+            }
+        case .resume:
+            let overrides = try wish.overrides()
+            return try await within(limits.answer) {
+                let claimed = try await service.resume(ids, overrides: overrides)
+                return .json(WireDownloads(downloads: claimed.map(\.wire)))
+            }
+        }
+    }
+
+    private func patch(_ request: ControlRequest, id: DownloadID?) async throws -> ControlAnswer {
+        let wish = try wish(request, id: id)
+        return try await change(wish.ids ?? [], try wish.change(), limits.answer)
+    }
+
+    private func change(
+        _ ids: [DownloadID], _ change: DownloadChange, _ limit: Duration
+    ) async throws -> ControlAnswer {
+        try await within(limit) {
+            let changed = try await service.change(ids, change)
+            return .json(
+                WireDownloads(downloads: changed.map { WireDownload($0.snapshot, changed: $0.didChange) }))
+        }
+    }
+
+    /// With its ids from the path or the body, never from both.
+    private func wish(_ request: ControlRequest, id: DownloadID?) throws -> WireVerb {
+        var wish = request.body.isEmpty ? WireVerb() : try decode(WireVerb.self, request)
+        if let id {
+            guard wish.ids == nil else { throw WireProblem("ids: the path names one already") }
+            wish.ids = [id]
+        }
+        guard let ids = wish.ids, !ids.isEmpty else { throw WireProblem("ids: give at least one") }
+        guard ids.count <= limits.rows else { throw WireProblem("ids: give at most \(limits.rows)") }
+        return wish
+    }
+}
+
+extension ClaimedDownload {
+    var wire: WireDownload { WireDownload(DownloadSnapshot(record: record), kind: word) }
+
+    private var word: String {
+        switch self {
+        case .claimed: "claimed"
+        case .running: "running"
+        case .completed: "completed"
+        }
+    }
+}

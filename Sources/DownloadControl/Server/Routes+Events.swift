@@ -1,0 +1,59 @@
+import DownloadCore
+import Foundation
+
+extension Routes {
+    func events(_ request: ControlRequest) async throws -> ControlAnswer {
+        var cursor: EventCursor?
+        if let since = request.query["since"] {
+            guard let number = EventCursor(since), number >= 0 else { throw WireProblem("since: give a number") }
+            cursor = number
+        }
+        guard let slot = streams.take() else {
+            return WireError.answer(503, "too many event streams are open", session: identifier)
+        }
+        let start = cursor
+        let log = try await within(limits.answer) { try await service.log(since: start) }
+        let heartbeat = limits.heartbeat
+        return ControlAnswer(
+            contentType: "application/x-ndjson", isEndless: true,
+            body: .stream { writer in
+                defer { withExtendedLifetime(slot) {} }
+                try await EventStream(log: log, heartbeat: heartbeat).write(to: writer)
+            })
+    }
+}
+
+/// Copies a log to one client: what comes fast goes out together, and nothing is read from the log that the client is
+/// not about to take.
+struct EventStream: Sendable {
+    let log: AsyncThrowingStream<LogEntry, any Error>
+    let heartbeat: Duration
+
+    func write(to writer: AnswerWriter) async throws {
+        let lines = LineBuffer()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await fill(lines) }
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: heartbeat)
+                    lines.appendHeartbeat()
+                }
+            }
+            defer {
+                lines.close()
+                group.cancelAll()
+            }
+            while let piece = await lines.take() { try await writer.write(piece) }
+        }
+    }
+
+    private func fill(_ lines: LineBuffer) async {
+        do {
+            for try await entry in log { try await lines.append(WireEvent(entry)) }
+        } catch {
+            let failure = error as? DownloadError ?? .unexpected("\(error)")
+            if !(error is CancellationError) { try? await lines.append(WireEvent(failure)) }
+        }
+        lines.end()
+    }
+}

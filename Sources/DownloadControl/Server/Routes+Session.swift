@@ -1,0 +1,28 @@
+import DownloadCore
+
+extension Routes {
+    func session(_ request: ControlRequest) async throws -> ControlAnswer {
+        let settings = request.method == "PATCH" ? try decode(SessionSettings.self, request) : nil
+        if let settings {
+            _ = try settings.maxConcurrent.within(1 ... .max, "maxConcurrent")
+            _ = try settings.maxPerHost.within(1 ... .max, "maxPerHost")
+            _ = try settings.rateLimit.within(0 ... .max, "rateLimit")
+        }
+        return try await within(limits.answer) {
+            if let settings { try await service.configure(settings) }
+            return .json(WireSession(try await service.status()))
+        }
+    }
+
+    func shutdown(_ request: ControlRequest) async throws -> ControlAnswer {
+        let mode = request.body.isEmpty ? .pause : try decode(WireShutdown.self, request).mode
+        return try await within(limits.answer) {
+            try await service.shutdown(mode)
+            return .json(WireDone(), status: 202)
+        }
+    }
+
+    func progress() async throws -> ControlAnswer {
+        try await within(limits.answer) { .json(WireProgress(await service.progress())) }
+    }
+}

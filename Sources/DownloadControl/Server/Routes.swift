@@ -1,0 +1,158 @@
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// What each method and path of docs/api.md does.
+struct Routes: Sendable {
+    let service: any DownloadService
+    let identifier: String
+    let limits: ControlLimits
+    let streams: StreamSlots
+
+    init(service: any DownloadService, identifier: String, limits: ControlLimits) {
+        self.service = service
+        self.identifier = identifier
+        self.limits = limits
+        streams = StreamSlots(limits.streams)
+    }
+
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        if let version = request.version, version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
+        guard let first = request.path.first else { return unknown(request) }
+        if first != "v\(WireCoder.version)" { return Self.isVersion(first) ? incompatible : unknown(request) }
+        do {
+            return try await route(request, Array(request.path.dropFirst()))
+        } catch let problem as WireProblem {
+            return WireError.answer(problem.error.controlStatus, named(problem.error))
+        } catch let error as DownloadError {
+            return WireError.answer(error.controlStatus, error)
+        } catch let error as DecodingError {
+            return WireError.answer(400, error.words, session: identifier)
+        } catch {
+            return WireError.answer(500, .unexpected("\(error)"))
+        }
+    }
+
+    private func route(_ request: ControlRequest, _ path: [String]) async throws -> ControlAnswer {
+        switch (path.first, path.count) {
+        case ("session", 1): return try await only(["GET", "PATCH"], request) { try await session(request) }
+        case ("session", 2) where path[1] == "shutdown":
+            return try await only(["POST"], request) { try await shutdown(request) }
+        case ("progress", 1): return try await only(["GET"], request) { try await progress() }
+        case ("events", 1): return try await only(["GET"], request) { try await events(request) }
+        case ("downloads", 1):
+            return try await only(["GET", "POST", "PATCH"], request) { try await downloads(request) }
+        case ("downloads", 2):
+            if let id = DownloadID(path[1]) {
+                return try await only(["GET", "PATCH"], request) { try await download(id, request) }
+            }
+            guard let verb = Verb(rawValue: path[1]) else { return unknown(request) }
+            return try await only(["POST"], request) { try await perform(verb, request, id: nil) }
+        case ("downloads", 3):
+            guard let id = DownloadID(path[1]), let verb = Verb(rawValue: path[2]) else { return unknown(request) }
+            return try await only(["POST"], request) { try await perform(verb, request, id: id) }
+        default: return unknown(request)
+        }
+    }
+
+    /// Runs `body`, for no longer than the limit: what hangs in the service must not hang its client. The work itself
+    /// is not interrupted, for it may be half done.
+    func within<Value: Sendable>(
+        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let race = Race<Value>()
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            race.end(
+                .failure(
+                    DownloadError.sessionUnavailable(
+                        .notAnswering(identifier, message: "no answer within \(limit.components.seconds) s"))))
+        }
+        Task {
+            do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
+            timer.cancel()
+        }
+        return try await race.result()
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, _ request: ControlRequest) throws -> Value {
+        try WireCoder.decode(type, request.body)
+    }
+
+    private func only(
+        _ methods: [String], _ request: ControlRequest, _ body: () async throws -> ControlAnswer
+    ) async throws -> ControlAnswer {
+        if methods.contains(request.method) { return try await body() }
+        let list = methods.joined(separator: ", ")
+        var answer = WireError.answer(405, "\(request.method) is not possible here; \(list) is", session: identifier)
+        answer.allow = list
+        return answer
+    }
+
+    private var incompatible: ControlAnswer {
+        WireError.answer(400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)))
+    }
+
+    private func unknown(_ request: ControlRequest) -> ControlAnswer {
+        WireError.answer(404, "there is no /\(request.path.joined(separator: "/"))", session: identifier)
+    }
+
+    /// A problem knows no session.
+    private func named(_ error: DownloadError) -> DownloadError {
+        guard case .sessionUnavailable(.badExchange("", let message)) = error else { return error }
+        return .sessionUnavailable(.badExchange(identifier, message: message))
+    }
+
+    /// `v2`.
+    private static func isVersion(_ part: String) -> Bool {
+        part.first == "v" && part.count > 1 && part.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
+    }
+}
+
+/// The first of two results.
+private final class Race<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var waiter: CheckedContinuation<Value, any Error>?
+    }
+
+    private let state = Mutex(State())
+
+    func end(_ result: Result<Value, any Error>) {
+        let waiter = state.withLock { state -> CheckedContinuation<Value, any Error>? in
+            if state.result != nil { return nil }
+            state.result = result
+            return state.waiter
+        }
+        waiter?.resume(with: result)
+    }
+
+    func result() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.waiter = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(with: result) }
+        }
+    }
+}
+
+extension DecodingError {
+    /// What is wrong with the JSON, and where; never its content, which may be a secret.
+    var words: String {
+        switch self {
+        case .typeMismatch(let type, let context): "\(Self.place(context)): not a \(type)"
+        case .valueNotFound(_, let context): "\(Self.place(context)): missing"
+        case .keyNotFound(let key, let context): "\(Self.place(context, key)): missing"
+        case .dataCorrupted(let context):
+            context.codingPath.isEmpty ? "the body is not JSON" : "\(Self.place(context)): makes no sense"
+        @unknown default: "the body makes no sense"
+        }
+    }
+
+    private static func place(_ context: Context, _ key: (any CodingKey)? = nil) -> String {
+        let path = context.codingPath + (key.map { [$0] } ?? [])
+        return path.isEmpty ? "the body" : path.map(\.stringValue).joined(separator: ".")
+    }
+}

@@ -1,0 +1,91 @@
+import DownloadCore
+import Glibc
+
+/// A listening Unix socket: one of our own, or one that systemd opened for us.
+struct UnixListener {
+    let descriptor: Int32
+    /// Nil for a socket that was handed over: whoever made it unlinks it.
+    private let file: File?
+
+    private struct File {
+        let path: SocketPath
+        let device: dev_t
+        let inode: ino_t
+    }
+
+    /// Connections that wait; a stopped process answers nobody, and yet nobody is refused.
+    private static let backlog: Int32 = 4096
+
+    /// Makes the socket of a session whose lock the caller holds: what lies at its path was left by a dead one.
+    static func bind(_ location: SessionLocation) throws(DownloadError) -> UnixListener {
+        let path = try location.reach()
+        try removeStale(path, location)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw location.unusable(errno, "cannot make a socket for") }
+        // The mode of the descriptor becomes the mode of the file: it is never open to others, not for a moment.
+        var information = stat()
+        guard fchmod(descriptor, 0o600) == 0, bind(descriptor, to: path.text), chmod(path.text, 0o600) == 0,
+            Glibc.listen(descriptor, backlog) == 0, lstat(path.text, &information) == 0
+        else {
+            let code = errno
+            close(descriptor)
+            throw location.unusable(code, "cannot listen on")
+        }
+        let file = File(path: path, device: information.st_dev, inode: information.st_ino)
+        return UnixListener(descriptor: descriptor, file: file)
+    }
+
+    /// Takes over a listening socket (`LISTEN_FDS` of systemd).
+    static func adopt(_ descriptor: Int32, _ location: SessionLocation) throws(DownloadError) -> UnixListener {
+        guard option(SO_DOMAIN, of: descriptor) == AF_UNIX, option(SO_ACCEPTCONN, of: descriptor) == 1,
+            option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+        else {
+            throw .sessionUnavailable(
+                .badExchange(
+                    location.identifier, message: "descriptor \(descriptor) is not a listening Unix stream socket"))
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return UnixListener(descriptor: descriptor, file: nil)
+    }
+
+    /// The system is given the shorter backlog that the event loop asks for; this puts it back.
+    func restoreBacklog() { _ = Glibc.listen(descriptor, Self.backlog) }
+
+    /// Unlinks the socket file if it is still ours.
+    func unlinkFile() {
+        var information = stat()
+        guard let file, lstat(file.path.text, &information) == 0, information.st_dev == file.device,
+            information.st_ino == file.inode
+        else { return }
+        unlink(file.path.text)
+    }
+
+    private static func removeStale(_ path: SocketPath, _ location: SessionLocation) throws(DownloadError) {
+        var information = stat()
+        guard lstat(path.text, &information) == 0 else { return }
+        guard information.st_mode & S_IFMT == S_IFSOCK else {
+            throw .sessionUnavailable(
+                .badExchange(location.identifier, message: "\(location.socketPath) is not a socket; move it away"))
+        }
+        if unlink(path.text) != 0, errno != ENOENT { throw location.unusable(errno, "cannot remove") }
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+
+    private static func bind(_ descriptor: Int32, to path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { room in
+            room.copyBytes(from: path.utf8.prefix(SessionLocation.longestPath))
+        }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import DownloadCore
+
+/// Ids in a query: `1,5-8`.
+enum IDList {
+    static func parse(_ text: String, atMost limit: Int) throws(WireProblem) -> [DownloadID] {
+        var ids: [DownloadID] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false).map { DownloadID($0) }
+            guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], 0 < first, first <= last else {
+                throw WireProblem("ids: \(part) is no id and no range")
+            }
+            guard last - first < limit, ids.count + Int(last - first) < limit else {
+                throw WireProblem("ids: give at most \(limit)")
+            }
+            ids += first...last
+        }
+        return ids
+    }
+
+    /// Neighbours become ranges.
+    static func text(_ ids: some Sequence<DownloadID>) -> String {
+        var ranges: [ClosedRange<DownloadID>] = []
+        for id in ids {
+            if let last = ranges.last, last.upperBound < id, last.upperBound + 1 == id {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ",")
+    }
+}

@@ -1,0 +1,175 @@
+import DownloadCore
+import Foundation
+
+/// `POST /v1/downloads`: URLs that share everything else, or several such groups. Secrets travel here, and only here.
+struct WireAdd: Sendable {
+    let groups: [WireGroup]
+}
+
+extension WireAdd: Codable {
+    private enum Key: String, CodingKey { case groups }
+
+    init(from decoder: any Decoder) throws {
+        let groups = try decoder.container(keyedBy: Key.self).decodeIfPresent([WireGroup].self, forKey: .groups)
+        self.groups = try groups ?? [WireGroup(from: decoder)]
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Key.self)
+        try values.encode(groups, forKey: .groups)
+    }
+}
+
+/// URLs and what is wanted of each; what is left out has the default of `DownloadRequest`.
+struct WireGroup: Codable, Sendable {
+    var urls: [String]
+    let folder: String
+    let file: String?
+    let ifExists: Destination.IfExists?
+    let createsFolders: Bool?
+    /// `["Name", "value"]`; the name alone is a secret that was not given again.
+    let headers: [[String]]?
+    let user: String?
+    let password: String?
+    let checksum: String?
+    let connections: Int?
+    let priority: Int?
+    let rateLimit: Int64?
+    let insecure: Bool?
+    let retries: Int?
+    let retryDelay: Double?
+    let retryMaximumDelay: Double?
+    let connectTimeout: Double?
+    let stallTimeout: Double?
+    let maxRedirects: Int?
+
+    init(_ request: DownloadRequest) {
+        urls = [request.url.string]
+        folder = request.destination.folder
+        file = request.destination.fileName
+        ifExists = request.destination.ifExists
+        createsFolders = request.destination.createsFolders
+        headers = request.headers.isEmpty ? nil : request.headers.map(\.wire)
+        user = request.credential?.user
+        password = request.credential?.password
+        checksum = request.checksum?.description
+        connections = request.connections
+        priority = request.priority
+        rateLimit = request.rateLimit
+        insecure = request.trust == .insecure
+        retries = request.retry.limit
+        retryDelay = request.retry.delay
+        retryMaximumDelay = request.retry.maximumDelay
+        connectTimeout = request.timeouts.connect
+        stallTimeout = request.timeouts.stall
+        maxRedirects = request.redirect.limit
+    }
+
+    /// In order.
+    func requests() throws(WireProblem) -> [DownloadRequest] {
+        guard let first = urls.first else { throw WireProblem("urls: give at least one") }
+        var template = DownloadRequest(url: try Self.url(first).url, destination: try destination())
+        try fill(&template)
+        var requests: [DownloadRequest] = []
+        requests.reserveCapacity(urls.count)
+        for text in urls {
+            let parsed = try Self.url(text)
+            var request = template
+            request.url = parsed.url
+            if request.credential == nil { request.credential = parsed.credential }
+            requests.append(request)
+        }
+        return requests
+    }
+
+    private func destination() throws(WireProblem) -> Destination {
+        guard folder.hasPrefix("/"), !folder.utf8.contains(0) else {
+            throw WireProblem("folder: give an absolute path")
+        }
+        if let file, !FileNaming.isUsable(file) { throw WireProblem("file: not usable as a file name") }
+        return Destination(
+            folder: folder, fileName: file, ifExists: ifExists ?? .fail, createsFolders: createsFolders ?? true)
+    }
+
+    private func fill(_ request: inout DownloadRequest) throws(WireProblem) {
+        request.headers = try RequestHeader.fields(headers ?? [])
+        if let user { request.credential = Credential(user: user, password: password) }
+        if let checksum {
+            guard let parsed = Checksum(checksum) else { throw WireProblem("checksum: give it as sha256:HEX") }
+            request.checksum = parsed
+        }
+        request.connections = try connections.within(1...64, "connections") ?? request.connections
+        request.priority = priority ?? request.priority
+        if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit"), rateLimit > 0 {
+            request.rateLimit = rateLimit
+        }
+        if insecure == true { request.trust = .insecure }
+        request.retry.limit = try retries.within(0 ... .max, "retries") ?? request.retry.limit
+        request.retry.delay = try retryDelay.within(0...1e9, "retryDelay") ?? request.retry.delay
+        request.retry.maximumDelay =
+            try retryMaximumDelay.within(0...1e9, "retryMaximumDelay") ?? request.retry.maximumDelay
+        request.timeouts.connect =
+            try connectTimeout.within(0.001 ... .infinity, "connectTimeout") ?? request.timeouts.connect
+        request.timeouts.stall = try stallTimeout.within(0.001 ... .infinity, "stallTimeout") ?? request.timeouts.stall
+        request.redirect.limit = try maxRedirects.within(0 ... .max, "maxRedirects") ?? request.redirect.limit
+    }
+
+    static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {
+        switch SourceURL.parse(text) {
+        case .success(let parsed): return parsed
+        case .failure(let failure): throw WireProblem(failure, text)
+        }
+    }
+}
+
+/// What became of one URL.
+struct WireAdded: Codable, Sendable {
+    let id: DownloadID
+    /// `inserted`, `adopted` or `joined`.
+    let kind: String
+    let name: String
+    let state: String
+    /// Of one that was there already.
+    let record: DownloadRecord?
+
+    init(_ added: AddedDownload) {
+        id = added.record.id
+        kind = added.kind.word
+        name = added.record.displayName
+        state = added.record.state.kind.rawValue
+        record = added.kind == .inserted ? nil : added.record
+    }
+
+    /// Rebuilt from what was asked for: of a million new downloads only the numbers travel back.
+    func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload? {
+        guard let kind = AddedDownload.Kind(word: kind) else { return nil }
+        if let record { return AddedDownload(kind: kind, record: record) }
+        var made = DownloadRecord(id: id, request: request, created: now)
+        made.session = session
+        return AddedDownload(kind: kind, record: made)
+    }
+}
+
+struct WireAddedList: Codable, Sendable {
+    var version = WireCoder.version
+    let downloads: [WireAdded]
+}
+
+extension AddedDownload.Kind {
+    var word: String {
+        switch self {
+        case .inserted: "inserted"
+        case .adopted: "adopted"
+        case .joined: "joined"
+        }
+    }
+
+    init?(word: String) {
+        switch word {
+        case "inserted": self = .inserted
+        case "adopted": self = .adopted
+        case "joined": self = .joined
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import DownloadCore
+import Foundation
+
+/// JSON as it travels. Numbers that JSON lacks are written as words (`"inf"`), dates for people as ISO 8601 in UTC.
+enum WireCoder {
+    /// Of the API; every answer names it.
+    static let version = SessionStatus.apiVersion
+
+    private static let encoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return encoder
+    }()
+
+    private static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return decoder
+    }()
+
+    static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
+        try decoder.decode(type, from: data)
+    }
+
+    /// In UTC, to the millisecond.
+    static func text(_ date: Date) -> String { date.formatted(dateStyle) }
+
+    static func date(_ text: String) throws -> Date { try dateStyle.parse(text) }
+
+    private static let dateStyle = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+}

@@ -1,0 +1,115 @@
+import DownloadCore
+
+/// A download in an answer: flat fields that mean what they mean in `dlm list --json` and `dlm show --json`, and the
+/// values that dlm itself goes by.
+struct WireDownload: Encodable, Sendable {
+    /// Only where it stands alone.
+    var version: Int?
+    /// `resume`: what became of it.
+    var kind: String?
+    /// After a change: whether there was anything to do.
+    var changed: Bool?
+    let id: DownloadID
+    let state: String
+    let name: String
+    let url: String
+    let effectiveURL: String?
+    let path: String?
+    let folder: String
+    let received: Int64
+    let total: Int64?
+    let speed: Double?
+    let connections: Int
+    let priority: Int
+    let rateLimit: Int64?
+    let session: String?
+    let error: WireError?
+    let created: String
+    let updated: String
+    let record: DownloadRecord
+    let progress: DownloadProgress
+
+    init(_ snapshot: DownloadSnapshot, kind: String? = nil, changed: Bool? = nil) {
+        let record = snapshot.record
+        self.kind = kind
+        self.changed = changed
+        id = record.id
+        state = snapshot.progress.state.kind.rawValue
+        name = record.displayName
+        url = record.request.url.string
+        effectiveURL = record.resume.finalURL?.string
+        path = record.completed?.path ?? record.finalPath
+        folder = record.request.destination.folder
+        received = snapshot.progress.received
+        total = snapshot.progress.total
+        speed = snapshot.progress.speed
+        connections = record.request.connections
+        priority = record.request.priority
+        rateLimit = record.request.rateLimit
+        session = record.session
+        error = record.state.error.map(WireError.init)
+        created = WireCoder.text(record.created)
+        updated = WireCoder.text(record.updated)
+        self.record = record
+        progress = snapshot.progress
+    }
+}
+
+/// Several of them.
+struct WireDownloads: Encodable, Sendable {
+    var version = WireCoder.version
+    let downloads: [WireDownload]
+}
+
+/// What a client that is dlm takes from a ``WireDownload``.
+struct ReceivedDownload: Decodable, Sendable {
+    let kind: String?
+    let changed: Bool?
+    let record: DownloadRecord
+    let progress: DownloadProgress
+
+    var snapshot: DownloadSnapshot { DownloadSnapshot(record: record, progress: progress) }
+}
+
+struct ReceivedDownloads: Decodable, Sendable {
+    let downloads: [ReceivedDownload]
+    let more: Bool?
+}
+
+/// `GET /v1/progress`.
+struct WireProgress: Codable, Sendable {
+    struct Row: Codable, Sendable {
+        let id: DownloadID
+        let name: String
+        let state: String
+        let received: Int64
+        let total: Int64?
+        let speed: Double?
+        let progress: DownloadProgress
+
+        init(_ progress: DownloadProgress) {
+            id = progress.id
+            name = progress.name
+            state = progress.state.kind.rawValue
+            received = progress.received
+            total = progress.total
+            speed = progress.speed
+            self.progress = progress
+        }
+    }
+
+    var version = WireCoder.version
+    let downloads: [Row]
+
+    init(_ progress: [DownloadProgress]) { downloads = progress.map(Row.init) }
+}
+
+extension DownloadState {
+    /// Of a download that failed, or will be tried again.
+    var error: DownloadError? {
+        switch self {
+        case .failed(let error), .waiting(.retry(let error), _): error
+        default: nil
+        }
+    }
+}

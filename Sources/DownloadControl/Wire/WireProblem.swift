@@ -1,0 +1,49 @@
+import DownloadCore
+
+/// What is wrong with a request that was read: 400.
+struct WireProblem: Error {
+    let error: DownloadError
+
+    init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
+
+    init(_ failure: SourceURL.ParseError, _ text: String) {
+        let text = Self.hidingSecrets(text)
+        error =
+            switch failure {
+            case .malformed: .requestInvalid(.malformedURL(text))
+            case .missingScheme: .requestInvalid(.missingScheme(text))
+            case .unsupportedScheme: .requestInvalid(.unsupportedScheme(text))
+            }
+    }
+
+    /// Whatever may be a user's name and password in something that is no URL.
+    private static func hidingSecrets(_ text: String) -> String {
+        guard let mark = text.lastIndex(of: "@") else { return text }
+        return "***" + text[mark...]
+    }
+}
+
+extension Optional where Wrapped: Comparable {
+    /// - Throws: when there is a value and it lies outside.
+    func within(_ range: ClosedRange<Wrapped>, _ name: String) throws(WireProblem) -> Wrapped? {
+        guard let value = self else { return nil }
+        guard range.contains(value) else { throw WireProblem("\(name): \(value) is out of range") }
+        return value
+    }
+}
+
+extension RequestHeader {
+    /// `["Name", "value"]`, or the name alone.
+    var wire: [String] { [name] + (value.map { [$0] } ?? []) }
+
+    static func fields(_ wire: [[String]]) throws(WireProblem) -> [RequestHeader] {
+        var result: [RequestHeader] = []
+        for pair in wire {
+            guard let name = pair.first, pair.count <= 2, let field = RequestHeader("\(name):\(pair.last ?? "")"),
+                field.name == name
+            else { throw WireProblem("headers: give pairs of a name and a value without control characters") }
+            result.append(pair.count == 1 ? RequestHeader(name: name, value: nil) : field)
+        }
+        return result
+    }
+}

@@ -1,0 +1,52 @@
+import DownloadCore
+
+/// `GET /v1/session`.
+struct WireSession: Codable, Sendable {
+    var version = WireCoder.version
+    let identifier: String
+    let pid: Int32
+    /// Of dlm.
+    let programVersion: String
+    let started: String
+    let running: Int
+    let waiting: Int
+    let queued: Int
+    let maxConcurrent: Int?
+    let maxPerHost: Int?
+    let rateLimit: Int64?
+    let isFinishing: Bool
+
+    init(_ status: SessionStatus) {
+        identifier = status.identifier
+        pid = status.pid
+        programVersion = status.version
+        started = WireCoder.text(status.started)
+        running = status.running
+        waiting = status.waiting
+        queued = status.queued
+        maxConcurrent = status.settings.maxConcurrent
+        maxPerHost = status.settings.maxPerHost
+        rateLimit = status.settings.rateLimit
+        isFinishing = status.isFinishing
+    }
+
+    var status: SessionStatus {
+        get throws {
+            SessionStatus(
+                identifier: identifier, pid: pid, version: programVersion, started: try WireCoder.date(started),
+                running: running, waiting: waiting, queued: queued,
+                settings: SessionSettings(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: rateLimit),
+                isFinishing: isFinishing)
+        }
+    }
+}
+
+/// `POST /v1/session/shutdown`.
+struct WireShutdown: Codable, Sendable {
+    let mode: ShutdownMode
+}
+
+/// An answer that says only that it was done.
+struct WireDone: Codable, Sendable {
+    var version = WireCoder.version
+}

@@ -1,0 +1,68 @@
+import DownloadCore
+
+/// `POST /v1/downloads/VERB` and `PATCH /v1/downloads`; with the id in the path, everything is optional.
+struct WireVerb: Codable, Sendable {
+    var ids: [DownloadID]?
+    // resume
+    var headers: [[String]]?
+    var insecure: Bool?
+    var connections: Int?
+    // remove
+    var deleteFile: Bool?
+    // PATCH
+    var priority: Int?
+    /// 0 lifts the limit.
+    var rateLimit: Int64?
+    var url: String?
+    var user: String?
+    var password: String?
+
+    init(ids: [DownloadID]? = nil) { self.ids = ids }
+
+    init(ids: [DownloadID], overrides: RequestOverrides) {
+        self.ids = ids
+        headers = overrides.headers.isEmpty ? nil : overrides.headers.map(\.wire)
+        insecure = overrides.trust.map { $0 == .insecure }
+        connections = overrides.connections
+    }
+
+    init(ids: [DownloadID], change: DownloadChange) {
+        self.ids = ids
+        switch change {
+        case .pause, .cancel: break
+        case .priority(let priority): self.priority = priority
+        case .rateLimit(let limit): rateLimit = limit ?? 0
+        case .url(let url, let credential):
+            self.url = url.string
+            user = credential?.user
+            password = credential?.password
+        }
+    }
+
+    func overrides() throws(WireProblem) -> RequestOverrides {
+        var overrides = RequestOverrides()
+        overrides.headers = try RequestHeader.fields(headers ?? [])
+        overrides.trust = insecure.map { $0 ? .insecure : .system }
+        overrides.connections = try connections.within(1...64, "connections")
+        return overrides
+    }
+
+    /// The one change that `PATCH` asks for.
+    func change() throws(WireProblem) -> DownloadChange {
+        guard [priority != nil, rateLimit != nil, url != nil].count(where: \.self) == 1 else {
+            throw WireProblem("give one of priority, rateLimit and url")
+        }
+        if let priority { return .priority(priority) }
+        if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit") {
+            return .rateLimit(rateLimit > 0 ? rateLimit : nil)
+        }
+        let parsed = try WireGroup.url(url ?? "")
+        return .url(parsed.url, user.map { Credential(user: $0, password: password) } ?? parsed.credential)
+    }
+}
+
+/// Ids that were removed.
+struct WireRemoved: Codable, Sendable {
+    var version = WireCoder.version
+    let ids: [DownloadID]
+}
