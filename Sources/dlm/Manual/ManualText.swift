@@ -36,6 +36,12 @@ enum ManualText {
                 ("dlm remove 3", "Forget a download and delete its partial file:"),
                 ("dlm remove --delete-file 4", "Delete its finished file as well:"),
             ]
+        case "daemon":
+            [
+                ("dlm daemon start -j 8 --limit-rate 2M", "Have it run, eight downloads at a time, at 2 MiB/s:"),
+                ("dlm daemon status --json", "How it is, for a script:"),
+                ("dlm daemon stop --finish", "End it once the running downloads have ended:"),
+            ]
         default:
             [
                 ("dlm get https://example.org/debian-12.iso", "Download a file:"),
@@ -65,7 +71,8 @@ enum ManualText {
     static let files = [
         ("NAME.part", "The partial file beside the final name, which appears by rename once the file is complete."),
         ("$XDG_STATE_HOME/dlm/downloads.sqlite", "What dlm remembers; by default under ~/.local/state."),
-        ("$XDG_STATE_HOME/dlm/sessions/", "One lock for each process that downloads."),
+        ("$XDG_STATE_HOME/dlm/sessions/", "A lock and a socket for each process that downloads."),
+        ("$XDG_STATE_HOME/dlm/daemon.log", "What the background session says; daemon.log.1 is the one before."),
     ]
 
     static let environment = [

@@ -19,7 +19,9 @@ struct DocumentationTests {
             .replacing("URL...", with: "URL").split(separator: " ").map { String($0) }
     }
 
-    @Test("The examples of the manual can be typed", arguments: [nil, "get", "list", "show", "resume", "remove"])
+    @Test(
+        "The examples of the manual can be typed",
+        arguments: [nil, "get", "list", "show", "resume", "remove", "daemon"])
     func examples(command: String?) throws {
         for example in ManualText.examples(for: command) {
             let words = try #require(Self.words(example.command), "\(example.command)")

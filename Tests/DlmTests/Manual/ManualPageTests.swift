@@ -7,7 +7,7 @@ struct ManualPageTests {
     @Test("Every page has the sections that people look for, and no option is missing")
     func sections() throws {
         let commands = try CommandDescription.root().visibleCommands
-        #expect(commands.map(\.commandName) == ["get", "list", "show", "resume", "remove"])
+        #expect(commands.map(\.commandName) == ["get", "list", "show", "resume", "remove", "daemon"])
         let pages = try ManualPage.all()
         for page in pages {
             for section in [
@@ -18,7 +18,8 @@ struct ManualPageTests {
         }
         for command in commands {
             let page = try #require(pages.first { $0.fileName == "dlm-\(command.commandName).1" })
-            for name in command.visibleArguments.flatMap({ $0.names ?? [] }) {
+            let arguments = ([command] + command.visibleCommands).flatMap(\.visibleArguments)
+            for name in arguments.flatMap({ $0.names ?? [] }) {
                 #expect(page.text.contains(Roff.escaped(name.text)), "\(command.commandName) \(name.text)")
             }
         }
