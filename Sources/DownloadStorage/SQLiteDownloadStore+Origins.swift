@@ -11,7 +11,7 @@ extension SQLiteDownloadStore {
                 db,
                 sql: """
                     SELECT \(RowReader.columns) FROM download
-                    WHERE \(Self.isActive) AND session = ? AND state = 'queued' \(condition)
+                    WHERE \(Self.isQueued) AND session = ? \(condition)
                     ORDER BY priority DESC, id
                     """, arguments: StatementArguments([session] + bounds))
             var records: [DownloadRecord] = []

@@ -8,10 +8,9 @@ extension SQLiteDownloadStore {
             case .ids(let ids):
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
             case .states(let kinds):
-                // A damaged row is told as failed, whatever its column says.
-                return try newest(selection.limit, among: kinds, in: db)
+                return try newest(selection.limit, of: kinds, in: db)
             case .all:
-                return try newest(selection.limit, among: nil, in: db)
+                return try newest(selection.limit, in: db)
             }
         }
     }
@@ -39,7 +38,7 @@ extension SQLiteDownloadStore {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(RowReader.columns) FROM download
-                WHERE \(Self.isActive) AND session = ? AND state = 'queued' AND \(range)
+                WHERE \(Self.isQueued) AND session = ? AND \(range)
                 ORDER BY priority DESC, id
                 """)
         let rows = try Row.fetchCursor(statement, arguments: arguments)
@@ -60,21 +59,42 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest `limit` (nil: all), by id.
-    private func newest(
-        _ limit: Int?, among kinds: Set<DownloadState.Kind>?, in db: Database
-    ) throws -> [DownloadRecord] {
-        let condition = kinds.map { kinds in
-            let words = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-            return "WHERE state IN (\(words))"
+    /// The newest `limit` (nil: all), by id. Each kind comes in this order out of its index; they are merged here.
+    private func newest(_ limit: Int?, of kinds: Set<DownloadState.Kind>, in db: Database) throws -> [DownloadRecord] {
+        let cursors = try kinds.map { kind in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(RowReader.columns) FROM download WHERE state = '\(kind.rawValue)' ORDER BY id DESC
+                    """)
+            return try Row.fetchCursor(statement)
         }
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download \(condition ?? "") ORDER BY id DESC")
+        func next(_ cursor: RowCursor) throws -> DownloadRecord? {
+            while let row = try cursor.next() {
+                let record = try StoredDownload(row, coder: coder).record
+                // A damaged row is told as failed, whatever its column says.
+                if kinds.contains(record.state.kind) { return record }
+            }
+            return nil
+        }
+        var heads = try cursors.map(next)
+        var records: [DownloadRecord] = []
+        while records.count < limit ?? .max,
+            let newest = heads.indices.max(by: { heads[$0]?.id ?? .min < heads[$1]?.id ?? .min }),
+            let record = heads[newest]
+        {
+            records.append(record)
+            heads[newest] = try next(cursors[newest])
+        }
+        return records.reversed()
+    }
+
+    /// The newest `limit` (nil: all), by id.
+    private func newest(_ limit: Int?, in db: Database) throws -> [DownloadRecord] {
+        let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download ORDER BY id DESC")
         let rows = try Row.fetchCursor(statement)
         var records: [DownloadRecord] = []
         while records.count < limit ?? .max, let row = try rows.next() {
-            let record = try StoredDownload(row, coder: coder).record
-            if kinds?.contains(record.state.kind) ?? true { records.append(record) }
+            records.append(try StoredDownload(row, coder: coder).record)
         }
         return records.reversed()
     }

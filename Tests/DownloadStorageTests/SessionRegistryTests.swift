@@ -62,16 +62,16 @@ struct SessionRegistryTests {
     func killedProcess() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
-        let holder = try LockHolder(lockFile("victim"))
-        #expect(registry.isAlive("victim"))
-        #expect(try !registry.register("victim"))
-        #expect(registry.isAlive("victim"))
+        let holder = try LockHolder(lockFile("foreground-7-victim"))
+        #expect(registry.isAlive("foreground-7-victim"))
+        #expect(try !registry.register("foreground-7-victim"))
+        #expect(registry.isAlive("foreground-7-victim"))
         holder.kill()
-        #expect(!registry.isAlive("victim"))
+        #expect(!registry.isAlive("foreground-7-victim"))
 
-        #expect(FileManager.default.fileExists(atPath: lockFile("victim")))
+        #expect(FileManager.default.fileExists(atPath: lockFile("foreground-7-victim")))
         #expect(try registry.register("next"))
-        #expect(!FileManager.default.fileExists(atPath: lockFile("victim")))
+        #expect(!FileManager.default.fileExists(atPath: lockFile("foreground-7-victim")))
         #expect(registry.isAlive("me"))
     }
 
@@ -116,11 +116,15 @@ struct SessionRegistryTests {
     func takeover() async throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
-        let holder = try LockHolder(lockFile("victim"))
+        let holder = try LockHolder(lockFile("foreground-7-victim"))
         let store = try folder.open(isAlive: registry.isAlive)
-        let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "victim").map(\.record.id)
+        let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "foreground-7-victim").map(
+            \.record.id)
 
-        #expect(try await store.claim(ids, session: "me").map(\.record.session) == ["victim", "victim"])
+        #expect(
+            try await store.claim(ids, session: "me").map(\.record.session) == [
+                "foreground-7-victim", "foreground-7-victim",
+            ])
         try await store.releaseDeadSessions()
         #expect(try await store.records(.all).map(\.state) == [.queued, .queued])
         holder.kill()
