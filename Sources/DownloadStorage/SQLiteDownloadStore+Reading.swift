@@ -8,9 +8,9 @@ extension SQLiteDownloadStore {
             case .ids(let ids):
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
             case .states(let kinds):
-                return try newest(selection.limit, of: kinds, in: db)
+                return try listed(selection, of: kinds, in: db)
             case .all:
-                return try newest(selection.limit, in: db)
+                return try listed(selection, in: db)
             }
         }
     }
@@ -59,14 +59,19 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest `limit` (nil: all), by id. Each kind comes in this order out of its index; they are merged here.
-    private func newest(_ limit: Int?, of kinds: Set<DownloadState.Kind>, in db: Database) throws -> [DownloadRecord] {
+    /// The newest, or the first behind a place, by id. Each kind comes in this order out of its index; they are merged
+    /// here.
+    private func listed(
+        _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>, in db: Database
+    ) throws -> [DownloadRecord] {
+        let order = Self.order(selection)
         let cursors = try kinds.map { kind in
             let statement = try db.cachedStatement(
                 sql: """
-                    SELECT \(RowReader.columns) FROM download WHERE state = '\(kind.rawValue)' ORDER BY id DESC
+                    SELECT \(RowReader.columns) FROM download WHERE state = '\(kind.rawValue)' AND id > ?
+                    ORDER BY id \(order)
                     """)
-            return try Row.fetchCursor(statement)
+            return try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
         }
         func next(_ cursor: RowCursor) throws -> DownloadRecord? {
             while let row = try cursor.next() {
@@ -78,24 +83,29 @@ extension SQLiteDownloadStore {
         }
         var heads = try cursors.map(next)
         var records: [DownloadRecord] = []
-        while records.count < limit ?? .max,
-            let newest = heads.indices.max(by: { heads[$0]?.id ?? .min < heads[$1]?.id ?? .min }),
-            let record = heads[newest]
-        {
+        while records.count < selection.limit ?? .max {
+            let waiting = heads.indices.filter { heads[$0] != nil }
+            let first = waiting.min { one, other in
+                let (one, other) = (heads[one]?.id ?? 0, heads[other]?.id ?? 0)
+                return selection.after == nil ? one > other : one < other
+            }
+            guard let first, let record = heads[first] else { break }
             records.append(record)
-            heads[newest] = try next(cursors[newest])
+            heads[first] = try next(cursors[first])
         }
-        return records.reversed()
+        return selection.after == nil ? records.reversed() : records
     }
 
-    /// The newest `limit` (nil: all), by id.
-    private func newest(_ limit: Int?, in db: Database) throws -> [DownloadRecord] {
-        let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download ORDER BY id DESC")
-        let rows = try Row.fetchCursor(statement)
+    private static func order(_ selection: DownloadSelection) -> String { selection.after == nil ? "DESC" : "ASC" }
+
+    private func listed(_ selection: DownloadSelection, in db: Database) throws -> [DownloadRecord] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(Self.order(selection))")
+        let rows = try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
         var records: [DownloadRecord] = []
-        while records.count < limit ?? .max, let row = try rows.next() {
+        while records.count < selection.limit ?? .max, let row = try rows.next() {
             records.append(try StoredDownload(row, coder: coder).record)
         }
-        return records.reversed()
+        return selection.after == nil ? records.reversed() : records
     }
 }

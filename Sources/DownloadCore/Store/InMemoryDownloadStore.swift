@@ -154,8 +154,8 @@ public final class InMemoryDownloadStore: DownloadStore {
             switch selection.which {
             case .ids(let ids): return try state.found(ids).newest(selection.limit)
             case .states(let kinds):
-                return state.matching { kinds.contains($0.state.kind) }.newest(selection.limit)
-            case .all: return state.matching { _ in true }.newest(selection.limit)
+                return state.matching { kinds.contains($0.state.kind) }.page(selection)
+            case .all: return state.matching { _ in true }.page(selection)
             }
         }
     }
@@ -259,5 +259,11 @@ extension [DownloadRecord] {
         guard let limit, limit < count else { return self }
         let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
         return filter { kept.contains($0.id) }
+    }
+
+    /// Of records by number, what the selection leaves.
+    fileprivate func page(_ selection: DownloadSelection) -> [DownloadRecord] {
+        guard let after = selection.after else { return newest(selection.limit) }
+        return Array(filter { $0.id > after }.prefix(Swift.max(0, selection.limit ?? .max)))
     }
 }

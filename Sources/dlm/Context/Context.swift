@@ -8,19 +8,24 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = {
-        try await DownloadSession.open($0)
-    }
+    var open:
+        @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
+            -> any SessionRouting = { configuration, notice in
+                try await DownloadSession.open(
+                    configuration,
+                    startBackground: { try await BackgroundStarter.ensureRunning(in: configuration.stateFolder) },
+                    notice: notice)
+            }
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
         _ change: (inout SessionConfiguration) -> Void = { _ in },
-        _ body: (any DownloadService) async throws -> Int32
+        _ body: (any SessionRouting) async throws -> Int32
     ) async throws -> Int32 {
         var configuration = SessionConfiguration(
             kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
         change(&configuration)
-        let service = try await open(configuration)
+        let service = try await open(configuration) { [console] in console.report($0) }
         do {
             let status = try await body(service)
             await service.close()

@@ -10,10 +10,14 @@ struct BackgroundSession: Sendable {
     let stateFolder: String
     let directory: any SessionDirectory
 
+    init(stateFolder: String) {
+        self.stateFolder = stateFolder
+        directory = DownloadSession.sessions(stateFolder: stateFolder)
+    }
+
     /// The one of this user's state folder, running or not.
     init(environment: [String: String]) throws {
-        stateFolder = try SessionConfiguration.stateFolder(environment: environment)
-        directory = DownloadSession.sessions(stateFolder: stateFolder)
+        self.init(stateFolder: try SessionConfiguration.stateFolder(environment: environment))
     }
 
     static let identifier = SessionIdentifier.background

@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 import Glibc
 
 /// Brings up the background session: exactly one, however many ask for it at once.
@@ -7,11 +8,11 @@ struct BackgroundStarter: Sendable {
     let environment: [String: String]
     var options = DaemonOptions()
 
-    /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
-    static func ensureRunning(environment: [String: String]) async throws {
-        let session = try BackgroundSession(environment: environment)
+    /// Makes sure that the background session serves: what `dlm get -b` needs, and `DownloadSession.open` takes.
+    static func ensureRunning(in stateFolder: String) async throws {
+        let session = BackgroundSession(stateFolder: stateFolder)
         defer { session.directory.close() }
-        _ = try await BackgroundStarter(session: session, environment: environment).start()
+        _ = try await BackgroundStarter(session: session, environment: ProcessInfo.processInfo.environment).start()
     }
 
     /// The session that serves now, ours or one that was there or was faster.
