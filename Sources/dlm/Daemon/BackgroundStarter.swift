@@ -6,7 +6,8 @@ import Glibc
 struct BackgroundStarter: Sendable {
     let session: BackgroundSession
     let environment: [String: String]
-    var options = DaemonOptions()
+    /// Of `dlm daemon run`.
+    var options: [String] = []
 
     /// Makes sure that the background session serves: what `dlm get -b` needs, and `DownloadSession.open` takes.
     static func ensureRunning(in stateFolder: String) async throws {
@@ -54,6 +55,6 @@ struct BackgroundStarter: Sendable {
     private func spawn() throws(DownloadError) -> DaemonProcess {
         let log = try logFile.open()
         defer { close(log) }
-        return try DaemonProcess(options: options.arguments, environment: environment, log: log)
+        return try DaemonProcess(options: options, environment: environment, log: log)
     }
 }
