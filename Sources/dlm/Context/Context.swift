@@ -13,8 +13,9 @@ struct Context: Sendable {
             -> any SessionRouting = { configuration, notice in
                 try await DownloadSession.open(
                     configuration,
-                    startBackground: { try await BackgroundStarter.ensureRunning(in: configuration.stateFolder) },
-                    notice: notice)
+                    startBackground: {
+                        try await BackgroundStarter.ensureRunning(environment: ProcessInfo.processInfo.environment)
+                    }, notice: notice)
             }
 
     /// Opens the session of this process, and closes it when `body` is through.

@@ -10,14 +10,10 @@ struct BackgroundSession: Sendable {
     let stateFolder: String
     let directory: any SessionDirectory
 
-    init(stateFolder: String) {
-        self.stateFolder = stateFolder
-        directory = DownloadSession.sessions(stateFolder: stateFolder)
-    }
-
     /// The one of this user's state folder, running or not.
     init(environment: [String: String]) throws {
-        self.init(stateFolder: try SessionConfiguration.stateFolder(environment: environment))
+        stateFolder = try SessionConfiguration.stateFolder(environment: environment)
+        directory = DownloadSession.sessions(stateFolder: stateFolder)
     }
 
     static let identifier = SessionIdentifier.background

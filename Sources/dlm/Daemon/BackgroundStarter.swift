@@ -1,19 +1,18 @@
 import DownloadKit
-import Foundation
 import Glibc
 
 /// Brings up the background session: exactly one, however many ask for it at once.
 struct BackgroundStarter: Sendable {
     let session: BackgroundSession
     let environment: [String: String]
-    /// Of `dlm daemon run`.
-    var options: [String] = []
+    /// For `dlm daemon run`.
+    var arguments: [String] = []
 
-    /// Makes sure that the background session serves: what `dlm get -b` needs, and `DownloadSession.open` takes.
-    static func ensureRunning(in stateFolder: String) async throws {
-        let session = BackgroundSession(stateFolder: stateFolder)
+    /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
+    static func ensureRunning(environment: [String: String]) async throws {
+        let session = try BackgroundSession(environment: environment)
         defer { session.directory.close() }
-        _ = try await BackgroundStarter(session: session, environment: ProcessInfo.processInfo.environment).start()
+        _ = try await BackgroundStarter(session: session, environment: environment).start()
     }
 
     /// The session that serves now, ours or one that was there or was faster.
@@ -55,6 +54,6 @@ struct BackgroundStarter: Sendable {
     private func spawn() throws(DownloadError) -> DaemonProcess {
         let log = try logFile.open()
         defer { close(log) }
-        return try DaemonProcess(options: options, environment: environment, log: log)
+        return try DaemonProcess(options: arguments, environment: environment, log: log)
     }
 }
