@@ -134,7 +134,9 @@ public actor SessionManager: DownloadService {
             rateLimit: rateLimit,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
-        serving = Task { [parts] in
+        serving = Task { [parts, isForeground] in
+            // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
+            if isForeground { try await Task.sleep(for: Self.quiet) }
             do {
                 return try await parts.serve(self)
             } catch {
@@ -155,6 +157,8 @@ public actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
+    /// From the beginning of a foreground session to its first answer; whoever finds its lock waits for that.
+    private static let quiet = Duration.milliseconds(150)
 
     private func tick() async {
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
@@ -223,7 +227,8 @@ public actor SessionManager: DownloadService {
         stopReason = stopReason ?? .user
         ticker?.cancel()
         shutdownRequest.finish()
-        // One that could not be begun needs no end, and has told so.
+        serving?.cancel()
+        // One that was not begun needs no end; why it could not be was told.
         if let stopServing = try? await serving?.value { await stopServing() }
         if let context {
             context.transport.shutdown()
