@@ -16,7 +16,8 @@ extension Daemon {
 
         func run(in context: Context) async throws -> Int32 {
             let session = try BackgroundSession(environment: context.environment)
-            let starter = BackgroundStarter(session: session, environment: context.environment, options: options)
+            let starter = BackgroundStarter(
+                session: session, environment: context.environment, arguments: options.arguments)
             let (connected, isNew) = try await starter.start()
             defer { session.directory.close() }
             if connected.status.isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }

@@ -5,7 +5,8 @@ import Glibc
 struct BackgroundStarter: Sendable {
     let session: BackgroundSession
     let environment: [String: String]
-    var options = DaemonOptions()
+    /// For `dlm daemon run`.
+    var arguments: [String] = []
 
     /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
     static func ensureRunning(environment: [String: String]) async throws {
@@ -53,6 +54,6 @@ struct BackgroundStarter: Sendable {
     private func spawn() throws(DownloadError) -> DaemonProcess {
         let log = try logFile.open()
         defer { close(log) }
-        return try DaemonProcess(options: options.arguments, environment: environment, log: log)
+        return try DaemonProcess(options: arguments, environment: environment, log: log)
     }
 }
