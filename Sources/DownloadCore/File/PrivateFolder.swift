@@ -18,6 +18,22 @@ package enum PrivateFolder {
         }
     }
 
+    /// Refuses a folder of somebody else's; closes one of our own to others.
+    package static func secure(_ path: String) throws(DownloadError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unusable(path, message(errno)) }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw unusable(path, message(errno)) }
+        guard information.st_uid == geteuid() else {
+            throw unusable(path, "belongs to another user (uid \(information.st_uid), and this is \(geteuid()))")
+        }
+        guard information.st_mode & 0o7777 != 0o700 else { return }
+        guard fchmod(descriptor, 0o700) == 0 else {
+            throw unusable(path, "others may enter it, and its mode cannot be changed: \(message(errno))")
+        }
+    }
+
     private static func isFolder(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
