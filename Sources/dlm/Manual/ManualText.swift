@@ -31,8 +31,7 @@ enum ManualText {
     static let files = [
         ("NAME.part", "The partial file beside the final name, which appears by rename once the file is complete."),
         ("$XDG_STATE_HOME/dlm/downloads.sqlite", "What dlm remembers; by default under ~/.local/state."),
-        ("$XDG_STATE_HOME/dlm/sessions/", "A lock and a socket for each process that downloads."),
-        ("$XDG_STATE_HOME/dlm/daemon.log", "What the background session says; daemon.log.1 is the one before."),
+        ("$XDG_STATE_HOME/dlm/sessions/", "One lock for each process that downloads."),
     ]
 
     static let environment = [

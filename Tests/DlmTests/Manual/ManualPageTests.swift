@@ -22,8 +22,7 @@ struct ManualPageTests {
         }
         for command in commands {
             let page = try #require(pages.first { $0.fileName == "dlm-\(command.commandName).1" })
-            let arguments = ([command] + command.visibleCommands).flatMap(\.visibleArguments)
-            for name in arguments.flatMap({ $0.names ?? [] }) {
+            for name in command.visibleArguments.flatMap({ $0.names ?? [] }) {
                 #expect(page.text.contains(Roff.escaped(name.text)), "\(command.commandName) \(name.text)")
             }
         }
