@@ -47,6 +47,27 @@ extension EndToEnd {
             }
         }
 
+        @Test("Who asks while it pauses is served by the next one", arguments: 0..<3)
+        func whilePausing(round: Int) async throws {
+            try await withDlm(Self.handler(bytesPerSecond: 8 * mebibyte)) { sandbox, server in
+                let names = (0..<12).map { "f\($0)" }
+                let daemon = try await sandbox.startDaemon()
+                try await sandbox.hand(names.map { server.url("/" + $0) })
+                #expect(await server.waitUntil { $0.bytesSent > 6 * mebibyte })
+                daemon.send(SIGTERM)
+                try await letPass(.milliseconds(10 * round))
+                let next = try sandbox.start("daemon", "start", "--json")
+                let added = try sandbox.start("get", "-b", server.url("/last"))
+                let started = try await next.result()
+                #expect(started.ending == .exited(0), "\(started.stderr)")
+                #expect(try sandbox.status(started).pid != daemon.pid)
+                let got = try await added.result()
+                #expect(got.ending == .exited(0), "\(got.stderr)")
+                try await sandbox.waitForStates { $0.count == 13 && $0.allSatisfy { $0 == "completed" } }
+                try expectFiles(names + ["last"], in: sandbox)
+            }
+        }
+
         @Test("After kill -9 the list tells the truth, and the next start goes on in order, every file right")
         func killed() async throws {
             try await withDlm(Self.handler(bytesPerSecond: 2 * mebibyte)) { sandbox, server in

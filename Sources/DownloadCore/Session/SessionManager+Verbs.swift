@@ -109,6 +109,8 @@ extension SessionManager {
     }
 
     public func status() async throws -> SessionStatus {
+        // Who asks for a session to work with must wait for the next one.
+        if stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
         let states = entries.values.map(\.record.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,

@@ -7,6 +7,7 @@ struct BackgroundStarter: Sendable {
     let environment: [String: String]
     /// For `dlm daemon run`.
     var arguments: [String] = []
+    var patience = BackgroundSession.patience
 
     /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
     static func ensureRunning(environment: [String: String]) async throws {
@@ -17,7 +18,7 @@ struct BackgroundStarter: Sendable {
 
     /// The session that serves now, ours or one that was there or was faster.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
-        let deadline = ContinuousClock.now + BackgroundSession.patience
+        let deadline = ContinuousClock.now + patience
         while .now < deadline {
             if let connected = try await existing(until: deadline) { return (connected, false) }
             let process = try spawn()
