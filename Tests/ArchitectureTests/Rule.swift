@@ -15,7 +15,11 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
         "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
-        "DownloadKit": ["DownloadCore", "CurlTransport", "DownloadStorage", "Foundation"],
+        "DownloadControl": [
+            "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
+            "Synchronization", "Glibc",
+        ],
+        "DownloadKit": ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation"],
         "dlm": [
             "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],
