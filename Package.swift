@@ -40,7 +40,7 @@ let package = Package(
         .target(
             name: "DownloadControl",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -89,7 +89,7 @@ let package = Package(
         .testTarget(
             name: "DownloadControlTests",
             dependencies: [
-                "CDownloadSystem", "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),

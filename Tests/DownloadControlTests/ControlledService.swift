@@ -44,7 +44,7 @@ final class ControlledService: DownloadService {
         return state.update { state in
             state.requests += requests
             return requests.map { request in
-                if let known = state.records.values.first(where: { $0.request.url == request.url }), requests.count < 50
+                if requests.count < 50, let known = state.records.values.first(where: { $0.request.url == request.url })
                 {
                     return AddedDownload(kind: .joined, record: known)
                 }
@@ -100,13 +100,13 @@ final class ControlledService: DownloadService {
 
     func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try note("snapshots \(selection.which)")
-        let records = state.value.records.values.filter { record in
+        let all = state.value.records
+        let records =
             switch selection.which {
-            case .ids(let ids): ids.contains(record.id)
-            case .states(let states): states.contains(record.state.kind)
-            case .all: true
+            case .ids(let ids): ids.compactMap { all[$0] }
+            case .states(let states): all.values.filter { states.contains($0.state.kind) }
+            case .all: Array(all.values)
             }
-        }
         return records.sorted { $0.id < $1.id }.suffix(selection.limit ?? .max).map { DownloadSnapshot(record: $0) }
     }
 
@@ -171,7 +171,7 @@ private actor LogSource {
                 try Task.checkCancellation()
             }
         }
-        if let event = service.state.value.events.first(where: { $0.cursor > seen }) {
+        if let event = service.state.value.events.last(where: { $0.cursor == seen + 1 }) {
             cursor = event.cursor
             return .event(event)
         }
