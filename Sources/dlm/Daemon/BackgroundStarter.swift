@@ -21,7 +21,7 @@ struct BackgroundStarter: Sendable {
         let deadline = ContinuousClock.now + patience
         while .now < deadline {
             if let connected = try await existing(until: deadline) { return (connected, false) }
-            let process = try spawn()
+            let process = try DaemonProcess(options: arguments, environment: environment, log: logFile)
             switch try await process.readiness(within: deadline - .now) {
             case .ready:
                 guard let connected = try await session.connect(until: deadline) else { break }
@@ -51,10 +51,4 @@ struct BackgroundStarter: Sendable {
     }
 
     private var logFile: DaemonLogFile { DaemonLogFile(stateFolder: session.stateFolder) }
-
-    private func spawn() throws(DownloadError) -> DaemonProcess {
-        let log = try logFile.open()
-        defer { close(log) }
-        return try DaemonProcess(options: arguments, environment: environment, log: log)
-    }
 }
