@@ -99,6 +99,11 @@ enum Migrations {
         WHEN NEW.url <> OLD.url OR NEW.priority <> OLD.priority BEGIN
             \(log("'changed'", session: "NEW.session"));
         END;
+        CREATE TRIGGER downloadLimited AFTER UPDATE OF request ON download
+        WHEN NEW.request <> OLD.request AND json_valid(OLD.request)
+            AND json_extract(NEW.request, '$.rateLimit') IS NOT json_extract(OLD.request, '$.rateLimit') BEGIN
+            \(log("'changed'", session: "NEW.session"));
+        END;
         CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN
             \(log("'removed'", row: "OLD", state: "NULL, NULL", session: "OLD.session"));
         END;
