@@ -100,8 +100,8 @@ enum Migrations {
             \(log("'changed'", session: "NEW.session"));
         END;
         CREATE TRIGGER downloadLimited AFTER UPDATE OF request ON download
-        WHEN NEW.request <> OLD.request AND json_valid(OLD.request)
-            AND json_extract(NEW.request, '$.rateLimit') IS NOT json_extract(OLD.request, '$.rateLimit') BEGIN
+        WHEN CASE WHEN NEW.request = OLD.request OR NOT json_valid(NEW.request) OR NOT json_valid(OLD.request) THEN 0
+            ELSE json_extract(NEW.request, '$.rateLimit') IS NOT json_extract(OLD.request, '$.rateLimit') END BEGIN
             \(log("'changed'", session: "NEW.session"));
         END;
         CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN

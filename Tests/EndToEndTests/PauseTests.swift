@@ -132,10 +132,11 @@ extension EndToEnd {
 
         @Test("A limit slows what runs, and none lets it go")
         func limit() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
+            let content = Content(seed: 401, size: 8 * mebibyte)
+            let reply = FaultReply(content).with { $0.bytesPerSecond = Int(4 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
                 let get = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
-                server.handle { [fast] _ in fast }
                 try await sandbox.done("limit", "256k", "1")
                 let first = try await sandbox.show(1).received
                 let begin = ContinuousClock.now
