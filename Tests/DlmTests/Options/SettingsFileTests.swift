@@ -22,7 +22,7 @@ struct SettingsFileTests {
         do {
             _ = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
             return ""
-        } catch let error as SettingsError {
+        } catch {
             return error.message
         }
     }
@@ -37,16 +37,19 @@ struct SettingsFileTests {
             (["HOME": "h"], nil), ([:], nil),
         ] as [([String: String], String?)])
     func place(environment: [String: String], path: String?) {
+        defer { folder.remove() }
         #expect(SettingsFile(environment: environment)?.path == path)
     }
 
     @Test("Without a home only the environment counts")
     func noHome() throws {
+        defer { folder.remove() }
         #expect(try Settings(environment: ["DLM_RETRIES": "3"]).retries == 3)
     }
 
     @Test("A folder, a file that is none and a file without an end are refused; a FIFO holds nothing up")
     func strangeFiles() throws {
+        defer { folder.remove() }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         #expect(try message() == "\(path): cannot read the configuration: Is a directory")
         try FileManager.default.removeItem(atPath: path)
@@ -58,24 +61,26 @@ struct SettingsFileTests {
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
         #expect(try message().contains("cannot read the configuration: Too many levels of symbolic links"))
-        folder.remove()
     }
 
     @Test("Bytes that are no UTF-8 are refused")
     func notText() throws {
+        defer { folder.remove() }
         try Data([0x61, 0x3A, 0x20, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
         #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
-        folder.remove()
     }
 
     @Test("The sample has every key with its default, and is valid with and without the # before them")
     func sample() throws {
+        defer { folder.remove() }
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(contentsOf: source.appending(path: "docs/config.yaml"), encoding: .utf8)
         let file = try #require(SettingsFile(environment: ["HOME": "/h"]))
         #expect(try file.entries(in: text) == [])
-        let active = text.split(separator: "\n").filter { $0.contains(/^#[a-z-]+: /) }.map { $0.dropFirst() }
+        let active = text.split(separator: "\n").filter { $0.prefixMatch(of: #/\#[a-z-]+: /#) != nil }.map {
+            $0.dropFirst()
+        }
         #expect(try file.entries(in: active.joined(separator: "\n")).map(\.key) == SettingsKey.allCases)
         try folder.write(active.joined(separator: "\n"), to: "dlm/config.yaml")
         let settings = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
@@ -88,11 +93,11 @@ struct SettingsFileTests {
         let without = with
         settings.apply(to: &with)
         #expect(with == without)
-        folder.remove()
     }
 
     @Test("Commands end with status 2 and the one line; help and version read nothing")
     func commands() async throws {
+        defer { folder.remove() }
         try folder.write("retires: 3\n", to: "dlm/config.yaml")
         for arguments in [["list"], ["get", "http://h/"], ["get", "-b", "http://h/"], ["daemon", "run"]] {
             let (status, captured) = try await run(arguments, FakeService()) {
@@ -106,6 +111,5 @@ struct SettingsFileTests {
             $0.environment["XDG_CONFIG_HOME"] = folder.path
         }
         #expect(status == 0)
-        folder.remove()
     }
 }
