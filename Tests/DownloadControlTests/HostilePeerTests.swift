@@ -72,7 +72,7 @@ struct HostilePeerTests {
             return
         }
         #expect(message.contains("no answer within"))
-        #expect(ContinuousClock.now - begin < .seconds(2))
+        #expect(ContinuousClock.now - begin < .seconds(20))
         end()
     }
 

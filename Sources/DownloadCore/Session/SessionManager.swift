@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// Owns the downloads that run in this process: the list, its beginning and its end. The verbs, scheduling, running,
@@ -128,6 +129,7 @@ public actor SessionManager: DownloadService {
         if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard context == nil else { return }
         let transport = try parts.start()
+        dlm_forget_code()
         let disk = DiskWriter(pool: BufferPool())
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
