@@ -73,6 +73,13 @@ extension DlmSandbox {
         return try JSONDecoder().decode(ShownDownload.self, from: Data(result.stdout.utf8))
     }
 
+    /// The ids of the downloads of these URLs.
+    func ids(of urls: [String]) async throws -> [Int] {
+        var ids: [String: Int] = [:]
+        for id in try await list().map(\.id) { ids[try await show(id).url] = id }
+        return try urls.map { try #require(ids[$0], "\($0)") }
+    }
+
     /// Asks `show` until it says what it should.
     @discardableResult
     func waitToShow(

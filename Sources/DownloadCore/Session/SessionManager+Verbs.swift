@@ -110,9 +110,13 @@ extension SessionManager {
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    public func status() async throws -> SessionStatus {
-        // Who asks for a session to work with must wait for the next one.
+    /// Who asks for a session to work with must wait for the next one while this one ends.
+    public func checkAvailability() async throws {
         if stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+    }
+
+    public func status() async throws -> SessionStatus {
+        try await checkAvailability()
         let states = entries.values.map(\.record.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
