@@ -18,6 +18,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
@@ -40,7 +41,7 @@ let package = Package(
         .target(
             name: "DownloadControl",
             dependencies: [
-                "CDownloadSystem", "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "DownloadCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
@@ -53,6 +54,7 @@ let package = Package(
             name: "dlm",
             dependencies: [
                 "DownloadKit", "CDownloadSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: swiftSettings),
 
@@ -89,7 +91,7 @@ let package = Package(
         .testTarget(
             name: "DownloadControlTests",
             dependencies: [
-                "CDownloadSystem", "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: swiftSettings),

@@ -50,11 +50,20 @@ extension SQLiteDownloadStore {
         }
     }
 
-    package func ended(before date: Date, limit: Int) async throws -> [DownloadID] {
-        try await perform { db in
+    package func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
+        @Sendable func old(_ db: Database) throws -> [DownloadID] {
             let statement = try db.cachedStatement(
                 sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
             return try DownloadID.fetchAll(statement, arguments: [DownloadRow.milliseconds(date), max(0, limit)])
+        }
+        // There is seldom anything, and reading waits for no other process.
+        if try await perform({ try old($0).isEmpty }) { return [] }
+        return try await write { [self] db in
+            let ids = try old(db)
+            let records = try stored(ids, in: db).map(\.record)
+            let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
+            for id in ids { try statement.execute(arguments: [id]) }
+            return records
         }
     }
 

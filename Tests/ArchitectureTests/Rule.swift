@@ -15,11 +15,15 @@ struct Rule: Sendable, CustomStringConvertible {
         ],
         "CurlTransport": ["CCurl", "CSystem", "DownloadCore", "HTTPTypes", "Foundation", "Synchronization", "Glibc"],
         "DownloadStorage": ["GRDB", "DownloadCore", "CSystem", "Foundation", "Synchronization", "Glibc"],
+        "DownloadControl": [
+            "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
+            "Synchronization", "Glibc",
+        ],
         "DownloadKit": [
             "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
         ],
         "dlm": [
-            "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
+            "DownloadKit", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],
     ]
 

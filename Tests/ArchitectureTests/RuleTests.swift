@@ -58,6 +58,12 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.imports, curl, "import CCurl\nimport CSystem\nimport DownloadCore", []),
         Sample(.imports, curl, "import Logging\nimport DownloadStorage\nimport DownloadKit", [1, 2, 3]),
         Sample(.imports, "Sources/DownloadStorage/A.swift", "import GRDB\nimport CCurl\nimport CurlTransport", [2, 3]),
+        Sample(.imports, "Sources/DownloadControl/A.swift", "import NIOCore\nimport NIOHTTP1\nimport Foundation", []),
+        Sample(
+            .imports, "Sources/DownloadControl/A.swift",
+            "import NIOPosix\nimport CurlTransport\nimport CCurl\nimport DownloadStorage\nimport GRDB\nimport NIO",
+            [2, 3, 4, 5, 6]),
+        Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadControl\nimport NIOCore", [2]),
         Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadCore\nimport GRDB\nimport CSystem", [2, 3]),
         Sample(
             .imports, program, "import DownloadKit\nimport DownloadCore\nimport CurlTransport\nimport GRDB", [2, 3, 4]),

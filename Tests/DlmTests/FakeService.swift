@@ -22,6 +22,8 @@ final class FakeService: SessionRouting {
         var settings = SessionSettings()
         /// What ``FakeService/background()`` returns.
         var background: FakeService?
+        /// What a change of downloads throws.
+        var changeFailure: DownloadError?
         var events: [LoggedEvent] = []
         var logs: [AsyncThrowingStream<LogEntry, any Error>.Continuation] = []
     }
@@ -45,6 +47,8 @@ final class FakeService: SessionRouting {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
+    /// Somebody reads the log.
+    var isLogged: Bool { state.withLock { !$0.logs.isEmpty } }
     var calls: [String] { state.withLock(\.calls) }
     var requests: [DownloadRequest] { state.withLock(\.requests) }
     var configuration: SessionConfiguration? { state.withLock(\.configuration) }
@@ -133,6 +137,7 @@ final class FakeService: SessionRouting {
             if let unknown = ids.first(where: { state.records[$0] == nil }) {
                 throw DownloadError.noSuchDownload(unknown)
             }
+            if let failure = state.changeFailure { throw failure }
             state.calls.append("change \(ids) \(change)")
         }
         return ids.map { id in

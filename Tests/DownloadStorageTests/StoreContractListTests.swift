@@ -54,6 +54,24 @@ struct StoreContractListTests {
         #expect(stored.map(\.session) == ["s", "dead"])
     }
 
+    @Test("lists page by page, by number", arguments: StoreKind.allCases)
+    func pages(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add((0..<5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        records[2].state = .paused(.user)
+        _ = try await store.save([records[2]], session: "s")
+        let ids = records.map(\.id)
+        func page(_ which: DownloadSelection.Which, _ limit: Int?, _ after: DownloadID) async throws -> [DownloadID] {
+            try await store.records(DownloadSelection(which, limit: limit, after: after)).map(\.id)
+        }
+        #expect(try await page(.all, 2, 0) == [ids[0], ids[1]])
+        #expect(try await page(.all, 2, ids[1]) == [ids[2], ids[3]])
+        #expect(try await page(.all, nil, ids[3]) == [ids[4]])
+        #expect(try await page(.all, 2, ids[4]) == [])
+        #expect(try await page(.states([.queued]), 2, ids[1]) == [ids[3], ids[4]])
+        #expect(try await page(.states([.paused]), 2, ids[2]) == [])
+    }
+
     @Test("lets go of a download when it is saved without a session", arguments: StoreKind.allCases)
     func letsGo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

@@ -34,17 +34,25 @@ package final class UnixSocket: Sendable {
 
     /// The next datagram; nil when none came within the limit.
     package func receive(atMost limit: Duration = .seconds(20)) async throws -> String? {
-        let milliseconds = Int32(limit / .milliseconds(1))
-        let isHere = await withCheckedContinuation { continuation in
-            Thread.detachNewThread { [descriptor] in
-                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                continuation.resume(returning: poll(&watched, 1, milliseconds) > 0)
-            }
-        }
-        guard isHere else { return nil }
+        guard await isReady(atMost: limit) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         guard count >= 0 else { throw SystemError("recv") }
         return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    /// Somebody has connected, and waits to be accepted; false when nobody did within the limit.
+    package func waitForConnection(atMost limit: Duration = .seconds(20)) async -> Bool {
+        await isReady(atMost: limit)
+    }
+
+    private func isReady(atMost limit: Duration) async -> Bool {
+        let milliseconds = Int32(limit / .milliseconds(1))
+        return await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [self] in
+                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                continuation.resume(returning: poll(&watched, 1, milliseconds) > 0)
+            }
+        }
     }
 }

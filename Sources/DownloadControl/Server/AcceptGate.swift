@@ -24,6 +24,11 @@ final class AcceptGate: ChannelDuplexHandler {
         table.whenRoom = nil
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        table.admit(Self.unwrapInboundIn(data))
+        context.fireChannelRead(data)
+    }
+
     func read(context: ChannelHandlerContext) {
         guard table.isFull else { return context.read() }
         isHeld = true

@@ -15,6 +15,7 @@ enum AnswerPart: Sendable {
 /// client that takes nothing for too long is cut off.
 struct AnswerWriter: Sendable {
     let channel: any Channel
+    let gate: EventLoopGate
     let limits: ControlLimits
 
     /// What one piece should not exceed: the time limit is for one.
@@ -30,10 +31,17 @@ struct AnswerWriter: Sendable {
     }
 
     func send(_ part: AnswerPart) async throws {
-        let channel = channel
-        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limits.write)) { channel.close(promise: nil) }
-        defer { deadline.cancel() }
-        try await channel.writeAndFlush(part).get()
+        let (channel, limit) = (channel, TimeAmount(limits.write))
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let isRunning = gate.execute {
+                let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+                channel.writeAndFlush(part).whenComplete { result in
+                    deadline.cancel()
+                    continuation.resume(with: result)
+                }
+            }
+            if !isRunning { continuation.resume(throwing: ChannelError.ioOnClosedChannel) }
+        }
     }
 
     /// The whole answer. The connection is closed when the answer cannot be ended properly.
@@ -50,7 +58,7 @@ struct AnswerWriter: Sendable {
             }
             try await send(.end(keepAlive: keepAlive))
         } catch {
-            channel.close(promise: nil)
+            _ = gate.execute { [channel] in channel.close(promise: nil) }
         }
     }
 

@@ -120,7 +120,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         let keepAlive = head.isKeepAlive
         self.head = nil
         body = ByteBuffer()
-        let writer = AnswerWriter(channel: context.channel, limits: server.limits)
+        let writer = AnswerWriter(channel: context.channel, gate: server.gate, limits: server.limits)
         task = Task { [routes = server.routes] in
             await writer.send(await routes.answer(request), keepAlive: keepAlive)
         }
@@ -175,7 +175,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
         // A close with unread bytes would take the answer from a client that is still writing.
-        startTimer(.seconds(1)) { $0.context?.close(promise: nil) }
+        startTimer(server.limits.linger) { $0.context?.close(promise: nil) }
         context.read()
     }
 

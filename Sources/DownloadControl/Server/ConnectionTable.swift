@@ -4,8 +4,11 @@ import NIOCore
 final class ConnectionTable {
     let limits: ControlLimits
     let routes: Routes
+    let gate: EventLoopGate
     private let eventLoop: any EventLoop
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
+    /// Accepted and not closed yet, also while they are being set up.
+    private var count = 0
     private var whenEmpty: EventLoopPromise<Void>?
     /// Accepts what was held back for want of room.
     var whenRoom: (() -> Void)?
@@ -14,16 +17,24 @@ final class ConnectionTable {
         self.routes = routes
         self.limits = limits
         self.eventLoop = eventLoop
+        gate = EventLoopGate(eventLoop)
     }
 
-    var isFull: Bool { connections.count >= limits.connections }
+    var isFull: Bool { count >= limits.connections }
+
+    func admit(_ channel: any Channel) {
+        count += 1
+        channel.closeFuture.assumeIsolated().whenComplete { _ in
+            self.count -= 1
+            self.whenRoom?()
+        }
+    }
 
     func add(_ connection: ConnectionHandler) { connections[ObjectIdentifier(connection)] = connection }
 
     func remove(_ connection: ConnectionHandler) {
         connections[ObjectIdentifier(connection)] = nil
         if connections.isEmpty { whenEmpty?.succeed() }
-        whenRoom?()
     }
 
     /// The client that has asked nothing for the longest time gives way to one that waits.

@@ -12,6 +12,8 @@ package struct ControlLimits: Sendable {
     package var request = Duration.seconds(10)
     /// A connection between two requests.
     package var idle = Duration.seconds(60)
+    /// For a client to read why it was refused, while it may still be writing.
+    package var linger = Duration.seconds(1)
     /// One piece of an answer, at most 64 KiB, that the client does not take.
     package var write = Duration.seconds(30)
     /// For an answer that needs no disk.

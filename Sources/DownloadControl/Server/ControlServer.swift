@@ -11,17 +11,19 @@ package final class ControlServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let channel: any Channel
     private let table: NIOLoopBound<ConnectionTable>
+    private let gate: EventLoopGate
     private let listener: UnixListener
     private let farewell: Duration
     private let isStopped = Mutex(false)
 
     private init(
         group: MultiThreadedEventLoopGroup, channel: any Channel, table: NIOLoopBound<ConnectionTable>,
-        listener: UnixListener, farewell: Duration
+        gate: EventLoopGate, listener: UnixListener, farewell: Duration
     ) {
         self.group = group
         self.channel = channel
         self.table = table
+        self.gate = gate
         self.listener = listener
         self.farewell = farewell
     }
@@ -38,14 +40,15 @@ package final class ControlServer: Sendable {
         let eventLoop = group.next()
         let routes = Routes(service: service, identifier: location.identifier, limits: limits)
         do {
-            let table = try await eventLoop.submit {
-                NIOLoopBound(
-                    ConnectionTable(routes: routes, limits: limits, eventLoop: eventLoop), eventLoop: eventLoop)
+            let (table, gate) = try await eventLoop.submit {
+                let table = ConnectionTable(routes: routes, limits: limits, eventLoop: eventLoop)
+                return (NIOLoopBound(table, eventLoop: eventLoop), table.gate)
             }.get()
             let channel = try await bootstrap(group, table).withBoundSocket(listener.descriptor).get()
             listener.restoreBacklog()
             return ControlServer(
-                group: group, channel: channel, table: table, listener: listener, farewell: limits.farewell)
+                group: group, channel: channel, table: table, gate: gate, listener: listener,
+                farewell: limits.farewell)
         } catch {
             listener.unlinkFile()
             try? await group.shutdownGracefully()
@@ -106,6 +109,7 @@ package final class ControlServer: Sendable {
         }
         // Neither can fail: the promise is only ever kept, and the group is ours alone.
         try? await isEmpty.get()
+        gate.shut()
         try? await group.shutdownGracefully()
     }
 }

@@ -9,7 +9,7 @@ struct DaemonOptions: ParsableArguments {
     var maxConcurrent: Int?
 
     @Option(
-        help: ArgumentHelp("Of these, from the same host, 1 to 1000; 16 unless given.", valueName: "n"))
+        help: ArgumentHelp("Of these, from one host; at first as many as run at all.", valueName: "n"))
     var maxPerHost: Int?
 
     @Option(
@@ -33,7 +33,10 @@ struct DaemonOptions: ParsableArguments {
     }
 
     func apply(to configuration: inout SessionConfiguration) {
-        if let maxConcurrent { configuration.maxConcurrent = maxConcurrent }
+        if let maxConcurrent {
+            configuration.maxConcurrent = maxConcurrent
+            configuration.maxPerHost = maxConcurrent
+        }
         if let maxPerHost { configuration.maxPerHost = maxPerHost }
         if let limitRate { configuration.rateLimit = limitRate.limit }
     }
@@ -43,7 +46,7 @@ struct DaemonOptions: ParsableArguments {
         var words: [String] = []
         if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
         if let maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
-        if let limitRate { words += ["--limit-rate", limitRate.limit.map(String.init) ?? "none"] }
+        if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
         return words
     }
 }

@@ -3,20 +3,21 @@ import Foundation
 
 /// What a command works with; tests bring their own.
 struct Context: Sendable {
-    let console: Console
+    var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open:
-        @Sendable (SessionConfiguration, _ notice: @escaping @Sendable (String) -> Void) async throws
-            -> any SessionRouting = { configuration, notice in
-                try await DownloadSession.open(
-                    configuration,
-                    startBackground: {
-                        try await BackgroundStarter.ensureRunning(environment: ProcessInfo.processInfo.environment)
-                    }, notice: notice)
-            }
+    var open: Open = { configuration, environment, notice in
+        try await DownloadSession.open(
+            configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
+            notice: notice)
+    }
+
+    typealias Open =
+        @Sendable (
+            SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
+        ) async throws -> any SessionRouting
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
@@ -25,8 +26,9 @@ struct Context: Sendable {
     ) async throws -> Int32 {
         var configuration = SessionConfiguration(
             kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
+        try settings().apply(to: &configuration)
         change(&configuration)
-        let service = try await open(configuration) { [console] in console.report($0) }
+        let service = try await open(configuration, environment) { [console] in console.report($0) }
         do {
             let status = try await body(service)
             await service.close()
@@ -44,6 +46,9 @@ struct Context: Sendable {
         } catch let error as DownloadError {
             console.report(Redaction.describe(error))
             return error.exitStatus
+        } catch let error as SettingsError {
+            console.report(error.message)
+            return SettingsError.exitStatus
         } catch {
             return UsageReport(error).print(on: console)
         }

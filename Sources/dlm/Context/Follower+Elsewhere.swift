@@ -60,10 +60,24 @@ extension Follower {
     private func followed(_ event: LoggedEvent) async {
         switch event.kind {
         case .removed: removed(event.id, EventDocument(event))
+        // The last word needs all of the record.
         case .completed, .failed, .cancelled: await look(at: [event.id])
         case .started, .resumed, .waiting, .restarted, .paused, .added, .changed:
             narrator.tell(event)
-            await look(at: [event.id])
+            if let state = event.state { await moved(event, to: state) }
+        }
+    }
+
+    private func moved(_ event: LoggedEvent, to state: DownloadState) async {
+        ledger.withLock { $0.see(event.id, isAtWork: [.running, .waiting].contains(state.kind)) }
+        let progress = DownloadProgress(
+            id: event.id, name: event.name, state: state, received: event.received, total: event.total)
+        if state.kind == .paused {
+            if event.session == nil, state != .paused(.user), !purpose.isWatch { return await look(at: [event.id]) }
+            stands(progress, isInterrupted: event.session != nil && state != .paused(.user))
+        } else if state.kind.isActive {
+            display.update(progress)
+            goOn(event.id, event.name)
         }
     }
 
@@ -110,7 +124,7 @@ extension Follower {
             ledger.withLock { $0.see(snapshot.id, isAtWork: isAtWork) }
             switch snapshot.record.state {
             case .completed, .failed, .cancelled: end(snapshot)
-            case .paused(.user): stands(snapshot)
+            case .paused(.user): stands(snapshot.progress, isInterrupted: false)
             case .paused, .queued, .running, .waiting:
                 if snapshot.record.session == nil, !purpose.isWatch {
                     display.update(snapshot.progress)
@@ -119,21 +133,20 @@ extension Follower {
                     display.update(snapshot.progress)
                     goOn(snapshot.id, snapshot.record.displayName)
                 } else {
-                    stands(snapshot)
+                    stands(snapshot.progress, isInterrupted: Idleness.isInterrupted(snapshot))
                 }
             }
         }
         if !orphans.isEmpty { await takeOver(orphans) }
     }
 
-    private func stands(_ snapshot: DownloadSnapshot) {
+    private func stands(_ progress: DownloadProgress, isInterrupted: Bool) {
+        stand(progress.id, progress.name, isInterrupted: isInterrupted)
         if case .watchAll = purpose {
-            display.forget(snapshot.id)
-            stand(snapshot)
-            ledger.withLock { $0.drop(snapshot.id) }
+            display.forget(progress.id)
+            ledger.withLock { $0.drop(progress.id) }
         } else {
-            display.update(snapshot.progress)
-            stand(snapshot)
+            display.update(progress)
         }
     }
 
@@ -168,7 +181,9 @@ extension Follower {
         guard ledger.withLock(\.elsewhere.isEmpty) else { return idleness.withLock { $0.isBusy() } }
         let left = try await service.snapshots(DownloadSelection(.states(Idleness.states), limit: Self.chunk))
         guard idleness.withLock({ $0.isOver(left, now: .now) }) else { return }
-        if let snapshot = left.first(where: Idleness.isInterrupted) { stand(snapshot) }
+        if let snapshot = left.first(where: Idleness.isInterrupted) {
+            stand(snapshot.id, snapshot.record.displayName, isInterrupted: true)
+        }
         ledger.withLock { $0.hasAll = true }
     }
 }

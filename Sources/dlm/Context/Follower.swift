@@ -210,7 +210,7 @@ final class Follower: Sendable {
         case .didPause(let snapshot):
             if ledger.withLock(\.isInterrupted) { return }
             narrator.tell(event)
-            stand(snapshot)
+            stand(snapshot.id, snapshot.record.displayName, isInterrupted: false)
         case .didResume(let snapshot):
             narrator.tell(event)
             goOn(snapshot.id, snapshot.record.displayName)
@@ -219,9 +219,10 @@ final class Follower: Sendable {
     }
 
     /// Nobody works on it until somebody resumes it.
-    func stand(_ snapshot: DownloadSnapshot) {
-        let (isNew, count) = ledger.withLock { ($0.stand(snapshot.id), $0.standing.count) }
-        if isNew { narrator.stand(snapshot, count: count) }
+    /// - Parameter isInterrupted: or until the background session is started.
+    func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool) {
+        let (isNew, count) = ledger.withLock { ($0.stand(id), $0.standing.count) }
+        if isNew { narrator.stand(id, name, isInterrupted: isInterrupted, count: count) }
     }
 
     func goOn(_ id: DownloadID, _ name: String) {

@@ -37,10 +37,10 @@ struct Narrator: Sendable {
     }
 
     /// - Parameter count: how many stand still by now; many are not told one by one.
-    func stand(_ snapshot: DownloadSnapshot, count: Int) {
+    func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
         guard tellsStanding, count <= Self.pausedLines + 1 else { return }
-        console.report(
-            count > Self.pausedLines ? "more are paused; see: dlm list" : StandingText.line(snapshot))
+        let why = isInterrupted ? StandingText.interrupted : "paused; continue with: dlm resume \(id)"
+        console.report(count > Self.pausedLines ? "more are paused; see: dlm list" : "\(id): \(name): \(why)")
     }
 
     func goOn(_ id: DownloadID, _ name: String) {

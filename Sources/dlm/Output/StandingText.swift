@@ -5,12 +5,6 @@ enum StandingText {
     /// Of a background session that has died or was stopped.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
 
-    static func line(_ snapshot: DownloadSnapshot) -> String {
-        let name = "\(snapshot.id): \(snapshot.record.displayName)"
-        return Idleness.isInterrupted(snapshot)
-            ? "\(name): \(interrupted)" : "\(name): paused; continue with: dlm resume \(snapshot.id)"
-    }
-
     /// - Parameter active: those at work before.
     static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
         if records.count > Narrator.pausedLines {

@@ -49,7 +49,6 @@ struct UsageTests {
             (["events", "--since", "x"], "'x'"),
             (["limit"], "rate"),
             (["limit", "fast"], "'fast'"),
-            (["limit", "0", "3"], "'0'"),
             (["priority"], "id"),
             (["priority", "5"], "give the numbers"),
             (["priority", "high", "3"], "'high'"),

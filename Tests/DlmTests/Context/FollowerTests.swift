@@ -157,7 +157,8 @@ struct FollowerTests {
     @Test("The store that cannot be opened is one line and status 12")
     func noStore() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { context in
-            context.open = { _, _ in throw DownloadError.sessionUnavailable(.storeUnreadable(path: "/s", message: "no"))
+            context.open = { _, _, _ in
+                throw DownloadError.sessionUnavailable(.storeUnreadable(path: "/s", message: "no"))
             }
         }
         #expect(status == 12)

@@ -6,21 +6,6 @@ import Testing
 
 @Suite("Options of the background session")
 struct DaemonOptionsTests {
-    @Test(
-        "Rates are 1024-based",
-        arguments: [
-            ("500k", 500 << 10), ("2M", 2 << 20), ("1.5GiB", 3 << 29), ("100", 100), ("7B", 7), ("1TB", 1 << 40),
-            ("none", 0), ("0", 0),
-        ])
-    func rate(text: String, bytes: Int64) throws {
-        #expect((try ByteRate(argument: text).limit ?? 0) == bytes)
-    }
-
-    @Test("What is no rate is refused", arguments: ["", "k", "-1", "1e3", "2 M", "0.1", "1P", "99999999999T", "١k"])
-    func badRate(text: String) {
-        #expect(throws: (any Error).self) { try ByteRate(argument: text) }
-    }
-
     @Test("They come through a command line unchanged")
     func arguments() throws {
         let options = try DaemonOptions.parse(["-j", "3", "--max-per-host", "2", "--limit-rate", "1.5M"])

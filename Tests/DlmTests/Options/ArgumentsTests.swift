@@ -7,16 +7,36 @@ import Testing
 struct ArgumentsTests {
     @Test(
         "A duration is a number of seconds, minutes or hours",
-        arguments: [("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1.5", 1.5), ("0", 0), ("0.5m", 30)])
+        arguments: [
+            ("30", 30), ("30s", 30), ("5m", 300), ("2h", 7200), ("1.5", 1.5), ("0", 0), ("0.5m", 30),
+            ("30d", 2_592_000),
+        ])
     func seconds(text: String, value: Double) throws {
-        #expect(try TransferOptions.parse(["--retry-delay", text]).retryDelay.value == value)
+        #expect(try TransferOptions.parse(["--retry-delay", text]).retryDelay?.value == value)
     }
 
     @Test(
         "What is no duration is refused",
-        arguments: ["", "s", "-1", "1d", "1e3", "0x10", "nan", "inf", "1 s", "1.2.3", ".5", "10000000000", "５"])
+        arguments: ["", "s", "-1", "1w", "1e3", "0x10", "nan", "inf", "1 s", "1.2.3", ".5", "10000000000", "５"])
     func notSeconds(text: String) {
         #expect(throws: (any Error).self) { try TransferOptions.parse(["--retry-delay", text]) }
+    }
+
+    @Test(
+        "A speed is a number of bytes, k, M or G",
+        arguments: [
+            ("500k", 512_000), ("2M", 2_097_152), ("1.5GiB", 1_610_612_736), ("100", 100), ("1K", 1024),
+            ("3MB/s", 3_145_728), ("none", nil), ("0", nil), ("1T", 1 << 40),
+        ] as [(String, Int64?)])
+    func rate(text: String, limit: Int64?) throws {
+        #expect(try Limit.parse([text]).rate.limit == limit)
+    }
+
+    @Test(
+        "What is no speed is refused",
+        arguments: ["", "0.1", "fast", "1e6", "0x10", ".5M", "1.M", "5 M", "9999999G", "nan", "５k", "-"])
+    func notRate(text: String) {
+        #expect(throws: (any Error).self) { try Limit.parse([text]) }
     }
 
     @Test(

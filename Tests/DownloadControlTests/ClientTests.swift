@@ -1,0 +1,238 @@
+import DownloadControl
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// A session seen from another process must look as it looks from within.
+@Suite("DownloadControl: client", .timeLimit(.minutes(1)))
+struct ClientTests {
+    private func full() -> DownloadRequest {
+        var request = DownloadRequest.example("näme with %20.bin?x=1&y=2")
+        request.destination = Destination(folder: "/tmp/ü", fileName: "b.bin", ifExists: .newer, createsFolders: false)
+        request.headers = [
+            RequestHeader(name: "X-A", value: "ä: \"b\""), RequestHeader(name: "Authorization", value: "Bearer s3cret"),
+            RequestHeader(name: "X-Empty", value: ""), RequestHeader(name: "Cookie", value: nil),
+        ]
+        request.credential = Credential(user: "me", password: "s3cret")
+        request.checksum = Checksum("sha256:" + String(repeating: "0f", count: 32))
+        request.connections = 8
+        request.priority = -3
+        request.rateLimit = 12345
+        request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: 7)
+        request.redirect = RedirectPolicy(limit: 3)
+        request.trust = .insecure
+        request.timeouts = .init(connect: 1.5, stall: .infinity)
+        return request
+    }
+
+    @Test("A request arrives as it was made, secrets included, and its record looks the same here and there")
+    func add() async throws {
+        let bench = try await ControlBench()
+        var last = full()
+        last.url = DownloadRequest.example("d").url
+        let wanted = [full(), .example("b"), .example("c"), last]
+        let added = try await bench.client.add(wanted)
+        #expect(bench.service.state.value.requests == wanted)
+        #expect(added.map(\.kind) == [.inserted, .inserted, .inserted, .inserted])
+        #expect(added.map(\.record.id) == [1, 2, 3, 4])
+        #expect(added.map(\.record.request) == wanted)
+        #expect(added.allSatisfy { $0.record.session == "background" && $0.record.state == .queued })
+        bench.service.state.update {
+            $0.records[2]?.state = .paused(.terminate)
+            $0.records[2]?.resume.written.insert(5..<50)
+        }
+        let joined = try await bench.client.add([.example("b")])
+        #expect(joined.first?.kind == .joined)
+        #expect(joined.first?.record == bench.service.state.value.records[2])
+        #expect(try await bench.client.add([]).isEmpty)
+        await bench.end()
+    }
+
+    @Test("A long list travels in groups, and comes back in order")
+    func addMany() async throws {
+        let bench = try await ControlBench()
+        var requests = (0..<1_203).map { DownloadRequest.example("\($0)") }
+        for index in stride(from: 0, to: 1_203, by: 100) { requests[index].priority = 1 }
+        let added = try await bench.client.add(requests)
+        #expect(added.map(\.record.request.url) == requests.map(\.url))
+        #expect(bench.service.state.value.requests == requests)
+        #expect(bench.service.calls == ["add 500", "add 500", "add 203"])
+        let long = (0..<40).map { DownloadRequest.example(String(repeating: "x", count: 60_000) + "\($0)") }
+        #expect(try await bench.client.add(long).count == 40)
+        await bench.end()
+    }
+
+    @Test("Snapshots are the same here and there")
+    func snapshots() async throws {
+        let bench = try await ControlBench()
+        _ = try await bench.service.add((0..<8).map { .example("\($0)") })
+        let failure = DownloadError.fileFailed(.noSpace(needed: 5), path: "/x")
+        bench.service.state.update { state in
+            state.records[1]?.state = .running
+            state.records[1]?.speed = 1.5
+            state.records[2]?.state = .waiting(.retry(failure), until: Date(timeIntervalSince1970: 1_000_000_000.123))
+            state.records[3]?.state = .failed(failure)
+            state.records[4]?.state = .completed
+            state.records[5]?.attempts = [AttemptRecord(started: Date())]
+        }
+        let local = try await bench.service.snapshots(.all)
+        #expect(try await bench.client.snapshots(.all) == local)
+        #expect(try await bench.client.snapshots(.ids([2, 3])) == Array(local[1...2]))
+        #expect(try await bench.client.snapshots(.ids([])).isEmpty)
+        #expect(
+            try await bench.client.snapshots(DownloadSelection(.states([.running, .failed]))) == [local[0], local[2]])
+        #expect(try await bench.client.snapshots(DownloadSelection(.states([]))).isEmpty)
+        #expect(try await bench.client.snapshots(DownloadSelection(.all, limit: 2)) == Array(local.suffix(2)))
+        #expect(await bench.client.progress() == bench.service.progress())
+        await #expect(throws: DownloadError.noSuchDownload(99)) { try await bench.client.snapshots(.ids([1, 99])) }
+        await bench.end()
+    }
+
+    @Test("Every verb does there what it says")
+    func verbs() async throws {
+        let bench = try await ControlBench()
+        _ = try await bench.service.add((0..<4).map { .example("\($0)") })
+        bench.service.state.update { $0.records[4]?.state = .completed }
+        let paused = try await bench.client.pause([1, 2])
+        #expect(paused.map(\.didChange) == [true, true])
+        #expect(paused.map(\.snapshot) == (try await bench.service.snapshots(.ids([1, 2]))))
+        #expect(try await bench.client.pause([1]).map(\.didChange) == [false])
+        #expect(try await bench.client.cancel([3]).first?.snapshot.record.state == .cancelled)
+        _ = try await bench.client.change([1], .priority(7))
+        _ = try await bench.client.change([1], .rateLimit(70))
+        #expect(bench.service.state.value.records[1]?.request.rateLimit == 70)
+        _ = try await bench.client.change([1], .rateLimit(nil))
+        let record = bench.service.state.value.records[1]
+        #expect(record?.request.priority == 7 && record?.request.rateLimit == nil)
+        let other = DownloadRequest.example("other").url
+        _ = try await bench.client.change([2], .url(other, Credential(user: "u", password: "p")))
+        #expect(bench.service.state.value.records[2]?.request.url == other)
+        #expect(bench.service.state.value.records[2]?.request.credential == Credential(user: "u", password: "p"))
+        var overrides = RequestOverrides()
+        overrides.headers = [RequestHeader(name: "Cookie", value: "s3cret")]
+        overrides.trust = .system
+        let claimed = try await bench.client.resume([1, 4], overrides: overrides)
+        #expect(claimed.map(\.record.id) == [1, 4])
+        if case .completed = claimed[1] {} else { Issue.record("\(claimed[1])") }
+        #expect(bench.service.state.value.overrides == overrides)
+        try await bench.client.remove([3], deletesFile: true)
+        #expect(bench.service.calls.last == "remove [3] true")
+        try await bench.client.configure(SessionSettings(maxConcurrent: 3, rateLimit: 0))
+        #expect(bench.service.state.value.settings == SessionSettings(maxConcurrent: 3, rateLimit: 0))
+        #expect(try await bench.client.status() == (try await bench.service.status()))
+        try await bench.client.shutdown(.finish)
+        #expect(bench.service.state.value.shutdown == .finish)
+        await bench.client.close()
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await bench.client.status() }
+        await bench.end()
+    }
+
+    @Test("Six thousand ids are more than one request")
+    func manyIDs() async throws {
+        let bench = try await ControlBench()
+        _ = try await bench.service.add((0..<6_000).map { .example("\($0)") })
+        let ids = Array(Int64(1)...6_000)
+        #expect(try await bench.client.change(ids, .priority(1)).map(\.snapshot.id) == ids)
+        #expect(bench.service.calls.suffix(2) == ["priority(1) 5000", "priority(1) 1000"])
+        let odd = ids.filter { $0 % 2 == 1 }
+        #expect(try await bench.client.snapshots(.ids(odd)).map(\.id) == odd)
+        await bench.end()
+    }
+
+    @Test("Errors come back as they were thrown")
+    func errors() async throws {
+        let bench = try await ControlBench()
+        for error: DownloadError in [
+            .noSuchDownload(3), .sessionUnavailable(.ownedElsewhere(4, session: "x")), .cancelled,
+            .requestInvalid(.missingSecrets(["a"])), .fileFailed(.system(operation: "open", errno: 13), path: "/p"),
+        ] {
+            bench.service.state.update { $0.failure = error }
+            await #expect(throws: error) { try await bench.client.pause([1]) }
+            await #expect(throws: error) { _ = try await bench.client.log(since: nil) }
+        }
+        await bench.end()
+    }
+
+    @Test("The log arrives entry by entry, and ends with an error when the session has gone")
+    func log() async throws {
+        let bench = try await ControlBench()
+        let failure = DownloadError.serverRefused(status: 503, phrase: "Busy")
+        let events: [LoggedEvent] = [
+            .example(1, .added, state: .queued), .example(2), .example(3, .paused, state: .paused(.hangup)),
+            .example(4, .waiting, state: .waiting(.retry(failure), until: Date(timeIntervalSince1970: 3.5))),
+            .example(5, .failed, state: .failed(failure)), .example(6, .completed, state: .completed),
+            .example(7, .cancelled, state: .cancelled), .example(8, .removed, state: nil),
+        ]
+        bench.service.state.update { $0.events = events }
+        var log = try await bench.client.log(since: 0).makeAsyncIterator()
+        for event in events { #expect(try await log.next() == .event(event)) }
+        #expect(try await log.next() == .didFinishEvents(8))
+        bench.service.state.update { $0.events.append(.example(9)) }
+        #expect(try await log.next() == .event(.example(9)))
+        await bench.server.stop()
+        await #expect(throws: DownloadError.sessionUnavailable(.notRunning("background"))) { _ = try await log.next() }
+        await bench.end()
+    }
+
+    @Test("A log that breaks off goes on behind its last event, and tells once that it is complete")
+    func reconnect() async throws {
+        let bench = try await ControlBench()
+        bench.service.state.update { $0.events = [.example(1), .example(2)] }
+        var log = try await bench.client.log(since: 1).makeAsyncIterator()
+        #expect(try await log.next() == .event(.example(2)))
+        #expect(try await log.next() == .didFinishEvents(2))
+        await bench.server.stop()
+        let second = try await ControlServer.start(bench.service, at: bench.location)
+        bench.service.state.update { $0.events += [.example(3), .example(4)] }
+        #expect(try await log.next() == .event(.example(3)))
+        #expect(try await log.next() == .event(.example(4)))
+        #expect(bench.service.calls.filter { $0.hasPrefix("log") } == ["log 1", "log 2"])
+        await second.stop()
+        await bench.end()
+    }
+
+    @Test("A log that is let go of ends on both sides")
+    func dropped() async throws {
+        let bench = try await ControlBench()
+        do {
+            var log = try await bench.client.log(since: nil).makeAsyncIterator()
+            #expect(try await log.next() == .didFinishEvents(0))
+            #expect(bench.service.state.value.openLogs == 1)
+        }
+        #expect(await bench.service.state.wait { $0.openLogs == 0 })
+        let log = try await bench.client.log(since: nil)
+        let task = Task { for try await _ in log {} }
+        #expect(await bench.service.state.wait { $0.openLogs == 1 })
+        task.cancel()
+        _ = await task.result
+        #expect(await bench.service.state.wait { $0.openLogs == 0 })
+        await bench.end()
+    }
+
+    @Test("Events carry the download as it is")
+    func events() async throws {
+        let bench = try await ControlBench()
+        _ = try await bench.service.add([.example(), .example("b")])
+        var events = await bench.client.events().makeAsyncIterator()
+        #expect(await bench.service.state.wait { $0.openLogs == 1 })
+        bench.service.state.update { state in
+            state.records[1]?.state = .running
+            state.events = [.example(1), .example(2, .removed, id: 99, state: nil)]
+        }
+        guard case .didStart(let snapshot, atOffset: 7)? = await events.next() else {
+            Issue.record("no start")
+            return
+        }
+        #expect(snapshot == (try await bench.service.snapshots(.ids([1])).first))
+        guard case .didRemove(let removed)? = await events.next() else {
+            Issue.record("no removal")
+            return
+        }
+        #expect(removed.id == 99 && removed.record.displayName == "a.bin")
+        await bench.server.stop()
+        #expect(await events.next() == nil)
+        await bench.end()
+    }
+}

@@ -1,0 +1,200 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+
+/// A service that remembers what it was asked, and hangs or fails on demand.
+final class ControlledService: DownloadService {
+    struct State: Sendable {
+        var records: [DownloadID: DownloadRecord] = [:]
+        var nextID: DownloadID = 1
+        var calls: [String] = []
+        var requests: [DownloadRequest] = []
+        var overrides: RequestOverrides?
+        var settings = SessionSettings(maxConcurrent: 4, maxPerHost: 2)
+        var failure: DownloadError?
+        /// What `log` hands out.
+        var events: [LoggedEvent] = []
+        /// Entries pulled out of all logs.
+        var pulled = 0
+        var openLogs = 0
+        var shutdown: ShutdownMode?
+    }
+
+    let state = Observed(State())
+    /// Pause waits for this, if there is one.
+    let gate = Mutex<Observed<Bool>?>(nil)
+    /// Logs go on for ever with invented events.
+    let endless: Bool
+
+    init(endless: Bool = false) { self.endless = endless }
+
+    var calls: [String] { state.value.calls }
+
+    private func note(_ call: String) throws {
+        let failure = state.update { state in
+            state.calls.append(call)
+            return state.failure
+        }
+        if let failure { throw failure }
+    }
+
+    func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        try note("add \(requests.count)")
+        return state.update { state in
+            state.requests += requests
+            return requests.map { request in
+                if requests.count < 50, let known = state.records.values.first(where: { $0.request.url == request.url })
+                {
+                    return AddedDownload(kind: .joined, record: known)
+                }
+                var record = DownloadRecord(
+                    id: state.nextID, request: request, created: Date(timeIntervalSince1970: 1.5))
+                record.session = "background"
+                state.nextID += 1
+                state.records[record.id] = record
+                return AddedDownload(kind: .inserted, record: record)
+            }
+        }
+    }
+
+    private func known(_ ids: [DownloadID]) throws -> [DownloadRecord] {
+        let records = state.value.records
+        return try ids.map { id in
+            guard let record = records[id] else { throw DownloadError.noSuchDownload(id) }
+            return record
+        }
+    }
+
+    func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try note("resume \(ids.count)")
+        state.update { $0.overrides = overrides }
+        return try known(ids).map { record in
+            switch record.state {
+            case .completed: .completed(record)
+            case .running: .running(record)
+            default: .claimed(record)
+            }
+        }
+    }
+
+    func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try note("\(change) \(ids.count)")
+        if let gate = gate.withLock(\.self) { _ = await gate.wait { $0 } }
+        _ = try known(ids)
+        return state.update { state in
+            ids.compactMap { id in
+                guard var record = state.records[id] else { return nil }
+                let didChange = record.apply(change)
+                state.records[id] = record
+                return ChangedDownload(snapshot: DownloadSnapshot(record: record), didChange: didChange)
+            }
+        }
+    }
+
+    func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        try note("remove \(ids) \(deletesFile)")
+        _ = try known(ids)
+        state.update { state in for id in ids { state.records[id] = nil } }
+    }
+
+    func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try note("snapshots \(selection.which)")
+        let all = state.value.records
+        let records =
+            switch selection.which {
+            case .ids(let ids): ids.compactMap { all[$0] }
+            case .states(let states): all.values.filter { states.contains($0.state.kind) }
+            case .all: Array(all.values)
+            }
+        return records.sorted { $0.id < $1.id }.suffix(selection.limit ?? .max).map { DownloadSnapshot(record: $0) }
+    }
+
+    func progress() async -> [DownloadProgress] {
+        state.value.records.values.filter { $0.state == .running }.map { DownloadSnapshot(record: $0).progress }
+    }
+
+    func events() async -> AsyncStream<DownloadEvent> { AsyncStream { nil } }
+
+    func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        try note("log \(cursor.map(String.init) ?? "now")")
+        state.update { $0.openLogs += 1 }
+        let source = LogSource(self, cursor ?? state.value.events.last?.cursor ?? 0)
+        return AsyncThrowingStream { try await source.next() }
+    }
+
+    func status() async throws -> SessionStatus {
+        try note("status")
+        let value = state.value
+        return SessionStatus(
+            identifier: "background", pid: getpid(), version: "9.9", started: Date(timeIntervalSince1970: 12.345),
+            running: 1, waiting: 2, queued: 3, settings: value.settings, isFinishing: value.shutdown == .finish)
+    }
+
+    func configure(_ settings: SessionSettings) async throws {
+        try note("configure")
+        state.update { $0.settings = settings }
+    }
+
+    func shutdown(_ mode: ShutdownMode) async throws {
+        try note("shutdown \(mode)")
+        state.update { $0.shutdown = mode }
+    }
+
+    func pauseAll(_ reason: DownloadState.PauseReason) async {}
+    func close() async {}
+}
+
+/// Replays the service's events, says so, and goes on with what comes; ends with its reader.
+private actor LogSource {
+    private let service: ControlledService
+    private var cursor: EventCursor
+    private var isCaughtUp = false
+
+    init(_ service: ControlledService, _ cursor: EventCursor) {
+        self.service = service
+        self.cursor = cursor
+    }
+
+    deinit { service.state.update { $0.openLogs -= 1 } }
+
+    func next() async throws -> LogEntry? {
+        if service.endless {
+            cursor += 1
+            service.state.update { $0.pulled += 1 }
+            return .event(.example(cursor))
+        }
+        let seen = cursor
+        if isCaughtUp {
+            while await !service.state.wait(atMost: .milliseconds(50), until: { ($0.events.last?.cursor ?? 0) > seen })
+            {
+                try Task.checkCancellation()
+            }
+        }
+        if let event = service.state.value.events.last(where: { $0.cursor == seen + 1 }) {
+            cursor = event.cursor
+            return .event(event)
+        }
+        isCaughtUp = true
+        return .didFinishEvents(cursor)
+    }
+}
+
+extension LoggedEvent {
+    static func example(
+        _ cursor: EventCursor, _ kind: Kind = .started, id: DownloadID = 1, state: DownloadState? = .running
+    ) -> LoggedEvent {
+        LoggedEvent(
+            cursor: cursor, time: Date(timeIntervalSince1970: 1000.25), kind: kind, id: id, name: "a.bin",
+            url: "http://127.0.0.1:9/a.bin", session: "background", state: state, received: 7, total: 70)
+    }
+}
+
+extension DownloadRequest {
+    static func example(_ path: String = "a.bin") -> DownloadRequest {
+        guard case .success(let parsed) = SourceURL.parse("http://127.0.0.1:9/\(path)") else {
+            preconditionFailure("a constant URL is well-formed")
+        }
+        return DownloadRequest(url: parsed.url, destination: Destination(folder: "/tmp/x"))
+    }
+}

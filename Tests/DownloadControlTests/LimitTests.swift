@@ -1,0 +1,175 @@
+import DownloadControl
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// What comes from outside is bounded in size, number and time.
+@Suite("DownloadControl: limits", .timeLimit(.minutes(1)))
+struct LimitTests {
+    private func refusal(_ bench: ControlBench, _ status: Int, _ send: (RawClient) -> Void) async throws {
+        let client = try bench.raw()
+        send(client)
+        let answer = try await client.answer()
+        #expect(answer.status == status, "\(answer.text.prefix(300))")
+        #expect(answer.text.contains("Dlm-Api: 1\r\n"))
+        let error = try answer.json["error"] as? [String: Any]
+        #expect(error?["kind"] as? String == "session", "\(answer.text)")
+        #expect(bench.service.calls.isEmpty)
+        // The next one is served.
+        #expect(try await bench.ask("GET", "/v1/session").status == 200)
+    }
+
+    @Test("A head larger than 64 KiB is refused, however it is made up")
+    func head() async throws {
+        let large = String(repeating: "a", count: 70 << 10)
+        for head in [
+            "GET /v1/session HTTP/1.1\r\nHost: x\r\nX-A: \(large)\r\n\r\n",
+            "GET /v1/session?\(large) HTTP/1.1\r\nHost: x\r\n\r\n",
+            "GET /v1/session HTTP/1.1\r\n"
+                + (0..<100).map { "X-\($0): \(large.prefix(900))\r\n" }.joined() + "\r\n",
+            "GET /v1/session HTTP/1.1\r\n" + (0..<1000).map { "X-\($0): a\r\n" }.joined() + "\r\n",
+            String(repeating: "\r\n", count: 40 << 10) + "GET",
+        ] {
+            let bench = try await ControlBench()
+            try await refusal(bench, 431) { $0.send(head) }
+            await bench.end()
+        }
+    }
+
+    @Test("A body larger than 1 MiB is refused as soon as it says so")
+    func announced() async throws {
+        let bench = try await ControlBench()
+        try await refusal(bench, 413) {
+            $0.send("POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n{")
+        }
+        await bench.end()
+    }
+
+    @Test("A body larger than 1 MiB is refused while it comes in chunks, and the client reads why")
+    func chunked() async throws {
+        let bench = try await ControlBench()
+        let chunk = "10000\r\n" + String(repeating: " ", count: 65536) + "\r\n"
+        try await refusal(bench, 413) { client in
+            client.send("POST /v1/downloads HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<40 where !client.send(chunk) { break }
+        }
+        await bench.end()
+    }
+
+    @Test("A body of exactly 1 MiB is taken")
+    func largest() async throws {
+        let bench = try await ControlBench()
+        let body = #"{"urls":["http://h/a"],"folder":"/"}"#
+        let padded = body + String(repeating: " ", count: (1 << 20) - body.utf8.count)
+        #expect(try await bench.ask("POST", "/v1/downloads", padded).status == 200)
+        #expect(try await bench.ask("POST", "/v1/downloads", padded + " ").status == 413)
+        await bench.end()
+    }
+
+    @Test(
+        "What is not HTTP is told so",
+        arguments: [
+            "nonsense\r\n\r\n", "GET /v1/session\r\n\r\n", "GET /v1/session HTTP/1.1\r\nbad header\r\n\r\n",
+            "\u{16}\u{3}\u{1}\u{2}", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ])
+    func malformed(_ text: String) async throws {
+        let bench = try await ControlBench()
+        try await refusal(bench, 400) { $0.send(text) }
+        await bench.end()
+    }
+
+    @Test(
+        "Half a request does not hold the server",
+        arguments: [
+            "G", "GET /v1/session HTTP/1.1\r\nHos",
+            "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
+            "\r\n",
+        ])
+    func half(_ text: String) async throws {
+        var limits = ControlLimits()
+        limits.request = .milliseconds(200)
+        let bench = try await ControlBench(limits: limits)
+        try await refusal(bench, 408) { $0.send(text) }
+        await bench.end()
+    }
+
+    @Test("A connection on which nothing is asked is closed")
+    func idle() async throws {
+        var limits = ControlLimits()
+        limits.idle = .milliseconds(200)
+        let bench = try await ControlBench(limits: limits)
+        let silent = try bench.raw()
+        #expect(try await silent.answer().bytes.isEmpty)
+        let asked = try bench.raw()
+        asked.send("GET /v1/session HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try await asked.answer().status == 200)
+        await bench.end()
+    }
+
+    @Test("A connection serves one request after the other, also those sent ahead")
+    func keepAlive() async throws {
+        let bench = try await ControlBench()
+        let client = try bench.raw()
+        let request =
+            "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 36\r\n\r\n"
+            + #"{"urls":["http://h/a"],"folder":"/"}"#
+        client.send(request)
+        #expect(await client.received.wait { $0.text.contains("inserted") })
+        client.send(String(repeating: request, count: 50))
+        #expect(await client.received.wait { $0.text.components(separatedBy: "HTTP/1.1 200").count == 52 })
+        #expect(bench.service.calls.count == 51)
+        client.close()
+        await bench.end()
+    }
+
+    @Test("A hundred clients at once are answered, though only sixty-four are let in")
+    func crowd() async throws {
+        let bench = try await ControlBench()
+        let service = bench.service
+        let gate = Observed(false)
+        service.gate.withLock { $0 = gate }
+        _ = try await service.add([.example()])
+        await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<100 {
+                group.addTask { (try? await bench.ask("POST", "/v1/downloads/1/pause").status) ?? 0 }
+            }
+            // As many as may be in are in, and the rest is not.
+            #expect(await service.state.wait { $0.calls.count { $0.hasPrefix("pause") } == 64 })
+            #expect(service.calls.count { $0.hasPrefix("pause") } == 64)
+            gate.update { $0 = true }
+            for await status in group { #expect(status == 200) }
+        }
+        await bench.end()
+    }
+
+    @Test("Those who hold connections without asking give way")
+    func eviction() async throws {
+        var limits = ControlLimits()
+        limits.connections = 3
+        let bench = try await ControlBench(limits: limits)
+        let idle = try (0..<3).map { _ in try bench.raw() }
+        #expect(try await bench.ask("GET", "/v1/session").status == 200)
+        #expect(idle.count { $0.received.value.isClosed } >= 1)
+        for client in idle { client.close() }
+        await bench.end()
+    }
+
+    @Test("A request that hangs in the service is answered all the same")
+    func hanging() async throws {
+        var limits = ControlLimits()
+        limits.diskAnswer = .milliseconds(200)
+        let bench = try await ControlBench(limits: limits)
+        let gate = Observed(false)
+        bench.service.gate.withLock { $0 = gate }
+        _ = try await bench.service.add([.example()])
+        let (status, json) = try await bench.ask("POST", "/v1/downloads/1/pause")
+        #expect(status == 504)
+        #expect((json["error"] as? [String: Any])?["reason"] as? String == "notAnswering")
+        gate.update { $0 = true }
+        await bench.end()
+    }
+}

@@ -1,0 +1,193 @@
+import DownloadControl
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// The socket itself: where it lies, who may use it, and that nothing is left of it.
+@Suite("DownloadControl: socket", .timeLimit(.minutes(1)))
+struct SocketTests {
+    private func mode(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+
+    /// Sockets of this process that are bound to the path, connections included.
+    private func sockets(_ path: String) throws -> Int {
+        try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
+            .count { $0.hasSuffix(" \(path)") }
+    }
+
+    @Test("The socket is for its owner alone, and goes with the server")
+    func modes() async throws {
+        let before = umask(0)
+        defer { umask(before) }
+        let bench = try await ControlBench()
+        #expect(try mode(bench.location.socketPath) == 0o600)
+        await bench.server.stop()
+        #expect(!FileManager.default.fileExists(atPath: bench.location.socketPath))
+        await bench.server.stop()
+        await bench.end()
+    }
+
+    @Test("A state folder too deep for a socket address is no obstacle")
+    func deep() async throws {
+        let bench = try await ControlBench(stateFolder: "/" + String(repeating: "d", count: 200))
+        #expect(bench.location.socketPath.utf8.count > 200)
+        #expect(FileManager.default.fileExists(atPath: bench.location.socketPath))
+        #expect(try await bench.client.status().identifier == "background")
+        let added = try await bench.client.add([.example()])
+        #expect(added.map(\.record.id) == [1])
+        await bench.end()
+        #expect(!FileManager.default.fileExists(atPath: bench.location.socketPath))
+    }
+
+    @Test("What a dead session left at the path is no obstacle; what is no socket is left alone")
+    func stale() async throws {
+        let bench = try await ControlBench { location in
+            // Bound, and never unlinked: as after kill -9.
+            close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
+            return nil
+        }
+        #expect(try await bench.client.status().pid == getpid())
+        await bench.server.stop()
+        try "precious".write(toFile: bench.location.socketPath, atomically: false, encoding: .utf8)
+        await #expect(throws: DownloadError.self) {
+            _ = try await ControlServer.start(bench.service, at: bench.location)
+        }
+        #expect(try String(contentsOfFile: bench.location.socketPath, encoding: .utf8) == "precious")
+        await bench.end()
+    }
+
+    @Test("A name that leads elsewhere makes no socket", arguments: ["", "../x", "a/b", ".hidden", "a\0b"])
+    func names(_ identifier: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let location = SessionLocation(stateFolder: folder.path, identifier: identifier)
+        await #expect(throws: DownloadError.self) {
+            _ = try await ControlServer.start(ControlledService(), at: location)
+        }
+        #expect(folder.names() == [])
+    }
+
+    @Test("A listening socket of systemd is taken over, and its file left to it")
+    func adopted() async throws {
+        let bench = try await ControlBench { try LoopbackSocket.listen(unixSocket: $0.socketPath, backlog: 5) }
+        #expect(try await bench.client.status().identifier == "background")
+        await bench.server.stop()
+        #expect(FileManager.default.fileExists(atPath: bench.location.socketPath))
+        let pipe = Pipe()
+        await #expect(throws: DownloadError.self) {
+            let descriptor = pipe.fileHandleForReading.fileDescriptor
+            _ = try await ControlServer.start(bench.service, at: bench.location, listener: descriptor)
+        }
+        await bench.end()
+    }
+
+    @Test("A second server of the path takes it over, and the first does not unlink it")
+    func successor() async throws {
+        let bench = try await ControlBench()
+        let second = try await ControlServer.start(bench.service, at: bench.location)
+        await bench.server.stop()
+        #expect(try await bench.client.status().identifier == "background")
+        await second.stop()
+        await bench.end()
+    }
+
+    @Test("Another user is kept out by the file's mode, and cut off where that was opened up")
+    func otherUser() async throws {
+        guard geteuid() == 0 else {
+            // Only root can become somebody else.
+            withKnownIssue("not run as root: the refusal of another user was not tested") {
+                Issue.record("needs root")
+            }
+            return
+        }
+        let bench = try await ControlBench()
+        let path = bench.location.socketPath
+        let visit = ProcessLaunch(
+            "/usr/bin/setpriv",
+            [
+                "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/curl", "-sv", "--unix-socket", path,
+                "http://dlm/v1/session",
+            ])
+        let barred = try await ChildProcess(visit).result()
+        #expect(barred.ending == .exited(7) && barred.stdout.isEmpty)
+        #expect(barred.stderr.contains("Permission denied"), "\(barred.stderr)")
+        #expect(bench.service.calls.isEmpty)
+        var folder = path
+        while folder != bench.folder.path {
+            folder = (folder as NSString).deletingLastPathComponent
+            #expect(chmod(folder, 0o755) == 0)
+        }
+        #expect(chmod(path, 0o666) == 0)
+        let cut = try await ChildProcess(visit).result()
+        // Depending on when it is cut off, curl has just connected or has asked already.
+        #expect([.exited(7), .exited(52), .exited(55), .exited(56)].contains(cut.ending), "\(cut)")
+        #expect(!cut.stderr.contains("Permission denied") && cut.stdout.isEmpty, "\(cut)")
+        #expect(bench.service.calls.isEmpty)
+        #expect(try await bench.client.status().identifier == "background")
+        await bench.end()
+    }
+
+    @Test("stop() is prompt: idle clients and streams end, an answer on its way goes out, one that hangs is cut off")
+    func stopping() async throws {
+        var limits = ControlLimits()
+        limits.farewell = .seconds(30)
+        let bench = try await ControlBench(limits: limits)
+        let gate = Observed(false)
+        bench.service.gate.withLock { $0 = gate }
+        _ = try await bench.service.add([.example(), .example("b.bin")])
+        let idle = try bench.raw()
+        let stream = try bench.raw()
+        stream.send("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+        let half = try bench.raw()
+        half.send("POST /v1/downloads HTTP/1.1\r\nHost")
+        let pausing = try bench.raw()
+        pausing.send("POST /v1/downloads/1/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        #expect(await bench.service.state.wait { $0.openLogs == 1 && $0.calls.contains("pause 1") })
+        async let stopped: Void = bench.server.stop()
+        let streamed = try await stream.answer()
+        #expect(streamed.text.hasSuffix("0\r\n\r\n"), "\(streamed.text)")
+        #expect(try await idle.answer().bytes.isEmpty)
+        _ = try await half.answer()
+        gate.update { $0 = true }
+        #expect(try await pausing.answer().status == 200)
+        await stopped
+        #expect(try sockets(bench.location.socketPath) == 0)
+        await bench.end()
+    }
+
+    @Test("stop() does not wait for a service that hangs")
+    func hangingStop() async throws {
+        let bench = try await ControlBench()
+        let gate = Observed(false)
+        bench.service.gate.withLock { $0 = gate }
+        _ = try await bench.service.add([.example()])
+        let pausing = try bench.raw()
+        pausing.send("POST /v1/downloads/1/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
+        #expect(await bench.service.state.wait { $0.calls.contains("pause 1") })
+        let begin = ContinuousClock.now
+        await bench.server.stop()
+        #expect(ContinuousClock.now - begin < .seconds(20))
+        #expect(try await pausing.answer().bytes.isEmpty)
+        gate.update { $0 = true }
+        await bench.end()
+    }
+
+    @Test("Nothing is left of thirty servers and their clients")
+    func leaks() async throws {
+        let service = ControlledService()
+        for _ in 0..<30 {
+            let bench = try await ControlBench(service)
+            _ = try await bench.client.status()
+            let stream = try bench.raw()
+            stream.send("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(await service.state.wait { $0.openLogs == 1 })
+            await bench.end()
+            _ = try await stream.answer()
+            #expect(try sockets(bench.location.socketPath) == 0)
+            #expect(await service.state.wait { $0.openLogs == 0 })
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+
+/// A client of a Unix socket that sends what it likes, and reads only when told to.
+package final class RawClient: Sendable {
+    package struct Received: Sendable {
+        package var bytes: [UInt8] = []
+        package var isClosed = false
+
+        package var text: String { String(decoding: bytes, as: UTF8.self) }
+        /// The status line, the fields and as much of the body as there is.
+        package var status: Int { Int(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") ?? 0 }
+        package var body: String { text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
+        package var json: [String: Any] {
+            get throws {
+                var body = body
+                // Of chunks, what is between their sizes.
+                if text.contains("chunked") {
+                    body = body.split(separator: "\r\n").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+                        .joined()
+                }
+                return try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any] ?? [:]
+            }
+        }
+    }
+
+    package let received = Observed(Received())
+    private let descriptor: Int32
+
+    package init(_ path: String, reads: Bool = true) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SystemError("socket") }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw SystemError("connect") }
+        if reads { startReading() }
+    }
+
+    package func startReading() {
+        // Holds on to self: the descriptor is closed when nobody can use its number any more.
+        Thread.detachNewThread { [self] in
+            var piece = [UInt8](repeating: 0, count: 65536)
+            while true {
+                let count = read(descriptor, &piece, piece.count)
+                if count <= 0 {
+                    received.update { $0.isClosed = true }
+                    return
+                }
+                received.update { $0.bytes += piece[..<count] }
+            }
+        }
+    }
+
+    /// False when the server has closed.
+    @discardableResult
+    package func send(_ text: String) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    package func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Waits until the server has closed.
+    package func answer() async throws -> Received {
+        guard await received.wait(until: \.isClosed) else { throw SystemError("no end of the answer", code: ETIMEDOUT) }
+        return received.value
+    }
+}
