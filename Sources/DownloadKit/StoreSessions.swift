@@ -34,7 +34,7 @@ final class StoreSessions: SessionDirectory {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             do {
-                _ = try await client.hello()
+                try await client.checkAvailability()
                 return client
             } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
                 guard ContinuousClock.now < deadline else {

@@ -10,7 +10,7 @@ extension SQLiteDownloadStore {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT \(RowReader.columns) FROM download
+                    SELECT \(RowReader.columns) FROM download INDEXED BY downloadQueued
                     WHERE \(Self.isQueued) AND session = ? \(condition)
                     ORDER BY priority DESC, id
                     """, arguments: StatementArguments([session] + bounds))

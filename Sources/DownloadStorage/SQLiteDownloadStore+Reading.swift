@@ -37,7 +37,7 @@ extension SQLiteDownloadStore {
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT \(RowReader.columns) FROM download
+                SELECT \(RowReader.columns) FROM download INDEXED BY downloadQueued
                 WHERE \(Self.isQueued) AND session = ? AND \(range)
                 ORDER BY priority DESC, id
                 """)

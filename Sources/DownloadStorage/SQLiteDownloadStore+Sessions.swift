@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteDownloadStore {
     package func releaseDeadSessions() async throws {
         let dead = try await perform { [isAlive] db in
-            try Self.owners(db, Self.isAtWork, Self.isQueued).filter { Self.isGone($0, isAlive) }
+            try Self.owners(db).filter { Self.isGone($0, isAlive) }
         }
         if dead.isEmpty { return }
         try await write { [isAlive] db in
@@ -38,16 +38,25 @@ extension SQLiteDownloadStore {
     package func queuedCount(session: String) async throws -> Int {
         try await perform { db in
             let statement = try db.cachedStatement(
-                sql: "SELECT count(*) FROM download WHERE \(Self.isQueued) AND session = ?")
+                sql: "SELECT count(*) FROM download INDEXED BY downloadQueued WHERE \(Self.isQueued) AND session = ?")
             return try Int.fetchOne(statement, arguments: [session]) ?? 0
         }
     }
 
-    package func ended(before date: Date, limit: Int) async throws -> [DownloadID] {
-        try await perform { db in
+    package func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
+        @Sendable func old(_ db: Database) throws -> [DownloadID] {
             let statement = try db.cachedStatement(
                 sql: "SELECT id FROM download WHERE \(Self.isEnded) AND updated < ? ORDER BY updated, id LIMIT ?")
             return try DownloadID.fetchAll(statement, arguments: [DownloadRow.milliseconds(date), max(0, limit)])
+        }
+        // There is seldom anything, and reading waits for no other process.
+        if try await perform({ try old($0).isEmpty }) { return [] }
+        return try await write { [self] db in
+            let ids = try old(db)
+            let records = try stored(ids, in: db).map(\.record)
+            let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
+            for id in ids { try statement.execute(arguments: [id]) }
+            return records
         }
     }
 
@@ -55,6 +64,10 @@ extension SQLiteDownloadStore {
     static let isQueued = "state = 'queued'"
     static let isAtWork = "state IN ('running', 'waiting')"
     static let isPaused = "state = 'paused'"
+    /// Without statistics SQLite would take the one by state, and look at a million rows of other sessions.
+    private static let indexes = [
+        isQueued: "downloadQueued", isAtWork: "downloadAtWork", isPaused: "downloadPaused",
+    ]
     static let isEnded = "state IN ('completed', 'failed', 'cancelled')"
 
     private static func isGone(_ owner: String?, _ isAlive: (String) -> Bool) -> Bool {
@@ -74,30 +87,37 @@ extension SQLiteDownloadStore {
         if let from { arguments += [try JSONText.encode(from)] }
         try db.cachedStatement(
             sql: """
-                UPDATE download SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+                UPDATE download INDEXED BY \(indexes[condition] ?? "downloadByState")
+                SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
                 WHERE \(condition) AND session \(owner == nil ? "IS" : "=") ?\(from == nil ? "" : " AND stateDetail = ?")
                 """
         ).execute(arguments: arguments)
     }
 
-    /// The sessions that the rows of each condition belong to, nil for none: one step of the index for each.
-    private static func owners(_ db: Database, _ conditions: String...) throws -> Set<String?> {
-        var owners: Set<String?> = []
-        for condition in conditions {
-            let orphan = try db.cachedStatement(
-                sql: "SELECT 1 FROM download WHERE \(condition) AND session IS NULL LIMIT 1")
-            if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
-            // Behind all text lie the blobs, which are no session's name.
-            let next = try db.cachedStatement(
-                sql: """
-                    SELECT session FROM download WHERE \(condition) AND session > ? AND session < x''
-                    ORDER BY session LIMIT 1
-                    """)
-            var last = ""
-            while let owner = try String.fetchOne(next, arguments: [last]), owner != last {
-                owners.insert(owner)
-                last = owner
-            }
+    /// The sessions that downloads at work belong to, nil for none, and those that have a queue. Of queued ones there may
+    /// be a million: one step of the index for each session, which SQLite would not choose by itself.
+    private static func owners(_ db: Database) throws -> Set<String?> {
+        // Whatever is no text is no session's name.
+        let atWork = try db.cachedStatement(
+            sql: """
+                SELECT DISTINCT session FROM download INDEXED BY downloadAtWork
+                WHERE \(isAtWork) AND typeof(session) IN ('text', 'null')
+                """)
+        var owners = try Optional<String>.fetchSet(atWork)
+        let orphan = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM download INDEXED BY downloadQueued WHERE \(isQueued) AND session IS NULL LIMIT 1
+                """)
+        if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
+        let next = try db.cachedStatement(
+            sql: """
+                SELECT session FROM download INDEXED BY downloadQueued
+                WHERE \(isQueued) AND session > ? AND session < x'' ORDER BY session LIMIT 1
+                """)
+        var last = ""
+        while let owner = try String.fetchOne(next, arguments: [last]) {
+            if SessionIdentifier.isForeground(owner) { owners.insert(owner) }
+            last = owner
         }
         return owners
     }

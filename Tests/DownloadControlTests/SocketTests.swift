@@ -35,7 +35,7 @@ struct SocketTests {
         let bench = try await ControlBench(stateFolder: "/" + String(repeating: "d", count: 200))
         #expect(bench.location.socketPath.utf8.count > 200)
         #expect(FileManager.default.fileExists(atPath: bench.location.socketPath))
-        #expect(try await bench.client.hello().identifier == "background")
+        #expect(try await bench.client.status().identifier == "background")
         let added = try await bench.client.add([.example()])
         #expect(added.map(\.record.id) == [1])
         await bench.end()
@@ -49,7 +49,7 @@ struct SocketTests {
             close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
             return nil
         }
-        #expect(try await bench.client.hello().pid == getpid())
+        #expect(try await bench.client.status().pid == getpid())
         await bench.server.stop()
         try "precious".write(toFile: bench.location.socketPath, atomically: false, encoding: .utf8)
         await #expect(throws: DownloadError.self) {
@@ -73,7 +73,7 @@ struct SocketTests {
     @Test("A listening socket of systemd is taken over, and its file left to it")
     func adopted() async throws {
         let bench = try await ControlBench { try LoopbackSocket.listen(unixSocket: $0.socketPath, backlog: 5) }
-        #expect(try await bench.client.hello().identifier == "background")
+        #expect(try await bench.client.status().identifier == "background")
         await bench.server.stop()
         #expect(FileManager.default.fileExists(atPath: bench.location.socketPath))
         let pipe = Pipe()
@@ -89,7 +89,7 @@ struct SocketTests {
         let bench = try await ControlBench()
         let second = try await ControlServer.start(bench.service, at: bench.location)
         await bench.server.stop()
-        #expect(try await bench.client.hello().identifier == "background")
+        #expect(try await bench.client.status().identifier == "background")
         await second.stop()
         await bench.end()
     }
@@ -126,7 +126,7 @@ struct SocketTests {
         #expect([.exited(7), .exited(52), .exited(55), .exited(56)].contains(cut.ending), "\(cut)")
         #expect(!cut.stderr.contains("Permission denied") && cut.stdout.isEmpty, "\(cut)")
         #expect(bench.service.calls.isEmpty)
-        #expect(try await bench.client.hello().identifier == "background")
+        #expect(try await bench.client.status().identifier == "background")
         await bench.end()
     }
 
@@ -180,7 +180,7 @@ struct SocketTests {
         let service = ControlledService()
         for _ in 0..<30 {
             let bench = try await ControlBench(service)
-            _ = try await bench.client.hello()
+            _ = try await bench.client.status()
             let stream = try bench.raw()
             stream.send("GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(await service.state.wait { $0.openLogs == 1 })

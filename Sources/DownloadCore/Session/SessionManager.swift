@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// Owns the downloads that run in this process: the list, its beginning and its end. The verbs, scheduling, running,
@@ -119,6 +120,7 @@ public actor SessionManager: DownloadService {
         _ = try await serving?.value
         try await store.releaseDeadSessions()
         try await store.requeue(session: identifier)
+        startTicker()
         leaveToStore()
         await fill()
     }
@@ -127,6 +129,7 @@ public actor SessionManager: DownloadService {
         if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard context == nil else { return }
         let transport = try parts.start()
+        dlm_forget_code()
         let disk = DiskWriter(pool: BufferPool())
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
@@ -144,6 +147,11 @@ public actor SessionManager: DownloadService {
                 throw error
             }
         }
+    }
+
+    /// Once something is claimed: what is asked for again is not old any more, and is not to be forgotten meanwhile.
+    func startTicker() {
+        if ticker != nil || context == nil { return }
         ticker = Task { [weak self] in
             while !Task.isCancelled {
                 await self?.clearHistory()
@@ -169,19 +177,30 @@ public actor SessionManager: DownloadService {
 
     /// Events that are kept, for those who were away.
     private static let eventsKept = 1_000_000
+    /// Downloads that are forgotten at once: the store and the end of the session wait no longer than for these.
+    private static let historyPart = 500
 
     /// Forgets what ended longer ago than the configuration says, with what is left of it on disk.
     private func clearHistory() async {
         do {
-            try await store.dropEvents(keeping: Self.eventsKept)
-            guard let historyAge else { return }
-            while stopReason == nil {
-                let old = try await store.ended(before: Date(timeIntervalSinceNow: -historyAge), limit: 500)
-                if old.isEmpty { return }
-                try await remove(old, deletesFile: false)
+            while let historyAge, stopReason == nil {
+                let limit = Date(timeIntervalSinceNow: -historyAge)
+                let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
+                if removed.isEmpty { break }
+                for record in removed { forget(record) }
             }
+            try await store.dropEvents(keeping: Self.eventsKept)
         } catch {
             parts.notice("the history cannot be cleared: \(error)")
+        }
+    }
+
+    private func forget(_ record: DownloadRecord) {
+        broadcaster.send(.didRemove(DownloadSnapshot(record: record)))
+        do {
+            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
+        } catch {
+            parts.notice("\(record.id): forgotten, but its partial file is still there: \(error)")
         }
     }
 
@@ -226,6 +245,8 @@ public actor SessionManager: DownloadService {
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
         stopReason = stopReason ?? .user
         ticker?.cancel()
+        // Partial files of what it has just forgotten are deleted yet.
+        await ticker?.value
         shutdownRequest.finish()
         serving?.cancel()
         // One that was not begun needs no end; why it could not be was told.
