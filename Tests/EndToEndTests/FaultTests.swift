@@ -37,7 +37,7 @@ extension EndToEnd {
                 cuts.indices.contains(request.number - 1) ? good.with { $0.cut = cuts[request.number - 1] } : good
             }) { sandbox, server in
                 let result = try await sandbox.run(
-                    "get", "-x", "\(connections)", "--retries", "10", server.url())
+                    "get", "-x", "\(connections)", "--retries", "10", "--retry-delay", "0.1", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cuts)
                 #expect(server.log.bytesSentTwice() <= mebibyte, "\(cuts)")
             }

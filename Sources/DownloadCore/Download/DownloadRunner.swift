@@ -23,6 +23,8 @@ package final class DownloadRunner {
     /// Shares a connection with others where it can: one of many small files.
     var prefersMultiplexing: Bool
     private var checkpoint: Task<Void, Never>?
+    /// The store knows that it runs, if it runs for more than a moment.
+    private var isStartSaved = false
     private var lastSync = ContinuousClock.now
     private let receivedBefore: Int64
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
@@ -154,7 +156,8 @@ package final class DownloadRunner {
 
     /// One at a time: a store that is slow for a moment holds nothing up.
     private func saveCheckpoint() {
-        guard checkpoint == nil, file != nil else { return }
+        guard checkpoint == nil, file != nil || !isStartSaved else { return }
+        isStartSaved = true
         readFile()
         measureSpeed()
         record.updated = Date()

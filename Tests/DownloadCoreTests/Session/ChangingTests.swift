@@ -223,4 +223,16 @@ struct ChangingTests {
         for name in 0..<6 { #expect(try bench.holds("\(name)", Self.content)) }
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
+
+    @Test("One whose server has not said a word is told to others as running")
+    func silence() async throws {
+        let saved = Observed<[DownloadState]>([])
+        let store = SaveLog()
+        store.change { $0.beforeSave = { records in saved.update { $0 += records.map(\.state) } } }
+        let bench = try await SessionBench(store: store) { _, _ in .scripted(.of(200), body: [], ending: nil) }
+        let id = try await bench.add()
+        #expect(await saved.wait { $0.contains(.running) })
+        #expect(try await bench.record(id).state.kind == .running)
+        await bench.manager.close()
+    }
 }
