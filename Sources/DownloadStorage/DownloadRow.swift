@@ -40,41 +40,36 @@ struct DownloadRow: Sendable {
 
     /// Writes everything, if the row still belongs to `owner`; false when it does not.
     func update(_ db: Database, ownedBy owner: String?) throws -> Bool {
-        // Address and priority rarely change, and SQLite writes the index of every column that an UPDATE names.
-        if try write(db, ownedBy: owner, "AND url = ? AND folder = ? AND askedName IS ? AND priority = ?", place) {
-            return true
-        }
-        guard try write(db, ownedBy: owner) else { return false }
+        let present = record.present
+        var arguments: StatementArguments = [
+            record.session, record.state.kind.rawValue, record.fileName, present.received, present.total,
+            record.speed, record.isFinishing, Self.milliseconds(record.updated), request, stateDetail, resume,
+            attempts, completed, record.id, owner,
+        ]
+        let place: StatementArguments = [
+            record.request.url.string, record.request.destination.folder, record.request.destination.fileName,
+            record.request.priority,
+        ]
+        let whole = arguments
+        arguments += place
+        try db.cachedStatement(sql: Self.updateInPlace).execute(arguments: arguments)
+        if db.changesCount > 0 { return true }
+        try db.cachedStatement(sql: Self.update).execute(arguments: whole)
+        guard db.changesCount > 0 else { return false }
         try db.cachedStatement(sql: "UPDATE download SET url = ?, folder = ?, askedName = ?, priority = ? WHERE id = ?")
             .execute(arguments: place + [record.id])
         return true
     }
 
-    /// Writes all but ``place``, when `condition` holds as well.
-    private func write(
-        _ db: Database, ownedBy owner: String?, _ condition: String = "", _ values: StatementArguments = []
-    ) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE download SET session = ?, state = ?, fileName = ?, received = ?, total = ?, speed = ?,
-                    isFinishing = ?, updated = ?, request = ?, stateDetail = ?, resume = ?, attempts = ?, completed = ?
-                WHERE id = ? AND session IS ? \(condition)
-                """)
-        let progress = DownloadSnapshot(record: record).progress
-        let arguments: StatementArguments = [
-            record.session, record.state.kind.rawValue, record.fileName, progress.received, progress.total,
-            record.speed, record.isFinishing, Self.milliseconds(record.updated), request, stateDetail, resume,
-            attempts, completed, record.id, owner,
-        ]
-        try statement.execute(arguments: arguments + values)
-        return db.changesCount > 0
-    }
+    private static let update = """
+        UPDATE download SET session = ?, state = ?, fileName = ?, received = ?, total = ?, speed = ?, isFinishing = ?,
+            updated = ?, request = ?, stateDetail = ?, resume = ?, attempts = ?, completed = ?
+        WHERE id = ? AND session IS ?
+        """
 
-    /// What it is found and started by.
-    private var place: StatementArguments {
-        let request = record.request
-        return [request.url.string, request.destination.folder, request.destination.fileName, request.priority]
-    }
+    /// Where it is found and when it is started rarely change, and SQLite writes the index of every column that an
+    /// UPDATE names.
+    private static let updateInPlace = update + " AND url = ? AND folder = ? AND askedName IS ? AND priority = ?"
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }
 

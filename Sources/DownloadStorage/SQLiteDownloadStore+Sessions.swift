@@ -6,33 +6,28 @@ import GRDB
 extension SQLiteDownloadStore {
     package func releaseDeadSessions() async throws {
         let dead = try await perform { [isAlive] db in
-            try Self.owners(db).filter { Self.isGone($0, isAlive) }
+            try Self.owners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
         }
-        if dead.isEmpty { return }
-        try await write { [isAlive] db in
-            for owner in dead where Self.isGone(owner, isAlive) {
-                let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
-                let heir = isForeground ? nil : owner
-                try Self.move(db, .atWork, of: owner, to: .paused(.interrupted), heir)
-                if isForeground { try Self.move(db, .queued, of: owner, to: .paused(.interrupted), heir) }
-            }
+        for owner in dead {
+            let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
+            let move = SessionMove(owner: owner, to: .paused(.interrupted), heir: isForeground ? nil : owner)
+            try await self.move(.atWork, move, ifDead: true)
+            if isForeground { try await self.move(.queued, move, ifDead: true) }
         }
     }
 
     package func requeue(session: String) async throws {
-        try await write { db in
-            try Self.move(db, .atWork, of: session, to: .queued, session)
-            for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
-                try Self.move(db, .paused, of: session, from: .paused(reason), to: .queued, session)
-            }
+        var move = SessionMove(owner: session, to: .queued, heir: session)
+        try await self.move(.atWork, move)
+        for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
+            move.from = .paused(reason)
+            try await self.move(.paused, move)
         }
     }
 
     package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let heir = SessionIdentifier.isForeground(session) ? nil : session
-        try await write { db in
-            try Self.move(db, .queued, of: session, to: .paused(reason), heir)
-        }
+        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir))
     }
 
     package func queuedCount(session: String) async throws -> Int {
@@ -67,27 +62,20 @@ extension SQLiteDownloadStore {
         }
     }
 
-    private static func isGone(_ owner: String?, _ isAlive: (String) -> Bool) -> Bool {
-        owner.map { !isAlive($0) } ?? true
-    }
-
-    /// Moves the rows that are among `rows` to `state` and hands them to `heir`.
-    /// - Parameter from: only those with just this state.
-    private static func move(
-        _ db: Database, _ rows: RowSet, of owner: String?, from: DownloadState? = nil, to state: DownloadState,
-        _ heir: String?
-    ) throws {
-        let detail = state == .queued ? nil : try JSONText.encode(state)
-        var arguments: StatementArguments = [
-            state.kind.rawValue, detail, heir, DownloadRow.milliseconds(Date()), owner,
-        ]
-        if let from { arguments += [try JSONText.encode(from)] }
-        try db.cachedStatement(
-            sql: """
-                UPDATE \(rows.table) SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
-                WHERE \(rows.condition) AND session \(owner == nil ? "IS" : "=") ?\(from == nil ? "" : " AND stateDetail = ?")
-                """
-        ).execute(arguments: arguments)
+    /// Moves all of `rows` that the move means. A million take many seconds, for which other processes do not wait: so
+    /// it is done in steps, between which they have their turn.
+    /// - Parameter ifDead: only as long as no such session lives.
+    private func move(_ rows: RowSet, _ move: SessionMove, ifDead: Bool = false) async throws {
+        while true {
+            let began = ContinuousClock.now
+            let count = try await write { [isAlive] db in
+                if ifDead, let owner = move.owner, isAlive(owner) { return 0 }
+                return try move.step(rows, db)
+            }
+            if count < SessionMove.rowsAtOnce { return }
+            // SQLite asks for a lock ten times a second; a cancelled task goes on without the pause.
+            try? await Task.sleep(for: (ContinuousClock.now - began) / 8)
+        }
     }
 
     /// The sessions that downloads at work belong to, nil for none, and the foreground ones that have a queue. Of queued
@@ -112,27 +100,4 @@ extension SQLiteDownloadStore {
         }
         return owners
     }
-}
-
-/// Rows that an index finds among a million others. It is named in the queries: without statistics SQLite would take
-/// the index of all states.
-struct RowSet: CustomStringConvertible {
-    let table: String
-    /// As in the partial index, which only a query with these very words may use.
-    let condition: String
-
-    private init(_ index: String, _ condition: String) {
-        table = "download INDEXED BY \(index)"
-        self.condition = condition
-    }
-
-    /// What follows FROM.
-    var description: String { "\(table) WHERE \(condition)" }
-
-    static let queued = RowSet("downloadQueued", "state = 'queued'")
-    static let atWork = RowSet("downloadByState", "state IN ('running', 'waiting')")
-    static let paused = RowSet("downloadPaused", "state = 'paused'")
-    static let ended = RowSet("downloadEnded", "state IN ('completed', 'failed', 'cancelled')")
-
-    static func state(_ kind: DownloadState.Kind) -> RowSet { RowSet("downloadByState", "state = '\(kind.rawValue)'") }
 }

@@ -62,6 +62,30 @@ struct SQLiteDownloadStoreTests {
         #expect(try await third.events(after: 0, limit: 9).map(\.cursor) == [5])
     }
 
+    @Test("moves a long queue step by step, all of it")
+    func longQueue() async throws {
+        let store = try folder.open(isAlive: { _ in false })
+        _ = try await store.add([Sample.request()], session: "foreground-dead")
+        let count = 2 * SessionMove.rowsAtOnce + 1
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE number (value) AS (SELECT 2 UNION ALL SELECT value + 1 FROM number LIMIT \(count - 1))
+                    INSERT INTO download (session, state, priority, folder, url, created, updated, request)
+                    SELECT session, state, priority, folder, url || value, created, updated, request
+                    FROM number, download WHERE download.id = 1
+                    """)
+        }
+        #expect(try await store.queuedCount(session: "foreground-dead") == count)
+        try await store.releaseDeadSessions()
+        let paused = try await store.records(DownloadSelection(.states([.paused])))
+        #expect(paused.count == count)
+        #expect(paused.allSatisfy { $0.session == nil && $0.state == .paused(.interrupted) })
+        let events = try await store.events(after: EventCursor(count), limit: .max)
+        #expect(events.map(\.id).sorted() == paused.map(\.id))
+        #expect(events.allSatisfy { $0.kind == .paused && $0.session == "foreground-dead" })
+    }
+
     @Test("drops a long log step by step")
     func longLog() async throws {
         let store = try folder.open()

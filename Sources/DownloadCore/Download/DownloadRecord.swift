@@ -35,6 +35,12 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     /// Bytes on disk.
     public var received: Int64 { resume.written.count }
 
+    /// What is told of its bytes: those on disk, or those of the finished file.
+    package var present: (received: Int64, total: Int64?) {
+        guard case .completed = state else { return (received, resume.total) }
+        return (completed?.bytes ?? received, completed?.bytes)
+    }
+
     /// What people call it: the final name, the name asked for, or the last part of the URL.
     public var displayName: String {
         fileName ?? request.destination.fileName ?? FileNaming.name(fromPath: request.url.path) ?? request.url.host

@@ -11,9 +11,7 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
             progress
             ?? DownloadProgress(
                 id: record.id, name: record.displayName, state: record.state,
-                received: record.state == .completed
-                    ? record.completed?.bytes ?? record.received : record.received,
-                total: record.state == .completed ? record.completed?.bytes : record.resume.total,
+                received: record.present.received, total: record.present.total,
                 speed: record.state.kind == .running ? record.speed : nil)
     }
 

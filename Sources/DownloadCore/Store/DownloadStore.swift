@@ -54,7 +54,7 @@ public protocol DownloadStore: Sendable {
     /// once, so that nobody takes one up again in between.
     func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord]
 
-    /// The `queued` ones of `session` become paused and free, all at once.
+    /// The `queued` ones of `session` become paused, and free if it is a foreground one.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
     /// Waits for what is still to be written.

@@ -1,0 +1,39 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// What becomes of the downloads of one session.
+struct SessionMove {
+    /// Nil: nobody's.
+    let owner: String?
+    /// Only those with just this state.
+    var from: DownloadState?
+    let to: DownloadState
+    let heir: String?
+
+    static let rowsAtOnce = 10_000
+
+    init(owner: String?, to: DownloadState, heir: String?) {
+        self.owner = owner
+        self.to = to
+        self.heir = heir
+    }
+
+    /// Returns how many rows it has moved.
+    func step(_ rows: RowSet, _ db: Database) throws -> Int {
+        var arguments: StatementArguments = [
+            to.kind.rawValue, to == .queued ? nil : try JSONText.encode(to), heir, DownloadRow.milliseconds(Date()),
+            owner,
+        ]
+        if let from { arguments += [try JSONText.encode(from)] }
+        try db.cachedStatement(
+            sql: """
+                UPDATE download SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+                WHERE id IN (
+                    SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
+                        \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce))
+                """
+        ).execute(arguments: arguments)
+        return db.changesCount
+    }
+}
