@@ -109,7 +109,6 @@ enum Migrations {
         END;
         DROP INDEX downloadActive;
         CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
-        CREATE INDEX downloadAtWork ON download (session) WHERE state IN ('running', 'waiting');
         CREATE INDEX downloadPaused ON download (session, stateDetail)
             WHERE state = 'paused' AND session IS NOT NULL;
         CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');

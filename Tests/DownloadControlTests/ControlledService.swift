@@ -107,7 +107,11 @@ final class ControlledService: DownloadService {
             case .states(let states): all.values.filter { states.contains($0.state.kind) }
             case .all: Array(all.values)
             }
-        return records.sorted { $0.id < $1.id }.suffix(selection.limit ?? .max).map { DownloadSnapshot(record: $0) }
+        let sorted = records.sorted { $0.id < $1.id }
+        let limit = selection.limit ?? .max
+        let page =
+            selection.after.map { after in sorted.filter { $0.id > after }.prefix(limit) } ?? sorted.suffix(limit)
+        return page.map { DownloadSnapshot(record: $0) }
     }
 
     func progress() async -> [DownloadProgress] {

@@ -57,6 +57,9 @@ struct RouteTests {
         }
         #expect(try await ids("") == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12])
         #expect(try await ids("?all=true&limit=2") == [11, 12])
+        #expect(try await ids("?all=true&limit=2&after=3") == [4, 5])
+        let selection = DownloadSelection(.all, limit: 2, after: 3)
+        #expect(try await bench.client.snapshots(selection).map(\.id) == [4, 5])
         #expect(try await ids("?ids=1,5-7") == [1, 5, 6, 7])
         #expect(try await ids("?ids=1%2C5") == [1, 5])
         #expect(try await ids("?state=running,failed") == [2, 4])
@@ -68,7 +71,9 @@ struct RouteTests {
         for bad in ["ids=1,99", "ids=99"] {
             #expect(try await bench.ask("GET", "/v1/downloads?\(bad)").status == 404)
         }
-        for bad in ["ids=", "ids=a", "ids=3-1", "ids=0", "ids=1-9223372036854775807", "limit=-1", "state=sleeping"] {
+        for bad in [
+            "ids=", "ids=a", "ids=3-1", "ids=0", "ids=1-9223372036854775807", "limit=-1", "after=x", "state=sleeping",
+        ] {
             #expect(try await bench.ask("GET", "/v1/downloads?\(bad)").status == 400, "\(bad)")
         }
         #expect(try await bench.ask("GET", "/v1/downloads/99").status == 404)

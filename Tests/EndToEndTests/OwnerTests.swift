@@ -54,7 +54,7 @@ extension EndToEnd {
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
-                let get = try sandbox.start("get", "-x", "1", server.url())
+                _ = try sandbox.start("get", "-x", "1", server.url())
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
                 daemon.send(SIGSTOP)
                 expectFailure(12, of: try await sandbox.run("limit", "60M"))

@@ -53,7 +53,8 @@ extension ControlClient {
     }
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
-        let limit = selection.limit.map { "&limit=\($0)" } ?? ""
+        let limit =
+            (selection.limit.map { "&limit=\($0)" } ?? "") + (selection.after.map { "&after=\($0)" } ?? "")
         switch selection.which {
         case .all: return try await list("all=true" + limit)
         case .states(let states):

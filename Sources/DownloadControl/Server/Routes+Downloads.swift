@@ -44,7 +44,7 @@ extension Routes {
             if let missing = ids.first(where: { !known.contains($0) }) { throw DownloadError.noSuchDownload(missing) }
         }
         let hasMore = found.count > limits.rows && (request.query["limit"].flatMap { Int($0) } ?? .max) > limits.rows
-        let rows = Array(found.suffix(wanted))
+        let rows = Array(asked.after == nil ? found.suffix(wanted) : found.prefix(wanted))
         return ControlAnswer(body: .stream { try await Self.write(rows, hasMore: hasMore, to: $0) })
     }
 
@@ -72,6 +72,11 @@ extension Routes {
             guard let number = Int(text), number >= 0 else { throw WireProblem("limit: give a number") }
             limit = number
         }
+        var after: DownloadID?
+        if let text = query["after"] {
+            guard let id = DownloadID(text), id >= 0 else { throw WireProblem("after: give an id") }
+            after = id
+        }
         if let ids = query["ids"] {
             return DownloadSelection(.ids(try IDList.parse(ids, atMost: limits.rows)), limit: limit)
         }
@@ -82,11 +87,11 @@ extension Routes {
                 }
                 return kind
             }
-            return DownloadSelection(.states(Set(kinds)), limit: limit)
+            return DownloadSelection(.states(Set(kinds)), limit: limit, after: after)
         }
-        if query["all"] == "true" { return DownloadSelection(.all, limit: limit) }
+        if query["all"] == "true" { return DownloadSelection(.all, limit: limit, after: after) }
         return DownloadSelection(
-            .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished)), limit: limit)
+            .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished)), limit: limit, after: after)
     }
 
     // MARK: POST

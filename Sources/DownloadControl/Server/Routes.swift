@@ -91,7 +91,10 @@ struct Routes: Sendable {
     }
 
     private var incompatible: ControlAnswer {
-        WireError.answer(400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)))
+        // Asked for is the other side's version: what it is told must be true for whoever reads it there.
+        WireError.answer(
+            400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)),
+            message: "this session speaks version \(WireCoder.version) of the control API only")
     }
 
     private func unknown(_ request: ControlRequest) -> ControlAnswer {

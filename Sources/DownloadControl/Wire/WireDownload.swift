@@ -47,7 +47,7 @@ struct WireDownload: Encodable, Sendable {
         priority = record.request.priority
         rateLimit = record.request.rateLimit
         session = record.session
-        error = record.state.error.map(WireError.init)
+        error = record.state.error.map { WireError($0) }
         created = WireCoder.text(record.created)
         updated = WireCoder.text(record.updated)
         self.record = record

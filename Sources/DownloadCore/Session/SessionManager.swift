@@ -196,7 +196,7 @@ public actor SessionManager: DownloadService {
     }
 
     private func forget(_ record: DownloadRecord) {
-        broadcaster.send(.didRemove(DownloadSnapshot(record: record)))
+        // No event: these are not the downloads of this session, and the log of the store tells it.
         do {
             try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
         } catch {
