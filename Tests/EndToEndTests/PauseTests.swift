@@ -130,6 +130,25 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "pause --all counts for what an ended background session left: it does not go on by itself",
+            arguments: [SIGTERM, SIGKILL])
+        func all(signal: Int32) async throws {
+            try await withDlm({ [slow] _ in slow }) { sandbox, server in
+                let daemon = try await sandbox.startDaemon("-j", "2")
+                try await sandbox.hand(["/a", "/b", "/c"].map { server.url($0) })
+                #expect(await server.waitUntil { $0.entries.count == 2 && $0.bytesSent > mebibyte })
+                daemon.send(signal)
+                #expect(await daemon.waitForEnd())
+                try await sandbox.done("pause", "--all")
+                _ = try await sandbox.startDaemon("-j", "2")
+                let status = try await sandbox.daemonStatus()
+                #expect(status.running == 0 && status.queued == 0)
+                #expect(try await sandbox.list().map(\.state) == ["paused", "paused", "paused"])
+                #expect(server.log.entries.count == 2)
+            }
+        }
+
         @Test("A limit slows what runs, and none lets it go")
         func limit() async throws {
             let content = Content(seed: 401, size: 8 * mebibyte)

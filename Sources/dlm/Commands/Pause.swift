@@ -7,7 +7,7 @@ struct Pause: ContextCommand {
         abstract: "Pause downloads, wherever they run.",
         discussion: """
             Returns when what was fetched is on disk. A dlm get that waits for a paused download stays, and goes on \
-            when it is resumed. --all means everything that runs, waits or is queued.
+            when it is resumed. --all means everything that would go on, now or when its session starts again.
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -16,7 +16,8 @@ struct Pause: ContextCommand {
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        let active = Set(DownloadState.Kind.allCases.filter(\.isActive))
+        // What a session that ended left paused would go on at its next start.
+        let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })
         return try await Changing(context: context, output: output, event: "paused")
             .apply(.pause, to: selection.chosen(all: active))
     }

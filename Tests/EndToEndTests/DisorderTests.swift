@@ -1,0 +1,87 @@
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+extension EndToEnd {
+    @Suite("Everything at once", .timeLimit(.minutes(2)))
+    struct DisorderTests {
+        static func content(_ target: String) -> Content {
+            Content(seed: target.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) }, size: 12 * mebibyte + 3)
+        }
+
+        static func handler(bytesPerSecond: Int64?) -> FaultServer.Handler {
+            { request in
+                FaultReply(content(request.target), etag: "\"v1\"").with {
+                    $0.bytesPerSecond = bytesPerSecond.map { Int($0) }
+                }
+            }
+        }
+
+        /// What somebody types, of the downloads 1 to 4.
+        static func words(_ random: inout some RandomNumberGenerator) -> [String] {
+            let id = "\(Int.random(in: 1...4, using: &random))"
+            let number = "\(Int.random(in: 1...9, using: &random))"
+            return switch Int.random(in: 0..<9, using: &random) {
+            case 0, 1: ["pause", id]
+            case 2, 3: ["resume", "-b", id]
+            case 4: ["cancel", id]
+            case 5: ["limit", number + "M", id]
+            case 6: ["priority", number, id]
+            case 7: ["limit", number + "M"]
+            default: ["pause", "--all"]
+            }
+        }
+
+        @Test("Many who pause, resume, cancel and limit the same downloads, while the background session is killed")
+        func verbs() async throws {
+            try await withDlm(Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
+                var random = SeededGenerator(for: "Everything at once")
+                let first = try await sandbox.startDaemon("-j", "2")
+                let names = ["a", "b", "c"]
+                try await sandbox.hand(names.map { server.url("/" + $0) })
+                let get = try sandbox.start("get", server.url("/d"))
+                #expect(await server.waitUntil { $0.requests(to: "/d").count == 1 })
+                let scripts = (0..<4).map { _ in (0..<15).map { _ in Self.words(&random) } }
+                let signals = [SIGKILL, SIGTERM, SIGKILL]
+                let done = Observed(0)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for script in scripts {
+                        group.addTask {
+                            for words in script {
+                                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                                // Killed in the middle of its answer the session has not answered.
+                                let allowed: [ChildProcess.Ending] = [.exited(0), .exited(12)]
+                                #expect(allowed.contains(result.ending), "\(words) \(result.stderr)")
+                                #expect(result.duration < .seconds(20), "\(words)")
+                                done.update { $0 += 1 }
+                            }
+                        }
+                    }
+                    group.addTask {
+                        var daemon = first
+                        for (index, signal) in signals.enumerated() {
+                            _ = await done.wait { $0 >= (index + 1) * 15 }
+                            daemon.send(signal)
+                            #expect(await daemon.waitForEnd())
+                            daemon = try await sandbox.startDaemon("-j", "2")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let states = try await sandbox.list().map(\.state)
+                #expect(states.count == 4 && states.allSatisfy { $0 != "failed" }, "\(states)\n\(sandbox.daemonLog)")
+
+                server.handle(Self.handler(bytesPerSecond: nil))
+                try await sandbox.done("pause", "1-4")
+                try await sandbox.done("limit", "none", "1-4")
+                try await sandbox.done("limit", "none")
+                try await sandbox.done("resume", "-b", "1-4")
+                try await sandbox.done("wait", "1-4")
+                for name in names + ["d"] { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                let ending = try await get.result().ending
+                #expect(ending == .exited(0) || ending == .exited(11))
+            }
+        }
+    }
+}

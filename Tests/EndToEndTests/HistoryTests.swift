@@ -1,0 +1,84 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("History", .timeLimit(.minutes(1)))
+    struct HistoryTests {
+        let content = Content(seed: 450, size: 2 * mebibyte)
+
+        var handler: FaultServer.Handler {
+            { [content] request in
+                switch request.target {
+                case "/gone": FaultReply(status: 404)
+                case "/slow": FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: mebibyte) }
+                default: FaultReply(content, etag: "\"v1\"")
+                }
+            }
+        }
+
+        @Test("What is finished, failed and cancelled stays listed with its attempts until it is removed")
+        func listed() async throws {
+            try await withDlm(handler) { sandbox, server in
+                try await sandbox.done("get", server.url("/here"))
+                try await sandbox.hand(["/there", "/gone", "/slow", "/removed"].map { server.url($0) })
+                #expect(try await sandbox.run("wait", "2-3", "5").ending == .exited(8))
+                #expect(await server.waitUntil { $0.requests(to: "/slow").first?.sent == mebibyte })
+                try await sandbox.waitToShow(4) { $0.received == mebibyte }
+                try await sandbox.done("cancel", "4")
+                try await sandbox.done("daemon", "stop")
+
+                let states = try await sandbox.list().sorted { $0.id < $1.id }.map(\.state)
+                #expect(states == ["completed", "completed", "failed", "cancelled", "completed"])
+                let unfinished = try await sandbox.done("list", "--json")
+                let ids = try unfinished.outputLines.map {
+                    try JSONDecoder().decode(ListedDownload.self, from: Data($0.utf8)).id
+                }
+                #expect(ids == [3])
+                for id in 1...5 {
+                    let shown = try await sandbox.show(id)
+                    #expect(shown.attempts.count == 1, "\(id)")
+                    #expect(shown.attempts.first?.outcome != nil, "\(id)")
+                }
+                let failed = try await sandbox.done("list", "--state", "failed", "--state", "cancelled", "--json")
+                #expect(failed.outputLines.count == 2)
+
+                // The finished file stays unless it is meant, the partial one goes.
+                try await sandbox.done("remove", "1", "4")
+                try await sandbox.done("remove", "--delete-file", "5")
+                #expect(sandbox.names == ["here", "there"])
+                expectFailure(10, of: try await sandbox.run("show", "1"))
+                try await sandbox.done("remove", "--all")
+                #expect(try await sandbox.list() == [])
+                #expect(sandbox.names == ["here", "there"])
+                // A number is never given twice.
+                try await sandbox.done("get", "-o", "new", server.url("/here"))
+                #expect(try await sandbox.list().map(\.id) == [6])
+            }
+        }
+
+        @Test("What runs can be removed: it stops, its partial file goes, the session stays")
+        func running() async throws {
+            let slow = FaultReply(Content(seed: 451, size: 16 * mebibyte), etag: "\"v1\"").with {
+                $0.bytesPerSecond = Int(2 * mebibyte)
+            }
+            try await withDlm(serving: slow) { sandbox, server in
+                try await sandbox.hand([server.url("/slow")])
+                let watch = try sandbox.start("watch", "--json", "1")
+                let wait = try sandbox.start("wait", "-v", "1")
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                try await sandbox.done("pause", "1")
+                for process in [watch, wait] { await process.expectSays("1: slow: paused") }
+                try await sandbox.done("resume", "1")
+                #expect(await server.waitUntil { $0.entries.count == 2 })
+                try await sandbox.done("remove", "1")
+                #expect(sandbox.names == [])
+                #expect(try await sandbox.list() == [])
+                #expect(try await watch.result().ending == .exited(11))
+                #expect(try await wait.result().ending == .exited(11))
+                #expect(await server.waitUntil { $0.openConnections == 0 })
+                #expect(try await sandbox.daemonStatus().running == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Links that expire", .timeLimit(.minutes(1)))
+    struct SetURLTests {
+        let content = Content(seed: 440, size: 6 * mebibyte + 11)
+        let cut = 3 * mebibyte
+
+        /// A link that ends after half of the file and is refused from then on; the same file under another path with
+        /// another validator; another file of the same size, and one of another size.
+        var handler: FaultServer.Handler {
+            { [content, cut] request in
+                switch request.target {
+                case "/expired?token=1" where request.range(in: content.size) == .part(0..<content.size):
+                    FaultReply(content, etag: "\"v1\"").with { $0.cut = .close(after: cut) }
+                case "/expired?token=1": FaultReply(status: 403)
+                case "/same?token=2": FaultReply(content, etag: "\"other-host\"")
+                case "/bare": FaultReply(content).with { $0.ranges = .ignored }
+                case "/foreign": FaultReply(Content(seed: 441, size: content.size), etag: "\"v1\"")
+                case "/shorter": FaultReply(Content(seed: 440, size: content.size - 1), etag: "\"v1\"")
+                default: FaultReply(status: 404)
+                }
+            }
+        }
+
+        /// The download as its link expired.
+        func expire(_ arguments: String..., in sandbox: DlmSandbox, _ server: FaultServer) async throws {
+            let words = ["get", "-x", "1", "-o", "file.bin"] + arguments + [server.url("/expired?token=1")]
+            let result = try await ChildProcess(try sandbox.launch(words)).result()
+            expectFailure(8, of: result)
+            #expect(result.stderr.contains("403"), "\(result.stderr)")
+            let failed = try await sandbox.show(1)
+            #expect(failed.state == "failed")
+            #expect(failed.received == cut)
+            #expect(failed.error?.httpStatus == 403)
+        }
+
+        @Test("It goes on from another URL of the same file, and almost nothing comes twice")
+        func same() async throws {
+            try await withDlm(handler) { sandbox, server in
+                try await expire(in: sandbox, server)
+                try await sandbox.done("set-url", "1", server.url("/same?token=2"))
+                #expect(try await sandbox.show(1).url == server.url("/same?token=2"))
+                let resumed = try await sandbox.run("resume", "1")
+                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+                // What was there is compared: the end of it comes again.
+                #expect(server.log.bytesSentTwice() <= 256 << 10)
+                #expect(try await sandbox.list().count == 1)
+            }
+        }
+
+        @Test(
+            "Another file is never mixed in: what was fetched is kept, and the status is 9",
+            arguments: ["/foreign", "/shorter"])
+        func other(path: String) async throws {
+            try await withDlm(handler) { sandbox, server in
+                try await expire(in: sandbox, server)
+                try await sandbox.done("set-url", "1", server.url(path))
+                expectFailure(9, of: try await sandbox.run("resume", "1"))
+                #expect(sandbox.names == ["file.bin.part"])
+                let kept = try await sandbox.show(1)
+                #expect(kept.received == cut)
+                #expect(kept.error?.exitStatus == 9)
+                try sandbox.expectPartial(content, "file.bin", has: kept.received)
+                // And the right one finishes it still.
+                try await sandbox.done("set-url", "1", server.url("/same?token=2"))
+                let resumed = try await sandbox.run("resume", "1")
+                try expectDownloaded(content, as: "file.bin", by: resumed, in: sandbox)
+            }
+        }
+
+        @Test("Of a server that knows no ranges nothing proves the same file: what was fetched is kept")
+        func bare() async throws {
+            try await withDlm(handler) { sandbox, server in
+                try await expire(in: sandbox, server)
+                try await sandbox.done("set-url", "1", server.url("/bare"))
+                expectFailure(9, of: try await sandbox.run("resume", "1"))
+                #expect(try await sandbox.show(1).received == cut)
+                try sandbox.expectPartial(content, "file.bin", has: cut)
+            }
+        }
+
+        @Test(
+            "While it runs, here or in the background, it goes on from the new URL at once", arguments: [false, true])
+        func running(inBackground: Bool) async throws {
+            let stalled = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: cut) }
+            try await withDlm({ [handler] in $0.target == "/stalled" ? stalled : handler($0) }) { sandbox, server in
+                let words = ["get", "-o", "file.bin", "-x", "1"] + (inBackground ? ["-b"] : [])
+                let get = try ChildProcess(try sandbox.launch(words + [server.url("/stalled")]))
+                let isThere = await server.waitUntil { $0.bytesSent >= 3 * mebibyte }
+                #expect(isThere)
+                try await sandbox.waitToShow(1) { $0.received == cut }
+                try await sandbox.done("set-url", "1", server.url("/same?token=2"))
+                let got = try await get.result()
+                let end = inBackground ? try await sandbox.run("wait", "1") : got
+                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= 256 << 10)
+            }
+        }
+
+        @Test("What cannot be a URL is refused before anything is done")
+        func bad() async throws {
+            try await withDlm(handler) { sandbox, server in
+                try await expire(in: sandbox, server)
+                let before = try await sandbox.show(1)
+                for url in ["", "x", "ftp://h/a", "file:///etc/passwd", "http://", "http://h/\u{1}"] {
+                    expectFailure(2, of: try await sandbox.run("set-url", "1", url), url)
+                }
+                expectFailure(2, of: try await sandbox.run("set-url", "1-2", server.url("/same")))
+                expectFailure(10, of: try await sandbox.run("set-url", "2", server.url("/same")))
+                #expect(try await sandbox.show(1) == before)
+            }
+        }
+    }
+}
