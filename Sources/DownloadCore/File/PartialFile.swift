@@ -79,9 +79,13 @@ package final class PartialFile: Sendable {
     /// Whether somebody writes to it, asked without touching the lock: a lock taken for a moment only would look to its
     /// owner like another download (proc_locks(5)).
     package static func isLocked(_ path: String) -> Bool {
-        guard let inode = FileStatus.of(path)?.identity.inode,
-            let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
-        else { return false }
+        guard let inode = FileStatus.of(path)?.identity.inode else { return false }
+        // The list is no snapshot: while other locks come and go, one reading may miss a line.
+        return (0..<3).contains { _ in isLocked(inode: inode) }
+    }
+
+    private static func isLocked(inode: UInt64) -> Bool {
+        guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return false }
         // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF. The device is not that of stat(2) on every file system.
         return locks.split(separator: "\n").contains { line in
             let words = line.split(separator: " ")
