@@ -46,19 +46,24 @@ generate: $(BINARY)
 install: $(BINARY)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/lib/systemd/user
 	install -s -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/dlm
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 completions/dlm.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm
 	install -m 644 completions/_dlm $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm
 	install -m 644 completions/dlm.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish
+	for unit in dlm.service dlm.socket; do \
+		sed 's|@PREFIX@|$(PREFIX)|g' systemd/$$unit >$(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit && \
+		chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/user/$$unit || exit 1; \
+	done
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dlm $(DESTDIR)$(PREFIX)/share/man/man1/dlm.1 \
 		$(DESTDIR)$(PREFIX)/share/man/man1/dlm-*.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm \
-		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish \
+		$(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.service $(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.socket
 
 clean:
 	rm -rf .build

@@ -96,7 +96,8 @@ let package = Package(
         .testTarget(
             name: "DlmTests",
             dependencies: [
-                "dlm", "DownloadCore", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "dlm", "DownloadCore", "DownloadTestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(

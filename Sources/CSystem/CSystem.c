@@ -6,6 +6,8 @@
 #include <linux/magic.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -13,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -101,6 +104,37 @@ int dlm_lock_exclusive(int fd) {
 }
 
 int dlm_unlock(int fd) { return flock(fd, LOCK_UN); }
+
+static int direct(posix_spawn_file_actions_t *actions, int output, int report) {
+    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 2);
+    if (!error) error = posix_spawn_file_actions_adddup2(actions, report, DLM_REPORT_FD);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, DLM_REPORT_FD + 1);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(actions, "/");
+    return error;
+}
+
+int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
+                       pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes, &signals);
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes, &signals);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = direct(&actions, output, report);
+    if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+int dlm_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 void dlm_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -32,13 +32,15 @@ final class CurlLoop: @unchecked Sendable {
     private let mux: MultiHandle
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var origins = OriginProtocols<CurlTransfer>()
+    var gate: BandwidthGate
     private var nextStallCheck: Int64 = 0
     private var isRunning = true
 
     private static let stallCheckInterval: Int64 = 200
     private static let wakeUpTag: UInt64 = .max
 
-    init(name: String, authorities: CertificateAuthorities) throws(DownloadError) {
+    init(name: String, authorities: CertificateAuthorities, limiter: SharedLimiter) throws(DownloadError) {
+        gate = BandwidthGate(limiter)
         epoll = dlm_epoll_create()
         wakeUp = dlm_eventfd()
         guard epoll >= 0, wakeUp >= 0, dlm_epoll_set(epoll, wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0 else {
@@ -103,6 +105,7 @@ final class CurlLoop: @unchecked Sendable {
                 }
             }
             if commandsWait { obeyCommands() }
+            for transfer in gate.release(now: now) { goOn(transfer) }
             for multi in [bulk, mux] { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
             if now >= nextStallCheck { cutStalled() }
@@ -111,7 +114,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func timeout() -> Int32 {
-        var soonest = [bulk.deadline, mux.deadline].compactMap { $0 }.min()
+        var soonest = [bulk.deadline, mux.deadline, gate.deadline].compactMap { $0 }.min()
         if !active.isEmpty { soonest = min(soonest ?? .max, nextStallCheck) }
         guard let soonest else { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
@@ -136,7 +139,9 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: CurlTransfer) {
         // Cancelled on its way here.
         if transfer.sink == nil { return }
-        guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https" else {
+        // Held back on a shared connection, libcurl would store for it up to the whole window.
+        guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https", !transfer.request.isLimited
+        else {
             return begin(transfer, on: bulk, waitsForConnection: false)
         }
         switch origins.route(transfer.request.url.origin, transfer) {
@@ -151,7 +156,10 @@ final class CurlLoop: @unchecked Sendable {
         guard let easy = EasyHandle() else {
             return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
         }
-        let bufferSize = active.count < 8 && multi === bulk ? 512 << 10 : 128 << 10
+        let bufferSize =
+            if transfer.request.isLimited { 16 << 10 } else if active.count < 8, multi === bulk { 512 << 10 } else {
+                128 << 10
+            }
         easy.deliver(to: transfer)
         easy.configure(
             for: transfer.request,
@@ -176,11 +184,15 @@ final class CurlLoop: @unchecked Sendable {
         finish(transfer, TransferResult(.cancelled))
     }
 
-    /// An error that the write callback returns while libcurl feeds it what was held back is the result of
-    /// `curl_easy_pause` itself: no message follows.
     private func resume(_ transfer: CurlTransfer) {
-        guard transfer.isPaused, let easy = transfer.easy else { return }
-        transfer.isPaused = false
+        if transfer.hold == .sink { goOn(transfer) }
+    }
+
+    /// Lets libcurl deliver again. An error that the write callback returns while it is fed what was held back is the
+    /// result of `curl_easy_pause` itself: no message follows.
+    private func goOn(_ transfer: CurlTransfer) {
+        guard let easy = transfer.easy else { return }
+        transfer.hold = nil
         transfer.lastActivity = now
         let code = curl_easy_pause(easy.pointer, CURLPAUSE_CONT)
         if code != CURLE_OK { finish(transfer, result(transfer, code)) }
@@ -214,6 +226,7 @@ final class CurlLoop: @unchecked Sendable {
             curl_multi_remove_handle(multi.pointer, easy.pointer)
         }
         transfer.easy = nil
+        gate.forget(transfer, now: now)
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
         for held in origins.scoutEnded(transfer.request.url.origin, transfer) {
@@ -244,9 +257,9 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Before it is connected the time-out for that counts; what its sink holds back is not the server's fault.
+    /// Before it is connected the time-out for that counts; what its sink or a limit holds back is not the server's fault.
     private func isStalled(_ transfer: CurlTransfer) -> Bool {
-        if transfer.isPaused { return false }
+        if transfer.hold != nil { return false }
         if !transfer.isConnected, let easy = transfer.easy {
             guard easy.seconds(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
             transfer.isConnected = true

@@ -5,6 +5,11 @@ import HTTPTypes
 /// One transfer: the handle that others hold, and the engine thread's book of it.
 /// Everything below `request` belongs to the engine thread.
 final class CurlTransfer: Transfer, @unchecked Sendable {
+    /// Who keeps libcurl from delivering. A piece is asked about at one of them at a time, the limit first.
+    enum Hold {
+        case sink, limit
+    }
+
     let request: TransferRequest
     private let loop: CurlLoop
 
@@ -12,7 +17,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var easy: EasyHandle?
     var multi: MultiHandle?
     var parser = ResponseHeadParser()
-    var isPaused = false
+    var hold: Hold?
+    var isKnownToLimiter = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
     var verdict: TransferResult.Ending?
     /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
@@ -75,12 +81,17 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             return .refuse
         }
         guard let sink else { return .refuse }
+        guard loop.gate.admits(bytes.count, for: self, now: loop.now) else {
+            hold = .limit
+            return .pause
+        }
         switch sink.transferDidReceive(bytes) {
         case .taken:
             received += Int64(bytes.count)
             return .taken
         case .pause:
-            isPaused = true
+            loop.gate.giveBack(bytes.count, from: self)
+            hold = .sink
             return .pause
         case .refuse:
             verdict = .refused

@@ -13,9 +13,10 @@ package final class CurlTransport: Transport {
         guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         let authorities = CertificateAuthorities(environment: environment)
+        let limiter = SharedLimiter()
         var loops: [CurlLoop] = []
         for index in 0..<max(1, engines) {
-            loops.append(try CurlLoop(name: "dlm-engine-\(index)", authorities: authorities))
+            loops.append(try CurlLoop(name: "dlm-engine-\(index)", authorities: authorities, limiter: limiter))
         }
         self.loops = loops
     }

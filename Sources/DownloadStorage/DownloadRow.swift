@@ -42,19 +42,33 @@ struct DownloadRow: Sendable {
     func update(_ db: Database, ownedBy owner: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE download SET session = ?, state = ?, priority = ?, folder = ?, askedName = ?, fileName = ?,
-                    url = ?, received = ?, total = ?, speed = ?, isFinishing = ?, updated = ?, request = ?,
-                    stateDetail = ?, resume = ?, attempts = ?, completed = ?
+                UPDATE download SET session = ?, state = ?, fileName = ?, received = ?, total = ?, speed = ?,
+                    isFinishing = ?, updated = ?, request = ?, stateDetail = ?, resume = ?, attempts = ?, completed = ?
                 WHERE id = ? AND session IS ?
                 """)
+        let progress = DownloadSnapshot(record: record).progress
         try statement.execute(arguments: [
-            record.session, record.state.kind.rawValue, record.request.priority,
-            record.request.destination.folder, record.request.destination.fileName, record.fileName,
-            record.request.url.string, record.received, record.resume.total, record.speed, record.isFinishing,
-            Self.milliseconds(record.updated), request, stateDetail, resume, attempts, completed,
-            record.id, owner,
+            record.session, record.state.kind.rawValue, record.fileName, progress.received, progress.total,
+            record.speed, record.isFinishing, Self.milliseconds(record.updated), request, stateDetail, resume,
+            attempts, completed, record.id, owner,
         ])
-        return db.changesCount > 0
+        guard db.changesCount > 0 else { return false }
+        try updateRequest(db)
+        return true
+    }
+
+    /// What rarely changes: SQLite writes the index of every column that an UPDATE names, changed or not.
+    private func updateRequest(_ db: Database) throws {
+        let request = record.request
+        let values: [(any DatabaseValueConvertible)?] = [
+            request.url.string, request.destination.folder, request.destination.fileName, request.priority,
+        ]
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE download SET url = ?1, folder = ?2, askedName = ?3, priority = ?4
+                WHERE id = ?5 AND (url IS NOT ?1 OR folder IS NOT ?2 OR askedName IS NOT ?3 OR priority IS NOT ?4)
+                """)
+        try statement.execute(arguments: StatementArguments(values + [record.id]))
     }
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }

@@ -47,12 +47,27 @@ struct LockFile: Sendable {
     }
 
     /// For the holder of the folder's lock only: two at once could unlink the file of a session that has just begun.
-    static func removeIfFree(_ path: String) {
+    /// - Parameter before: clears up what else the dead session left, while nobody can take its place.
+    static func removeIfFree(_ path: String, before: () -> Void) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         guard lockShared(descriptor), LockFile(path: path, descriptor: descriptor).isAtItsPath else { return }
+        before()
         unlink(path)
+    }
+
+    /// What the holder wrote; nil when it makes no sense.
+    static func processID(_ path: String) -> Int32? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var digits = [UInt8](repeating: 0, count: 16)
+        let count = read(descriptor, &digits, digits.count)
+        guard count > 0, digits[count - 1] == UInt8(ascii: "\n"),
+            let text = String(validating: digits[..<(count - 1)], as: UTF8.self), let process = Int32(text), process > 0
+        else { return nil }
+        return process
     }
 
     /// In this order: whoever waits for the lock finds that the file has gone, and makes its own.
@@ -75,7 +90,6 @@ struct LockFile: Sendable {
             && mine.st_ino == named.st_ino && mine.st_dev == named.st_dev
     }
 
-    /// For people; nothing reads it.
     private func writeProcessID() {
         let text = "\(getpid())\n"
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.utf8.count, 0) }

@@ -6,7 +6,7 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1]
+    static let steps: [String] = [version1, version2]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -71,4 +71,60 @@ enum Migrations {
         CREATE INDEX downloadActive ON download (session, priority DESC)
             WHERE state IN ('queued', 'running', 'waiting');
         """
+
+    /// The log of events, which SQLite keeps itself, and an index for each question that a million downloads must not
+    /// slow down. Times of events are milliseconds since 1970.
+    private static let version2 = """
+        CREATE TABLE event (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            time INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            download INTEGER NOT NULL,
+            name TEXT,
+            url TEXT NOT NULL,
+            session TEXT,
+            state TEXT,
+            stateDetail TEXT,
+            received INTEGER NOT NULL,
+            total INTEGER
+        );
+        CREATE TRIGGER downloadAdded AFTER INSERT ON download BEGIN
+            \(log("'added'", session: "NEW.session"));
+        END;
+        CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
+        WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
+            \(log(kindOfMove, session: "coalesce(NEW.session, OLD.session)"));
+        END;
+        CREATE TRIGGER downloadChanged AFTER UPDATE OF url, priority ON download
+        WHEN NEW.url <> OLD.url OR NEW.priority <> OLD.priority BEGIN
+            \(log("'changed'", session: "NEW.session"));
+        END;
+        CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN
+            \(log("'removed'", row: "OLD", state: "NULL, NULL", session: "OLD.session"));
+        END;
+        DROP INDEX downloadActive;
+        CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
+        CREATE INDEX downloadAtWork ON download (session) WHERE state IN ('running', 'waiting');
+        CREATE INDEX downloadPaused ON download (session, stateDetail)
+            WHERE state = 'paused' AND session IS NOT NULL;
+        CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');
+        CREATE INDEX downloadByState ON download (state);
+        """
+
+    private static let kindOfMove = """
+        CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'
+            WHEN NEW.state = 'running' THEN 'started' ELSE NEW.state END
+        """
+
+    /// The statement of a trigger that tells of `row`.
+    private static func log(
+        _ kind: String, row: String = "NEW", state: String = "NEW.state, NEW.stateDetail", session: String
+    ) -> String {
+        """
+        INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+        VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), \(kind), \(row).id,
+            coalesce(\(row).fileName, \(row).askedName), \(row).url, \(session), \(state), \(row).received,
+            \(row).total)
+        """
+    }
 }

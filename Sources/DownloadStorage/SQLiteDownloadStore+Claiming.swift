@@ -41,11 +41,7 @@ extension SQLiteDownloadStore {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             let found = try stored(ids, in: db)
-            for download in found {
-                if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
-                    throw DownloadError.sessionUnavailable(.ownedElsewhere(download.record.id, session: holder))
-                }
-            }
+            try refuseForeign(found, &ownership)
             let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
             return try found.map { download in
                 try statement.execute(arguments: [download.record.id])
@@ -54,53 +50,33 @@ extension SQLiteDownloadStore {
         }
     }
 
-    package func releaseDeadSessions() async throws {
-        let dead = try await perform { [isAlive] db in
-            try Self.activeOwners(db).filter { owner in owner.map { !isAlive($0) } ?? true }
-        }
-        if dead.isEmpty { return }
-        try await write { [isAlive] db in
-            let detail = try JSONText.encode(DownloadState.paused(.interrupted))
-            for owner in dead where owner.map({ !isAlive($0) }) ?? true {
-                try db.cachedStatement(
-                    sql: """
-                        UPDATE download SET state = 'paused', stateDetail = ?, session = NULL, speed = NULL, updated = ?
-                        WHERE \(Self.isActive) AND session IS ?
-                        """
-                ).execute(arguments: [detail, DownloadRow.milliseconds(Date()), owner])
+    package func change(
+        _ ids: [DownloadID], _ change: DownloadChange, session: String
+    ) async throws -> [ChangedRecord] {
+        try await write { [self] db in
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let now = Date.stored
+            let found = try stored(ids, in: db)
+            try refuseForeign(found, &ownership)
+            if let damage = found.lazy.compactMap(\.damage).first { throw damage }
+            return try found.map { download in
+                var record = download.record
+                guard record.apply(change, for: session, at: now) else {
+                    return ChangedRecord(record: record, didChange: false)
+                }
+                try replace(download.record, by: record, db)
+                return ChangedRecord(record: record, didChange: true)
             }
         }
     }
 
-    package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        try await write { db in
-            let detail = try JSONText.encode(DownloadState.paused(reason))
-            try db.cachedStatement(
-                sql: """
-                    UPDATE download SET state = 'paused', stateDetail = ?, session = NULL, speed = NULL, updated = ?
-                    WHERE \(Self.isActive) AND state = 'queued' AND session = ?
-                    """
-            ).execute(arguments: [detail, DownloadRow.milliseconds(Date()), session])
+    /// Throws at the first that another live session works on or holds.
+    private func refuseForeign(_ found: [StoredDownload], _ ownership: inout DownloadOwnership) throws {
+        for download in found {
+            if let holder = ownership.foreignHolder(of: download.kind, owner: download.record.session) {
+                throw DownloadError.sessionUnavailable(.ownedElsewhere(download.record.id, session: holder))
+            }
         }
-    }
-
-    /// As in the index downloadActive, which only a query with these very words may use.
-    static let isActive = "state IN ('queued', 'running', 'waiting')"
-
-    /// The sessions that active downloads belong to, nil for none: one step of the index for each.
-    private static func activeOwners(_ db: Database) throws -> [String?] {
-        var owners: [String?] = []
-        let orphan = try db.cachedStatement(
-            sql: "SELECT 1 FROM download WHERE \(isActive) AND session IS NULL LIMIT 1")
-        if try Int.fetchOne(orphan) != nil { owners.append(nil) }
-        let next = try db.cachedStatement(
-            sql: "SELECT session FROM download WHERE \(isActive) AND session > ? ORDER BY session LIMIT 1")
-        var last = ""
-        while let owner = try String.fetchOne(next, arguments: [last]), owner != last {
-            owners.append(owner)
-            last = owner
-        }
-        return owners
     }
 
     /// The newest download with the same URL, folder and name asked for.
@@ -131,10 +107,14 @@ extension SQLiteDownloadStore {
     ) throws -> DownloadRecord {
         var record = old
         record.queue(for: session, at: now)
+        try replace(old, by: record, db)
+        return record
+    }
+
+    private func replace(_ old: DownloadRecord, by record: DownloadRecord, _ db: Database) throws {
         guard try DownloadRow(record, coder: coder).update(db, ownedBy: old.session) else {
             // The transaction has read the owner: it differs only when the column holds what is no text.
             throw StoredDownload.failure(record.id, .session)
         }
-        return record
     }
 }

@@ -8,10 +8,9 @@ extension SQLiteDownloadStore {
             case .ids(let ids):
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
             case .states(let kinds):
-                // A damaged row is told as failed, whatever its column says.
-                return try newest(selection.limit, among: kinds, in: db)
+                return try listed(selection, of: kinds, in: db)
             case .all:
-                return try newest(selection.limit, among: nil, in: db)
+                return try listed(selection, in: db)
             }
         }
     }
@@ -39,7 +38,7 @@ extension SQLiteDownloadStore {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT \(RowReader.columns) FROM download
-                WHERE \(Self.isActive) AND session = ? AND state = 'queued' AND \(range)
+                WHERE \(Self.isQueued) AND session = ? AND \(range)
                 ORDER BY priority DESC, id
                 """)
         let rows = try Row.fetchCursor(statement, arguments: arguments)
@@ -60,22 +59,53 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest `limit` (nil: all), by id.
-    private func newest(
-        _ limit: Int?, among kinds: Set<DownloadState.Kind>?, in db: Database
+    /// The newest, or the first behind a place, by id. Each kind comes in this order out of its index; they are merged
+    /// here.
+    private func listed(
+        _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>, in db: Database
     ) throws -> [DownloadRecord] {
-        let condition = kinds.map { kinds in
-            let words = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
-            return "WHERE state IN (\(words))"
+        let order = Self.order(selection)
+        let cursors = try kinds.map { kind in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(RowReader.columns) FROM download WHERE state = '\(kind.rawValue)' AND id > ?
+                    ORDER BY id \(order)
+                    """)
+            return try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
         }
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(RowReader.columns) FROM download \(condition ?? "") ORDER BY id DESC")
-        let rows = try Row.fetchCursor(statement)
+        func next(_ cursor: RowCursor) throws -> DownloadRecord? {
+            while let row = try cursor.next() {
+                let record = try StoredDownload(row, coder: coder).record
+                // A damaged row is told as failed, whatever its column says.
+                if kinds.contains(record.state.kind) { return record }
+            }
+            return nil
+        }
+        var heads = try cursors.map(next)
         var records: [DownloadRecord] = []
-        while records.count < limit ?? .max, let row = try rows.next() {
-            let record = try StoredDownload(row, coder: coder).record
-            if kinds?.contains(record.state.kind) ?? true { records.append(record) }
+        while records.count < selection.limit ?? .max {
+            let waiting = heads.indices.filter { heads[$0] != nil }
+            let first = waiting.min { one, other in
+                let (one, other) = (heads[one]?.id ?? 0, heads[other]?.id ?? 0)
+                return selection.after == nil ? one > other : one < other
+            }
+            guard let first, let record = heads[first] else { break }
+            records.append(record)
+            heads[first] = try next(cursors[first])
         }
-        return records.reversed()
+        return selection.after == nil ? records.reversed() : records
+    }
+
+    private static func order(_ selection: DownloadSelection) -> String { selection.after == nil ? "DESC" : "ASC" }
+
+    private func listed(_ selection: DownloadSelection, in db: Database) throws -> [DownloadRecord] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(Self.order(selection))")
+        let rows = try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
+        var records: [DownloadRecord] = []
+        while records.count < selection.limit ?? .max, let row = try rows.next() {
+            records.append(try StoredDownload(row, coder: coder).record)
+        }
+        return selection.after == nil ? records.reversed() : records
     }
 }

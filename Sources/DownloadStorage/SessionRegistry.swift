@@ -28,6 +28,7 @@ package final class SessionRegistry: Sendable {
             throw .unexpected("\(identifier): not usable as the name of a session")
         }
         try PrivateFolder.make(folder)
+        try PrivateFolder.secure(folder)
         removeStale()
         guard let lock = try LockFile.acquire(path) else { return false }
         held.withLock { $0[identifier] = lock }
@@ -46,17 +47,34 @@ package final class SessionRegistry: Sendable {
         return LockFile.isHeld(path)
     }
 
+    /// Those of this process among them; sorted.
+    package func liveSessions() -> [String] {
+        lockFiles.map { String($0.dropLast(Self.suffix.count)) }.filter(isAlive).sorted()
+    }
+
+    /// The process of a live session, as it says itself; nil when that cannot be read.
+    package func pid(of identifier: String) -> Int32? {
+        guard isAlive(identifier), let path = path(of: identifier) else { return nil }
+        return LockFile.processID(path)
+    }
+
     /// Unlinks what dead sessions left; one process at a time.
     private func removeStale() {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard LockFile.lockExclusively(descriptor),
-            let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        else { return }
-        for name in names where name.hasSuffix(Self.suffix) {
-            LockFile.removeIfFree(FileNaming.path(folder, name))
+        guard LockFile.lockExclusively(descriptor) else { return }
+        for name in lockFiles {
+            let path = FileNaming.path(folder, name)
+            let socket = path.dropLast(Self.suffix.count) + ".sock"
+            LockFile.removeIfFree(path) { ListeningSockets.removeIfSilent(String(socket)) }
         }
+    }
+
+    /// The names that ``path(of:)`` can have given.
+    private var lockFiles: [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        return names?.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") } ?? []
     }
 
     private static let suffix = ".lock"

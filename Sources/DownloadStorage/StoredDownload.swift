@@ -49,19 +49,12 @@ struct StoredDownload: Sendable {
         return record
     }
 
-    /// The kind is in its column; what a state carries is beside it.
     private static func state(_ reader: RowReader) throws -> DownloadState {
         let detail = try reader.json(.stateDetail, DownloadState.self)
-        let kind = try reader.kind()
-        switch kind {
-        case .queued: return .queued
-        case .running: return .running
-        case .completed: return .completed
-        case .cancelled: return .cancelled
-        case .waiting, .paused, .failed:
-            guard let detail, detail.kind == kind else { throw RowReader.Damage(column: .stateDetail) }
-            return detail
+        guard let state = DownloadState(try reader.kind(), detail: detail) else {
+            throw RowReader.Damage(column: .stateDetail)
         }
+        return state
     }
 
     /// Says what is damaged and what to do.
@@ -82,5 +75,20 @@ struct StoredDownload: Sendable {
         record.session = try? reader.optional(.session)
         record.fileName = try? reader.optional(.fileName)
         return record
+    }
+}
+
+extension DownloadState {
+    /// The kind is in its column; what a state carries is beside it. Nil when that is missing.
+    init?(_ kind: Kind, detail: DownloadState?) {
+        switch kind {
+        case .queued: self = .queued
+        case .running: self = .running
+        case .completed: self = .completed
+        case .cancelled: self = .cancelled
+        case .waiting, .paused, .failed:
+            guard let detail, detail.kind == kind else { return nil }
+            self = detail
+        }
     }
 }

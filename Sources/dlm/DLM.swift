@@ -13,7 +13,10 @@ struct DLM: ParsableCommand {
             exactly that. Whatever ends dlm, what was fetched is kept, and dlm resume goes on with it.
             """,
         version: "dlm \(DownloadSession.version)",
-        subcommands: [Get.self, List.self, Show.self, Resume.self, Remove.self, Manual.self])
+        subcommands: [
+            Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self, Watch.self,
+            Events.self, Limit.self, Priority.self, SetURL.self, Daemon.self, Manual.self,
+        ])
 
     /// Reads the command line; help and version are thrown as what is to be printed.
     static func command(_ arguments: [String]? = nil) throws -> any ContextCommand {

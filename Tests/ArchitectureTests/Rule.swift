@@ -19,7 +19,9 @@ struct Rule: Sendable, CustomStringConvertible {
             "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
             "Synchronization", "Glibc",
         ],
-        "DownloadKit": ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation"],
+        "DownloadKit": [
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
+        ],
         "dlm": [
             "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],

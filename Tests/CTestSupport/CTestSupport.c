@@ -19,7 +19,12 @@ static int prepare(posix_spawn_file_actions_t *actions, const struct dlmtest_lau
         if (!error) error = posix_spawn_file_actions_adddup2(actions, launch->descriptors[0], 0);
         if (!error) error = posix_spawn_file_actions_adddup2(actions, launch->descriptors[2], 2);
     }
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    int first = 3;
+    if (launch->passed >= 0) {
+        if (!error) error = posix_spawn_file_actions_adddup2(actions, launch->passed, first);
+        first++;
+    }
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, first);
     if (!error) error = posix_spawn_file_actions_addchdir_np(actions, launch->folder);
     return error;
 }

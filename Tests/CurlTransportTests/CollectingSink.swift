@@ -10,6 +10,8 @@ final class CollectingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ResponseHead] = []
         var bytes: [UInt8] = []
+        /// Of bytes, also of those that are forgotten.
+        var count = 0
         var pieces = 0
         var pauses = 0
         var results: [TransferResult] = []
@@ -74,6 +76,7 @@ final class CollectingSink: TransferSink {
             if !record.results.isEmpty { record.late += 1 }
             if let limit = behaviour.refusesAt, record.bytes.count + count >= limit { return .refuse }
             record.bytes += piece
+            record.count += count
             record.pieces += 1
             return .taken
         }

@@ -35,6 +35,49 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
+    @Test("A limited transfer keeps a connection of its own, and a limit without a rate is none")
+    func limited() async throws {
+        let nginx = try await Nginx()
+        let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        for (rate, version) in [(nil, "2"), (1_000_000, "1.1"), (nil, "2")] as [(Int64?, String)] {
+            let record = try await bench.run(url) {
+                $0.prefersMultiplexing = true
+                $0.rateLimits = [RateLimit(), RateLimit(rate)]
+            }
+            #expect(record.ending == .complete)
+            #expect(record.head?.httpVersion == version)
+        }
+        await nginx.stop()
+    }
+
+    @Test("A limit that comes when the streams of a shared connection run already holds for them, too")
+    func limitedLater() async throws {
+        let nginx = try await Nginx()
+        let content = Content(seed: 1, size: 3_000_000)
+        let url = nginx.secureURL(try nginx.add(content, as: "file"))
+        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        let limit = RateLimit()
+        let sinks = try (0..<4).map { _ in
+            // Held back by its sink, so that the limit comes before the end.
+            let sink = CollectingSink(.init(pausesEvery: 2))
+            _ = try bench.start(url, sink) {
+                $0.prefersMultiplexing = true
+                $0.rateLimits = [limit]
+            }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { $0.pieces > 2 }) }
+        limit.bytesPerSecond = 4_000_000
+        let left = sinks.reduce(0) { $0 + 3_000_000 - $1.record.value.count }
+        let begun = ContinuousClock.now
+        for sink in sinks { #expect(await sink.ending() == .complete) }
+        #expect(ContinuousClock.now - begun >= .seconds(0.8 * Double(left) / 4_000_000 - 0.1))
+        #expect(sinks.allSatisfy { $0.record.value.head?.httpVersion == "2" })
+        #expect(sinks.allSatisfy { $0.record.value.bytes == content.bytes(0..<3_000_000) })
+        await nginx.stop()
+    }
+
     @Test("Where the server speaks HTTP/1.1 only, those that waited for the scout run side by side")
     func plain() async throws {
         let server = try FaultServer { _ in FaultReply(Content("x")).with { $0.bytesPerSecond = 10 } }

@@ -18,7 +18,7 @@ struct RealSessionTests {
         init(_ store: any DownloadStore, _ name: String) async {
             manager = SessionManager(
                 parts: .init(
-                    store: store, identifier: name, userAgent: "dlm/test",
+                    store: store, identifier: "foreground-\(name)", version: "test",
                     start: { try CurlTransport(engines: 2, environment: [:]) }, end: {}),
                 maxConcurrent: 40, maxPerHost: 40)
             let stream = await manager.events()

@@ -51,7 +51,7 @@ extension Context {
         Context(
             console: captured.console, signals: Signals(),
             environment: ["XDG_STATE_HOME": "/tmp/dlm-tests-state", "TERM": "dumb"], workingFolder: "/",
-            open: { configuration in
+            open: { configuration, _, _ in
                 service.state.withLock { $0.configuration = configuration }
                 return service
             })

@@ -2,8 +2,10 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// A `DownloadService` that does as it is told.
-final class FakeService: DownloadService {
+@testable import dlm
+
+/// A `DownloadService` that does as it is told. What tests and commands change is in its log, as in a store's.
+final class FakeService: SessionRouting {
     typealias Add = @Sendable (FakeService, [DownloadRequest]) throws -> [AddedDownload]
     typealias Resume = @Sendable (FakeService, [DownloadID], RequestOverrides) throws -> [ClaimedDownload]
 
@@ -14,6 +16,16 @@ final class FakeService: DownloadService {
         var calls: [String] = []
         var requests: [DownloadRequest] = []
         var configuration: SessionConfiguration?
+        /// Downloads whose session is dead.
+        var unattended: Set<DownloadID> = []
+        var sessions: [String] = []
+        var settings = SessionSettings()
+        /// What ``FakeService/background()`` returns.
+        var background: FakeService?
+        /// What a change of downloads throws.
+        var changeFailure: DownloadError?
+        var events: [LoggedEvent] = []
+        var logs: [AsyncThrowingStream<LogEntry, any Error>.Continuation] = []
     }
 
     let state = Mutex(State())
@@ -35,6 +47,8 @@ final class FakeService: DownloadService {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
+    /// Somebody reads the log.
+    var isLogged: Bool { state.withLock { !$0.logs.isEmpty } }
     var calls: [String] { state.withLock(\.calls) }
     var requests: [DownloadRequest] { state.withLock(\.requests) }
     var configuration: SessionConfiguration? { state.withLock(\.configuration) }
@@ -61,6 +75,26 @@ final class FakeService: DownloadService {
         }
     }
 
+    /// Changes a record as another process would: with an entry in the log.
+    func changeElsewhere(
+        _ id: DownloadID, _ kind: LoggedEvent.Kind, _ change: (inout DownloadRecord) -> Void = { _ in }
+    ) {
+        let snapshot = self.change(id, change)
+        log(kind, snapshot.record)
+        if kind == .removed { forget(id) }
+    }
+
+    private func log(_ kind: LoggedEvent.Kind, _ record: DownloadRecord) {
+        state.withLock { state in
+            let event = LoggedEvent(
+                cursor: Int64(state.events.count + 1), time: Date(timeIntervalSince1970: 1_700_000_000), kind: kind,
+                id: record.id, name: record.displayName, url: record.request.url.string, session: record.session,
+                state: kind == .removed ? nil : record.state, received: record.received, total: record.resume.total)
+            state.events.append(event)
+            for log in state.logs { log.yield(.event(event)) }
+        }
+    }
+
     func forget(_ id: DownloadID) { state.withLock { $0.records[id] = nil } }
 
     func send(_ event: DownloadEvent) { continuation.yield(event) }
@@ -83,12 +117,85 @@ final class FakeService: DownloadService {
             for id in ids {
                 state.withLock { $0.looks[id, default: 0] += 1 }
                 onLook(self, id)
+                if state.withLock({ $0.records[id] == nil }) { throw DownloadError.noSuchDownload(id) }
             }
         }
         return state.withLock { state in
-            state.records.values.filter { Self.isMeant($0, by: selection) }.sorted { $0.id < $1.id }
-                .suffix(selection.limit ?? .max).map { DownloadSnapshot(record: $0) }
+            let all = state.records.values.filter { Self.isMeant($0, by: selection) }.sorted { $0.id < $1.id }
+            let limit = selection.limit ?? .max
+            let page = selection.after.map { after in all.filter { $0.id > after }.prefix(limit) } ?? all.suffix(limit)
+            return page.map { record in
+                var snapshot = DownloadSnapshot(record: record)
+                snapshot.isAttended = record.session != nil && !state.unattended.contains(record.id)
+                return snapshot
+            }
         }
+    }
+
+    func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try state.withLock { state in
+            if let unknown = ids.first(where: { state.records[$0] == nil }) {
+                throw DownloadError.noSuchDownload(unknown)
+            }
+            if let failure = state.changeFailure { throw failure }
+            state.calls.append("change \(ids) \(change)")
+        }
+        return ids.map { id in
+            var didChange = false
+            let snapshot = self.change(id) { didChange = $0.apply(change) }
+            if didChange { log(Self.kind(change), snapshot.record) }
+            return ChangedDownload(snapshot: snapshot, didChange: didChange)
+        }
+    }
+
+    private static func kind(_ change: DownloadChange) -> LoggedEvent.Kind {
+        switch change {
+        case .pause: .paused
+        case .cancel: .cancelled
+        case .priority, .rateLimit, .url: .changed
+        }
+    }
+
+    func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: LogEntry.self)
+        state.withLock { state in
+            state.calls.append("log \(cursor.map { "\($0)" } ?? "from now on")")
+            let last = state.events.last?.cursor ?? 0
+            for event in state.events where event.cursor > cursor ?? last { continuation.yield(.event(event)) }
+            continuation.yield(.didFinishEvents(last))
+            state.logs.append(continuation)
+        }
+        return stream
+    }
+
+    func status() async throws -> SessionStatus { Self.status("here", state.withLock(\.settings)) }
+
+    func configure(_ settings: SessionSettings) async throws {
+        state.withLock { state in
+            state.calls.append("configure")
+            state.settings = settings
+        }
+    }
+
+    func shutdown(_ mode: ShutdownMode) async throws { state.withLock { $0.calls.append("shutdown \(mode)") } }
+
+    func background() async throws -> any DownloadService {
+        guard let background = state.withLock(\.background) else {
+            throw DownloadError.sessionUnavailable(.startFailed(message: "there is none"))
+        }
+        return background
+    }
+
+    func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
+        state.withLock { state in
+            state.sessions.map { ($0, .success(Self.status($0, state.settings))) }
+        }
+    }
+
+    private static func status(_ identifier: String, _ settings: SessionSettings) -> SessionStatus {
+        SessionStatus(
+            identifier: identifier, pid: 1, version: "0", started: Date(timeIntervalSince1970: 0), running: 0,
+            waiting: 0, queued: 0, settings: settings, isFinishing: false)
     }
 
     private static func isMeant(_ record: DownloadRecord, by selection: DownloadSelection) -> Bool {
@@ -108,7 +215,8 @@ final class FakeService: DownloadService {
 
     func progress() async -> [DownloadProgress] {
         state.withLock { state in
-            state.records.values.filter(\.state.kind.isActive).map { DownloadSnapshot(record: $0).progress }
+            state.records.values.filter { $0.state.kind.isActive || $0.state == .paused(.user) }
+                .map { DownloadSnapshot(record: $0).progress }
         }
     }
 
@@ -127,5 +235,6 @@ final class FakeService: DownloadService {
     func close() async {
         state.withLock { $0.calls.append("close") }
         continuation.finish()
+        for log in state.withLock(\.logs) { log.finish() }
     }
 }

@@ -55,6 +55,9 @@ struct DamagedRowTests {
         #expect(records[1].resume == ResumeData())
 
         await #expect(throws: failure) { try await store.claim([1, 2], session: "me") }
+        for change in [DownloadChange.pause, .cancel, .priority(2)] {
+            await #expect(throws: failure) { try await store.change([1, 2], change, session: "me") }
+        }
         #expect(try await store.records(.ids([1])).map(\.state) == [.paused(.user)])
         let paused = try await store.records(DownloadSelection(.states([.paused])))
         #expect(paused.map(\.id) == [1, 3])
@@ -79,9 +82,29 @@ struct DamagedRowTests {
         let store = try await damagedStore("resume = '?', state = 'running', session = 'alive'")
         #expect(try await store.add([Sample.request("1")], session: "me").map(\.kind) == [.joined])
         #expect(try await store.claim([2], session: "me").map(\.record.session) == ["alive"])
-        await #expect(throws: DownloadError.sessionUnavailable(.ownedElsewhere(2, session: "alive"))) {
-            try await store.remove([2], session: "me")
+        let refusal = DownloadError.sessionUnavailable(.ownedElsewhere(2, session: "alive"))
+        await #expect(throws: refusal) { try await store.remove([2], session: "me") }
+        await #expect(throws: refusal) { try await store.change([2], .cancel, session: "me") }
+    }
+
+    @Test("is moved with all the others of its session when only its columns say where it stands")
+    func isMoved() async throws {
+        let store = try await damagedStore("resume = '?', state = 'running', session = 'background'")
+        try await store.releaseDeadSessions()
+        try await store.requeue(session: "background")
+        let states = try await store.database.read { db in
+            try String.fetchAll(db, sql: "SELECT state FROM download ORDER BY id")
         }
+        #expect(states == ["paused", "queued", "paused"])
+        #expect(try await store.queuedCount(session: "background") == 1)
+        #expect(try await store.queued(session: "background", after: nil, limit: 5) == [])
+    }
+
+    @Test("is not queued again when nobody can tell why it is paused")
+    func isNotQueuedAgain() async throws {
+        let store = try await damagedStore("stateDetail = '{}', session = 'background'")
+        try await store.requeue(session: "background")
+        #expect(try await store.queuedCount(session: "background") == 0)
     }
 
     @Test("is not handed out as work, and does not end the queue")
@@ -93,5 +116,38 @@ struct DamagedRowTests {
         }
         #expect(try await store.queued(session: "s", after: nil, limit: 1).map(\.id) == [2])
         #expect(try await store.queued(session: "s", after: nil, limit: 5).map(\.id) == [2, 3])
+    }
+}
+
+@Suite("An event that cannot be read")
+struct DamagedEventTests {
+    static let damages: [(assignment: String, isTold: Bool)] = [
+        ("kind = 'verified'", false),
+        ("kind = x'00'", false),
+        ("download = 'x'", false),
+        ("time = 'noon'", true),
+        ("name = x'ff'", true),
+        ("url = 'gopher:'", true),
+        ("url = x'ff'", true),
+        ("session = x'ff'", true),
+        ("state = 'verifying'", true),
+        ("state = 'failed'", true),
+        ("state = 'paused', stateDetail = '{}'", true),
+        ("received = 'all', total = 'all'", true),
+    ]
+
+    @Test("does not stop the log, and is told as far as it can be", arguments: damages)
+    func isTold(assignment: String, isTold: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        _ = try await store.add((1...3).map { try Sample.request("\($0)") }, session: "s")
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(sql: "UPDATE event SET \(assignment) WHERE seq = 2")
+        }
+        let events = try await store.events(after: 0, limit: isTold ? 3 : 2)
+        #expect(events.map(\.cursor) == (isTold ? [1, 2, 3] : [1, 3]))
+        #expect(events.allSatisfy { $0.id == $0.cursor && $0.kind == .added })
+        #expect(try await store.events(after: 1, limit: 1).count == 1)
+        #expect(try await store.eventBounds() == (0, 3))
     }
 }

@@ -103,38 +103,6 @@ struct SQLiteDownloadStoreTests {
         #expect(try await store.records(.all).map(\.state) == [.paused(.interrupt)])
     }
 
-    @Test("answers from its indexes when it looks for work, owners and destinations")
-    func queryPlans() throws {
-        let store = try folder.open()
-        let isActive = SQLiteDownloadStore.isActive
-        let plans: [(sql: String, index: String)] = [
-            (
-                "SELECT * FROM download WHERE folder = '' AND url = '' AND askedName IS NULL ORDER BY id DESC LIMIT 1",
-                "downloadByDestination"
-            ),
-            (
-                "SELECT * FROM download WHERE \(isActive) AND session = '' AND state = 'queued' "
-                    + "AND priority = 0 AND id > 0 ORDER BY priority DESC, id", "(session=? AND priority=? AND rowid>?)"
-            ),
-            (
-                "SELECT * FROM download WHERE \(isActive) AND session = '' AND state = 'queued' "
-                    + "AND priority < 0 ORDER BY priority DESC, id", "downloadActive (session=? AND priority<?)"
-            ),
-            (
-                "SELECT session FROM download WHERE \(isActive) AND session > '' ORDER BY session LIMIT 1",
-                "downloadActive"
-            ),
-            ("SELECT 1 FROM download WHERE \(isActive) AND session IS NULL LIMIT 1", "downloadActive"),
-        ]
-        for (sql, index) in plans {
-            let plan = try store.database.read { db in
-                try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql).map { $0["detail"] as String }
-            }
-            #expect(plan.count == 1, "no second step to sort: \(plan)")
-            #expect(plan.first?.contains(index) == true, "\(sql): \(plan)")
-        }
-    }
-
     @Test("opens a store of version 1 and finds its downloads")
     func versionOne() async throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -62,16 +62,16 @@ struct SessionRegistryTests {
     func killedProcess() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
-        let holder = try LockHolder(lockFile("victim"))
-        #expect(registry.isAlive("victim"))
-        #expect(try !registry.register("victim"))
-        #expect(registry.isAlive("victim"))
+        let holder = try LockHolder(lockFile("foreground-7-victim"))
+        #expect(registry.isAlive("foreground-7-victim"))
+        #expect(try !registry.register("foreground-7-victim"))
+        #expect(registry.isAlive("foreground-7-victim"))
         holder.kill()
-        #expect(!registry.isAlive("victim"))
+        #expect(!registry.isAlive("foreground-7-victim"))
 
-        #expect(FileManager.default.fileExists(atPath: lockFile("victim")))
+        #expect(FileManager.default.fileExists(atPath: lockFile("foreground-7-victim")))
         #expect(try registry.register("next"))
-        #expect(!FileManager.default.fileExists(atPath: lockFile("victim")))
+        #expect(!FileManager.default.fileExists(atPath: lockFile("foreground-7-victim")))
         #expect(registry.isAlive("me"))
     }
 
@@ -112,15 +112,93 @@ struct SessionRegistryTests {
         #expect(!registry.isAlive(identifier))
     }
 
+    @Test("tells which sessions live, and their processes")
+    func live() throws {
+        let registry = SessionRegistry(stateFolder: folder.path)
+        #expect(registry.liveSessions() == [])
+        #expect(registry.pid(of: "me") == nil)
+        #expect(try registry.register("me") && registry.register("background"))
+        let other = SessionRegistry(stateFolder: folder.path)
+        let holder = try LockHolder(lockFile("foreground-7-victim"))
+        for registry in [registry, other] {
+            #expect(registry.liveSessions() == ["background", "foreground-7-victim", "me"])
+            #expect(registry.pid(of: "me") == getpid())
+            #expect(registry.pid(of: "foreground-7-victim") == nil)
+            #expect(registry.pid(of: "../me") == nil)
+        }
+        for (text, pid) in [
+            ("4711\n", 4711), ("4711", nil), ("-5\n", nil), ("0\n", nil), ("x\n", nil), ("9999999999\n", nil),
+        ]
+            as [(String, Int32?)]
+        {
+            try text.write(toFile: lockFile("foreground-7-victim"), atomically: false, encoding: .utf8)
+            #expect(other.pid(of: "foreground-7-victim") == pid)
+        }
+        try "4711\n".write(toFile: lockFile("foreground-7-victim"), atomically: false, encoding: .utf8)
+        holder.kill()
+        registry.unregister("background")
+        #expect(other.liveSessions() == ["me"])
+        #expect(other.pid(of: "foreground-7-victim") == nil)
+    }
+
+    @Test("removes the socket that a dead session left, and none that somebody listens at")
+    func sockets() throws {
+        let registry = SessionRegistry(stateFolder: folder.path)
+        #expect(try registry.register("me"))
+        func socket(_ identifier: String) -> String { folder.path + "/sessions/\(identifier).sock" }
+        let names = ["dead", "activated", "me"]
+        var listeners: [String: Int32] = [:]
+        for name in names { listeners[name] = try listen(socket(name)) }
+        defer { listeners.values.forEach { close($0) } }
+        if let dead = listeners.removeValue(forKey: "dead") { close(dead) }
+        try "no socket".write(toFile: socket("text"), atomically: false, encoding: .utf8)
+        for name in ["dead", "activated", "text"] { try LockHolder(lockFile(name)).kill() }
+
+        #expect(try SessionRegistry(stateFolder: folder.path).register("next"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/sessions").sorted()
+        #expect(left == ["activated.sock", "me.lock", "me.sock", "text.sock"])
+    }
+
+    @Test("closes its folder to others", arguments: [0o777, 0o755, 0o1770, 0o500])
+    func mode(mode: Int) throws {
+        let sessions = folder.path + "/sessions"
+        try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: sessions)
+        #expect(try SessionRegistry(stateFolder: folder.path).register("me"))
+        #expect(try FileManager.default.attributesOfItem(atPath: sessions)[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test("uses no folder of another user's", .enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func foreignFolder() throws {
+        let sessions = folder.path + "/sessions"
+        try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: false)
+        #expect(chown(sessions, 12345, 12345) == 0)
+        let error = #expect(throws: DownloadError.self) {
+            try SessionRegistry(stateFolder: folder.path).register("me")
+        }
+        #expect(
+            error
+                == .sessionUnavailable(
+                    .storeUnreadable(
+                        path: sessions,
+                        message: "belongs to another user (uid 12345, and this is 0); "
+                            + "set XDG_STATE_HOME to a folder you can write to")))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: sessions) == [])
+    }
+
     @Test("hands the downloads of a killed process to the next that asks")
     func takeover() async throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
-        let holder = try LockHolder(lockFile("victim"))
+        let holder = try LockHolder(lockFile("foreground-7-victim"))
         let store = try folder.open(isAlive: registry.isAlive)
-        let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "victim").map(\.record.id)
+        let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "foreground-7-victim").map(
+            \.record.id)
 
-        #expect(try await store.claim(ids, session: "me").map(\.record.session) == ["victim", "victim"])
+        #expect(
+            try await store.claim(ids, session: "me").map(\.record.session) == [
+                "foreground-7-victim", "foreground-7-victim",
+            ])
         try await store.releaseDeadSessions()
         #expect(try await store.records(.all).map(\.state) == [.queued, .queued])
         holder.kill()
@@ -129,6 +207,22 @@ struct SessionRegistryTests {
         #expect(try await store.records(.all).map(\.state) == [.queued, .paused(.interrupted)])
         #expect(try await store.add([Sample.request("b")], session: "me").map(\.kind) == [.adopted])
     }
+}
+
+/// A socket that listens at `path`; its file stays when it is closed.
+private func listen(_ path: String) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    try #require(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let isBound = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+    }
+    try #require(isBound && listen(descriptor, 1) == 0)
+    return descriptor
 }
 
 /// A process that holds a lock file until it is killed.

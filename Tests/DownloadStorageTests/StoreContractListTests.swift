@@ -54,6 +54,24 @@ struct StoreContractListTests {
         #expect(stored.map(\.session) == ["s", "dead"])
     }
 
+    @Test("lists page by page, by number", arguments: StoreKind.allCases)
+    func pages(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add((0..<5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        records[2].state = .paused(.user)
+        _ = try await store.save([records[2]], session: "s")
+        let ids = records.map(\.id)
+        func page(_ which: DownloadSelection.Which, _ limit: Int?, _ after: DownloadID) async throws -> [DownloadID] {
+            try await store.records(DownloadSelection(which, limit: limit, after: after)).map(\.id)
+        }
+        #expect(try await page(.all, 2, 0) == [ids[0], ids[1]])
+        #expect(try await page(.all, 2, ids[1]) == [ids[2], ids[3]])
+        #expect(try await page(.all, nil, ids[3]) == [ids[4]])
+        #expect(try await page(.all, 2, ids[4]) == [])
+        #expect(try await page(.states([.queued]), 2, ids[1]) == [ids[3], ids[4]])
+        #expect(try await page(.states([.paused]), 2, ids[2]) == [])
+    }
+
     @Test("lets go of a download when it is saved without a session", arguments: StoreKind.allCases)
     func letsGo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -133,51 +151,6 @@ struct StoreContractListTests {
         }
         #expect(try await store.records(.all).count == 3)
         #expect(try await store.remove([mine.id, dead.id], session: "s") == [mine, dead])
-    }
-
-    @Test("pauses what dead sessions left at work, and nothing else", arguments: StoreKind.allCases)
-    func releases(kind: StoreKind) async throws {
-        let store = try kind.make(in: folder)
-        let left: [(String, DownloadState)] = [
-            ("alive", .running), ("dead1", .queued), ("dead1", .running),
-            ("dead2", .waiting(.retry(.cancelled), until: nil)), ("dead1", .paused(.user)), ("dead1", .completed),
-            ("dead1", .cancelled),
-        ]
-        for (index, (session, state)) in left.enumerated() {
-            var record = try await store.add([Sample.request("\(index)")], session: session)[0].record
-            record.state = state
-            record.speed = 1
-            _ = try await store.save([record], session: session)
-        }
-        var orphan = try await store.add([Sample.request("orphan")], session: "alive")[0].record
-        orphan.session = nil
-        _ = try await store.save([orphan], session: "alive")
-
-        try await store.releaseDeadSessions()
-        try await store.releaseDeadSessions()
-        let after = try await store.records(.all)
-        let gone = DownloadState.paused(.interrupted)
-        #expect(after.map(\.state) == [.running, gone, gone, gone, .paused(.user), .completed, .cancelled, gone])
-        #expect(after.map { $0.state == gone ? $0.session : nil } == Array(repeating: nil, count: 8))
-        #expect(after[0].session == "alive" && after[0].speed == 1)
-        #expect(after[1].speed == nil)
-    }
-
-    @Test("pauses the whole queue of one session, and nothing else", arguments: StoreKind.allCases)
-    func pausesQueue(kind: StoreKind) async throws {
-        let store = try kind.make(in: folder)
-        var running = try await store.add([Sample.request("running")], session: "s")[0].record
-        running.state = .running
-        _ = try await store.save([running], session: "s")
-        _ = try await store.add([Sample.request("a"), Sample.request("b")], session: "s")
-        _ = try await store.add([Sample.request("theirs")], session: "other")
-
-        try await store.pauseQueued(session: "s", reason: .terminate)
-        let after = try await store.records(.all)
-        #expect(after.map(\.state) == [.running, .paused(.terminate), .paused(.terminate), .queued])
-        #expect(after.map(\.session) == ["s", nil, nil, "other"])
-        #expect(try await store.queued(session: "s", after: nil, limit: 5) == [])
-        #expect(try await store.claim([after[1].id], session: "t").map(\.record.state) == [.queued])
     }
 
     @Test("does nothing for nothing", arguments: StoreKind.allCases)

@@ -9,9 +9,9 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// An empty store; sessions whose name begins with "dead" are dead.
+    /// An empty store; sessions whose name has "dead" in it are dead.
     func make(in folder: TemporaryFolder) throws -> any DownloadStore {
-        let isAlive: @Sendable (String) -> Bool = { !$0.hasPrefix("dead") }
+        let isAlive: @Sendable (String) -> Bool = { !$0.contains("dead") }
         switch self {
         case .sqlite: return try SQLiteDownloadStore(folder: folder.path, isAlive: isAlive)
         case .inMemory: return InMemoryDownloadStore(isAlive: isAlive)

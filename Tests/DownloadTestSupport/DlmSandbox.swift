@@ -61,5 +61,13 @@ package struct DlmSandbox: Sendable {
     /// The names among the downloads.
     package var names: [String] { root.names(in: "files") }
 
-    package func remove() { root.remove() }
+    /// Also ends what still runs in it: a background session is nobody's child.
+    package func remove() {
+        let left = ForeignProcess.all(of: root)
+        for process in left { process.send(SIGKILL) }
+        for process in left where !process.hasEnded(within: .seconds(10)) {
+            FileHandle.standardError.write(Data("process \(process.pid) does not end\n".utf8))
+        }
+        root.remove()
+    }
 }

@@ -11,6 +11,8 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
     package var input: String?
     /// Standard input and error are a terminal of so many columns; standard output stays a pipe.
     package var terminalColumns: Int?
+    /// Becomes its descriptor 3; the caller's stays open.
+    package var passed: Int32?
     package var watchesMemory = false
     /// When it is killed and its test fails.
     package var timeLimit = Duration.seconds(60)
@@ -59,7 +61,7 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
             settings.withUnsafeBufferPointer { settings in
                 var launch = dlmtest_launch(
                     arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
-                    descriptors: descriptors, terminal: name)
+                    descriptors: descriptors, terminal: name, passed: passed ?? -1)
                 return dlmtest_spawn(executable, &launch, &pid)
             }
         }

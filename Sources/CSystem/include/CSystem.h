@@ -52,6 +52,14 @@ int dlm_file_status(int fd, const char *path, struct dlm_status *status);
 int dlm_lock_exclusive(int fd);
 int dlm_unlock(int fd);
 
+/// Starts `path` as the leader of a session of its own, in /, with default signals: standard input is empty, `output`
+/// its standard output and error, `report` its descriptor DLM_REPORT_FD, and no other is open. An error number or 0.
+int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
+                       pid_t *pid);
+enum { DLM_REPORT_FD = 3 };
+/// pidfd_open(2): readable once the process has ended.
+int dlm_pidfd_open(pid_t pid);
+
 void dlm_name_thread(const char *name);
 /// Columns of the terminal behind `fd`, 0 when it is none.
 int dlm_terminal_columns(int fd);

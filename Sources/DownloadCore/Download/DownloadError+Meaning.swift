@@ -188,6 +188,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .unexpectedType(let was, let now):
             "the server now answers with \(now) where it was \(was); what was fetched is kept"
         case .changed(let what): "the file changed on the server: \(what)"
+        case .otherFile(let what):
+            "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"
         }
     }
 }

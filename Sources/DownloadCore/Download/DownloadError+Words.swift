@@ -46,6 +46,7 @@ extension VerificationFailure {
         case .size: "size"
         case .unexpectedType: "unexpectedType"
         case .changed: "changed"
+        case .otherFile: "otherFile"
         }
     }
 }

@@ -75,6 +75,8 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case unexpectedType(was: String, is: String)
     /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
     case changed(String)
+    /// The address that was given for the rest of a download has another file.
+    case otherFile(String)
 }
 
 public enum SessionFailure: Codable, Equatable, Sendable {

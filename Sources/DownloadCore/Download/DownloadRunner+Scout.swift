@@ -189,6 +189,7 @@ extension DownloadRunner {
         request.verifiesServer = record.request.trust != .insecure
         request.connectTimeout = record.request.timeouts.connect
         request.stallTimeout = record.request.timeouts.stall
+        request.rateLimits = [context.rateLimit, control.rateLimit]
         request.prefersMultiplexing = prefersMultiplexing && record.request.connections == 1
         return request
     }

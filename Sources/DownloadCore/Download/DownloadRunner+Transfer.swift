@@ -108,9 +108,12 @@ extension DownloadRunner {
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
-    /// Everything there was belongs to another version. The record forgets it before the file does: otherwise a crash in
+    /// Everything there was belongs to another version, unless it was to be continued from another address. The record forgets it before the file does: otherwise a crash in
     /// between would leave bytes of the new version under the ranges and validators of the old one.
     func startOver(why: String) async throws(DownloadError) {
+        if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
+            throw .verificationFailed(.otherFile(why))
+        }
         await finishCheckpoint()
         var forgetful = record
         forgetful.resume = ResumeData()

@@ -51,7 +51,9 @@ package final class DownloadRunner {
         file?.unlock()
         digest?.abandon()
         control.close()
-        while await messages.next() != nil {}
+        while let message = await messages.next() {
+            if case .change(_, let answer) = message { answer.resume(returning: nil) }
+        }
         return outcome
     }
 
@@ -91,6 +93,7 @@ package final class DownloadRunner {
             case .flushed: saveCheckpoint()
             case .checkpointSaved: checkpoint = nil
             case .disowned: throw disowned
+            case .change(let change, let answer): answer.resume(returning: await apply(change))
             case .stop: throw Stopped()
             }
         }
@@ -104,7 +107,11 @@ package final class DownloadRunner {
     func endSegments() async {
         for segment in segments { segment.cancel() }
         while !segments.isEmpty, let message = await messages.next() {
-            if case .segmentFinished(let segment, _) = message { segments.removeAll { $0 === segment } }
+            switch message {
+            case .segmentFinished(let segment, _): segments.removeAll { $0 === segment }
+            case .change(let change, let answer): answer.resume(returning: await apply(change))
+            default: break
+            }
         }
         opener = nil
         await context.disk.afterWrites()
@@ -118,6 +125,18 @@ package final class DownloadRunner {
         for segment in segments { segment.flush() }
         context.disk.afterWrites { [control] in control.send(.flushed) }
         syncIfDue()
+    }
+
+    /// Made by the session while the attempt runs; saved before it is answered.
+    private func apply(_ change: DownloadChange) async -> Bool {
+        guard record.apply(change) else { return false }
+        if case .rateLimit(let limit) = change { control.rateLimit.bytesPerSecond = limit }
+        await finishCheckpoint()
+        if file != nil { readFile() }
+        control.show(record)
+        // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
+        _ = try? await context.store.save([record], session: context.session)
+        return true
     }
 
     // MARK: Checkpoints

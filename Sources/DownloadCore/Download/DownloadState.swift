@@ -15,7 +15,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
         case retry(DownloadError)
     }
 
-    public enum PauseReason: String, Codable, Sendable {
+    public enum PauseReason: String, Codable, Sendable, CaseIterable {
         case user, hangup, interrupt, terminate
         /// Its session ended without a word (kill -9, power loss) and the download was found afterwards.
         case interrupted
@@ -27,6 +27,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
 
         /// A session works on it, or will.
         public var isActive: Bool { self == .queued || self == .running || self == .waiting }
+        /// Nothing happens to it any more unless it is asked for again.
+        public var isEnded: Bool { self == .completed || self == .failed || self == .cancelled }
         /// `resume` has nothing to do.
         public var isCompleted: Bool { self == .completed }
     }

@@ -13,6 +13,8 @@ package final class RunnerControl: Sendable {
         case checkpointSaved
         /// Another session owns the download now.
         case disowned
+        /// Answered with whether it made a difference; nil when the attempt ended before it was read.
+        case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
         case stop
     }
 
@@ -26,12 +28,15 @@ package final class RunnerControl: Sendable {
     private let isFinishing = Atomic(false)
     private let stops = Atomic(false)
     private let shown: Mutex<DownloadRecord>
+    /// The limit of this download alone.
+    package let rateLimit: RateLimit
 
     package init(record: DownloadRecord) {
         (messages, continuation) = AsyncStream.makeStream()
         received = Atomic(record.received)
         total = Atomic(record.resume.total ?? -1)
         shown = Mutex(record)
+        rateLimit = RateLimit(record.request.rateLimit)
     }
 
     func send(_ message: Message) { continuation.yield(message) }
@@ -42,6 +47,14 @@ package final class RunnerControl: Sendable {
     package func stop() {
         stops.store(true, ordering: .releasing)
         send(.stop)
+    }
+
+    /// Changes what a running attempt can take: everything but its address and its end.
+    /// - Returns: whether that made a difference; nil when the attempt has ended.
+    func change(_ change: DownloadChange) async -> Bool? {
+        await withCheckedContinuation { answer in
+            if case .terminated = continuation.yield(.change(change, answer: answer)) { answer.resume(returning: nil) }
+        }
     }
 
     /// The wish to stop stays, whoever read the message.

@@ -13,6 +13,14 @@ public struct SourceURL: Sendable, Hashable {
     /// `scheme://host:port`, what a connection and its manners belong to.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
+    /// What the URLs of an origin begin with: the default port may be written or not.
+    static func prefixes(of origin: String) -> [String] {
+        let defaults = ["http:": ":80", "https:": ":443"]
+        let written = origin + "/"
+        guard let port = defaults[String(origin.prefix { $0 != "/" })], origin.hasSuffix(port) else { return [written] }
+        return [written, origin.dropLast(port.count) + "/"]
+    }
+
     public enum ParseError: Error, Equatable {
         case malformed
         case unsupportedScheme(String)

@@ -7,12 +7,15 @@ public struct DownloadSelection: Sendable, Equatable, Codable {
     }
 
     public var which: Which
-    /// The newest so many.
+    /// The newest so many; behind `after`, the first so many.
     public var limit: Int?
+    /// Only higher numbers: a long list is read page by page.
+    public var after: DownloadID?
 
-    public init(_ which: Which, limit: Int? = nil) {
+    public init(_ which: Which, limit: Int? = nil, after: DownloadID? = nil) {
         self.which = which
         self.limit = limit
+        self.after = after
     }
 
     public static func ids(_ ids: [DownloadID]) -> Self { Self(.ids(ids)) }

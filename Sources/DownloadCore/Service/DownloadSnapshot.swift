@@ -2,6 +2,8 @@
 public struct DownloadSnapshot: Codable, Sendable, Equatable {
     public var record: DownloadRecord
     public var progress: DownloadProgress
+    /// Its session lives: it runs, or will when its turn comes.
+    public var isAttended = true
 
     public init(record: DownloadRecord, progress: DownloadProgress? = nil) {
         self.record = record

@@ -9,6 +9,8 @@ public protocol SessionDirectory: Sendable {
     func connect(to identifier: String) async throws -> any DownloadService
     /// The background session, started if need be.
     func startBackground() async throws -> any DownloadService
+    /// Lets go of the connections.
+    func close()
 }
 
 /// How sessions are called.

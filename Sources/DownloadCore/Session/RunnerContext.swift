@@ -9,6 +9,8 @@ package struct RunnerContext: Sendable {
     package let finisher: Finisher
     /// Sent with every request unless the user set it: identity encoding, the user agent.
     package let userAgent: String
+    /// The limit of the whole session.
+    package var rateLimit = RateLimit()
     /// The transfers of this attempt are over; what follows needs no slot.
     package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void
     package let announce: @Sendable (DownloadEvent) -> Void

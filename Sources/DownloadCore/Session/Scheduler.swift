@@ -10,10 +10,14 @@ package struct Scheduler: Sendable, Equatable {
             self.origin = origin
             self.priority = priority
         }
+
+        /// Starts earlier, all else equal.
+        package func precedes(_ other: Candidate) -> Bool { (other.priority, id) < (priority, other.id) }
     }
 
-    private let maxConcurrent: Int
-    private let maxPerOrigin: Int
+    /// At least 1; those that run already stay when it falls.
+    package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
+    package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
     /// By priority, then order.
     private var candidates: [Candidate] = []
     private var running: [DownloadID: String] = [:]
@@ -28,16 +32,29 @@ package struct Scheduler: Sendable, Equatable {
 
     package var hasFreeSlot: Bool { running.count < maxConcurrent }
 
+    /// Origins with as many downloads as they may have.
+    package var saturatedOrigins: Set<String> {
+        Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys)
+    }
+
+    /// There is a slot, and one that may take it.
+    package var canStart: Bool {
+        hasFreeSlot && candidates.contains { perOrigin[$0.origin, default: 0] < maxPerOrigin }
+    }
+
     /// How many more wait for the same origin.
     package func waiting(for origin: String) -> Int {
         candidates.count { $0.origin == origin }
     }
 
     package mutating func add(_ candidate: Candidate) {
-        let index = candidates.firstIndex {
-            ($0.priority, candidate.id) < (candidate.priority, $0.id)
-        }
+        let index = candidates.firstIndex { candidate.precedes($0) }
         candidates.insert(candidate, at: index ?? candidates.count)
+    }
+
+    /// The one that would start last.
+    package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
+        candidates.last { isMeant($0.id) }
     }
 
     package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }

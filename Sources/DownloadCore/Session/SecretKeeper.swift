@@ -22,6 +22,16 @@ struct SecretKeeper {
         }
     }
 
+    /// The request has changed: what was kept of it before counts no more.
+    mutating func replace(_ record: DownloadRecord) {
+        guard batches.contains(where: { $0.ids.contains(record.id) }) || record.request.credential != nil else {
+            return
+        }
+        batches.append(
+            Batch(
+                ids: record.id...record.id, headers: record.request.headers, credential: record.request.credential))
+    }
+
     /// Puts back what the store left out; the latest that was given counts.
     func restore(_ record: inout DownloadRecord) {
         guard let batch = batches.last(where: { $0.ids.contains(record.id) }) else { return }

@@ -16,6 +16,10 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var maxConcurrent = 16
     /// Downloads from one origin that transfer at the same time.
     public var maxPerHost = 16
+    /// Bytes per second for all downloads together; nil for none.
+    public var rateLimit: Int64?
+    /// Seconds after which downloads that ended are forgotten, with what is left of their partial files; nil for never.
+    public var historyAge: Double?
 
     public init(kind: Kind, stateFolder: String) {
         self.kind = kind

@@ -4,6 +4,8 @@ import Foundation
 extension SessionManager {
     /// Records kept ready beside those that run.
     private static let windowSize = 256
+    /// Records fetched past those that wait for busy origins.
+    private static let beyondSize = 64
     /// Whole files on their way to their names; each holds descriptors.
     private static let finishingLimit = 128
 
@@ -11,19 +13,30 @@ extension SessionManager {
 
     /// Keeps the record ready, or leaves it to the store until there is room.
     func offer(_ record: DownloadRecord) {
-        if candidates[record.id] != nil || entries[record.id] != nil { return }
-        guard candidates.count < 2 * Self.windowSize else {
-            queueMayHaveMore = true
-            queuePosition = nil
-            return
+        let id = record.id
+        if candidates[id] != nil || entries[id] != nil || changing.contains(id) { return }
+        let candidate = Scheduler.Candidate(
+            id: id, origin: record.request.url.origin, priority: record.request.priority)
+        if candidates.count >= 2 * Self.windowSize {
+            leaveToStore()
+            // Whoever is between two attempts is not queued in the store.
+            guard let last = scheduler.last(where: { retries[$0] == nil }), candidate.precedes(last) else { return }
+            scheduler.remove(last.id)
+            candidates[last.id] = nil
         }
         enlist(record)
     }
 
     private func enlist(_ record: DownloadRecord) {
         candidates[record.id] = record
-        scheduler.add(
-            .init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+        scheduler.add(.init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+    }
+
+    /// Something waits in the store that is not kept ready.
+    func leaveToStore() {
+        queueMayHaveMore = true
+        queuePosition = nil
+        nothingBeyond = nil
     }
 
     /// Starts what may start.
@@ -31,10 +44,11 @@ extension SessionManager {
         guard !isFilling else { return }
         isFilling = true
         defer { isFilling = false }
-        while stopReason == nil, scheduler.hasFreeSlot,
+        while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
             entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
+            if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
             guard stopReason == nil, let id = scheduler.start() else { break }
             guard let record = candidates.removeValue(forKey: id) else {
                 scheduler.ended(id)
@@ -57,6 +71,27 @@ extension SessionManager {
         for var record in records where !leftWhileLoading.contains(record.id) {
             secrets.restore(&record)
             offer(record)
+        }
+    }
+
+    /// Everything that is kept ready waits for origins that are busy: others may have their turn.
+    private func loadBeyond() async {
+        let busy = scheduler.saturatedOrigins
+        if let nothingBeyond, nothingBeyond.isSubset(of: busy) { return }
+        leftWhileLoading = []
+        // A store that fails now is asked again when something ends.
+        guard
+            let records = try? await store.queued(
+                session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: Self.windowSize)
+        else { return }
+        let new = records.filter { record in
+            candidates[record.id] == nil && entries[record.id] == nil && !changing.contains(record.id)
+                && !leftWhileLoading.contains(record.id)
+        }
+        if new.isEmpty { nothingBeyond = busy }
+        for var record in new.prefix(Self.beyondSize) {
+            secrets.restore(&record)
+            enlist(record)
         }
     }
 
@@ -89,23 +124,60 @@ extension SessionManager {
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
         var record = ended
         scheduler.ended(record.id)
+        let wish = entries[record.id]?.wish
         switch outcome {
         case .completed:
             if record.state != .completed {
                 record.move(to: .completed)
-                record.session = nil
+                record.leaveForeground()
                 record = await save(record)
             }
             leave(record)
             broadcaster.send(
                 record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
                     ?? .didComplete(DownloadSnapshot(record: record)))
-        case .stopped:
-            await pause(record, stopReason ?? .user)
+        case .stopped: await stopped(record, wish)
         case .failed(let error, let retryAfter):
-            await failed(record, error, retryAfter)
+            // It would have been tried again, or was not to go on in any case.
+            if let wish, error.isTransient || !wish.isPause {
+                await stopped(record, wish)
+            } else {
+                await failed(record, error, retryAfter)
+            }
         }
         await fill()
+    }
+
+    /// What becomes of a download that runs no more, because it was asked to stop.
+    private func stopped(_ stopped: DownloadRecord, _ wish: Wish?) async {
+        var record = stopped
+        switch wish {
+        case nil: await pause(record, stopReason ?? .user)
+        case .pause(let reason): await pause(record, reason)
+        case .cancel:
+            record.move(to: .cancelled)
+            record.leaveForeground()
+            record = await save(record)
+            leave(record)
+            announce(record, .didCancel(DownloadSnapshot(record: record)))
+        case .remove:
+            record.move(to: .paused(.user))
+            leave(await save(record))
+        case .change(let change):
+            _ = record.apply(change)
+            secrets.replace(record)
+            if let stopReason { return await pause(record, stopReason) }
+            record.move(to: .queued)
+            record = await save(record)
+            leave(record)
+            announce(record, .didChange(DownloadSnapshot(record: record)))
+            if record.state == .queued { offer(record) }
+        }
+    }
+
+    /// Unless the store could not take it.
+    private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
+        broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
     }
 
     private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: Double?) async {
@@ -116,12 +188,12 @@ extension SessionManager {
             error, failures: failures, retryAfter: retryAfter, jitter: .random(in: 0...1))
         guard case .retry(let delay) = decision else {
             record.move(to: .failed(error))
-            record.session = nil
+            record.leaveForeground()
             record = await save(record)
             leave(record)
             return broadcaster.send(.didFail(DownloadSnapshot(record: record), error))
         }
-        if let stopReason { return await pause(record, stopReason) }
+        if let reason = stopReason ?? (isFinishing ? .terminate : nil) { return await pause(record, reason) }
         record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
         record = await save(record)
         wait(record, failures: failures + 1, delay: delay)
@@ -136,40 +208,63 @@ extension SessionManager {
         }
         entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
         if stopReason != nil { task.cancel() }
+        attemptIsOver(record.id)
     }
 
     /// The delay is over, or was cut short by the end of the session.
     private func waited(_ id: DownloadID, failures: Int) async {
         guard let entry = entries[id], entry.record.state.kind == .waiting else { return }
+        if let wish = entry.wish { return await stopped(entry.record, wish) }
         if let stopReason { return await pause(entry.record, stopReason) }
         var record = entry.record
         record.move(to: .queued)
         entries[id] = nil
         retries[id] = failures
-        enlist(record)
+        attemptIsOver(id)
+        offer(record)
         await fill()
     }
 
     func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
         var record = running
         record.move(to: .paused(reason))
-        record.session = nil
+        let holds = reason == .user && isForeground && stopReason == nil
+        if !holds { record.leaveForeground() }
         record = await save(record)
+        if holds, record.failure == nil { held[record.id] = record }
         leave(record)
-        let snapshot = DownloadSnapshot(record: record)
-        broadcaster.send(record.failure.map { .didFail(snapshot, $0) } ?? .didPause(snapshot))
+        announce(record, .didPause(DownloadSnapshot(record: record)))
+    }
+
+    /// Asks an attempt to end; without a wish it is paused for the reason of the session's own end.
+    func stop(_ id: DownloadID, _ wish: Wish? = nil) {
+        guard let entry = entries[id] else { return }
+        if let wish { entries[id]?.wish = wish }
+        entry.control.stop()
+        if entry.record.state.kind == .waiting { entry.task?.cancel() }
     }
 
     private func leave(_ record: DownloadRecord) {
         entries[record.id] = nil
         if isFilling { leftWhileLoading.insert(record.id) }
+        attemptIsOver(record.id)
         guard entries.isEmpty else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters.removeAll()
     }
 
+    /// Returns once the attempt that `control` belongs to, or the time between two, has ended.
+    func waitUntilOver(_ id: DownloadID, _ control: RunnerControl) async {
+        guard entries[id]?.control === control else { return }
+        await withCheckedContinuation { leavers[id, default: []].append($0) }
+    }
+
+    private func attemptIsOver(_ id: DownloadID) {
+        for waiter in leavers.removeValue(forKey: id) ?? [] { waiter.resume() }
+    }
+
     /// The record as it stands after the save: failed, if the store could not take it.
-    private func save(_ record: DownloadRecord) async -> DownloadRecord {
+    func save(_ record: DownloadRecord) async -> DownloadRecord {
         var saved = record
         saved.updated = Date()
         do {
@@ -190,5 +285,11 @@ extension DownloadRecord {
 
     var failure: DownloadError? {
         if case .failed(let error) = state { error } else { nil }
+    }
+}
+
+extension SessionManager.Wish {
+    fileprivate var isPause: Bool {
+        if case .pause = self { true } else { false }
     }
 }

@@ -1,27 +1,40 @@
 import Foundation
 
-/// Owns the downloads that run in this process: the list, the public verbs and the changes of state. Scheduling,
-/// running, naming, storing and broadcasting live elsewhere.
+/// Owns the downloads that run in this process: the list, its beginning and its end. The verbs, scheduling, running,
+/// naming, storing and broadcasting live elsewhere.
 public actor SessionManager: DownloadService {
-    /// What a session is made of; transport and lock come into being with the first download.
+    /// What a session is made of; transport, lock and socket come into being with the first download.
     package struct Parts: Sendable {
         let store: any DownloadStore
         let identifier: String
-        let userAgent: String
+        /// Of the program.
+        let version: String
         /// Takes the session's lock and starts the transport.
         let start: @Sendable () throws -> any Transport
+        /// Makes the session answer other processes, and returns what ends that.
+        let serve: @Sendable (any DownloadService) async throws -> @Sendable () async -> Void
         /// Gives the lock back.
         let end: @Sendable () -> Void
+        /// Whether the process of another session lives.
+        let isAlive: @Sendable (String) -> Bool
+        /// What went wrong and is nobody's answer: for people.
+        let notice: @Sendable (String) -> Void
 
         package init(
-            store: any DownloadStore, identifier: String, userAgent: String,
-            start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void
+            store: any DownloadStore, identifier: String, version: String,
+            start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
+            serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
+            isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
+            notice: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.store = store
             self.identifier = identifier
-            self.userAgent = userAgent
+            self.version = version
             self.start = start
+            self.serve = serve
             self.end = end
+            self.isAlive = isAlive
+            self.notice = notice
         }
     }
 
@@ -33,107 +46,185 @@ public actor SessionManager: DownloadService {
         var failures = 0
         /// It transfers nothing any more and needs no slot.
         var isFinishing = false
+        /// Why it was asked to stop.
+        var wish: Wish?
     }
 
-    let parts: Parts
-    var store: any DownloadStore { parts.store }
+    /// What becomes of a download once its attempt has stopped.
+    enum Wish {
+        case pause(DownloadState.PauseReason)
+        case cancel
+        /// It goes on, changed.
+        case change(DownloadChange)
+        case remove
+    }
+
+    nonisolated let parts: Parts
+    nonisolated var store: any DownloadStore { parts.store }
+    nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
+    /// What other sessions call this one.
+    public nonisolated var identifier: String { parts.identifier }
+    let started = Date()
     var context: RunnerContext?
     var scheduler: Scheduler
+    let rateLimit: RateLimit
+    private let historyAge: Double?
     /// What runs, waits, or is next; a million queued ones cost rows, not memory.
     var entries: [DownloadID: Entry] = [:]
     /// Records that wait for a slot.
     var candidates: [DownloadID: DownloadRecord] = [:]
     /// Attempts that failed in a row, of downloads that are queued for another.
     var retries: [DownloadID: Int] = [:]
+    /// Paused from elsewhere: a foreground session stays for them.
+    var held: [DownloadID: DownloadRecord] = [:]
+    /// Being changed in the store: not to be started meanwhile.
+    var changing: Set<DownloadID> = []
     /// What the store does not keep of requests that wait in it.
     var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
     /// Set once everything is to stop, with the reason that paused downloads show.
     var stopReason: DownloadState.PauseReason?
+    /// What runs may end; nothing new is begun.
+    var isFinishing = false
     var queuePosition: QueuePosition?
     var queueMayHaveMore = false
+    /// With these origins left out, nothing waits in the store that is not kept ready.
+    var nothingBeyond: Set<String>?
     var isFilling = false
     /// Ended since the last question to the store for more.
     var leftWhileLoading: Set<DownloadID> = []
-    var ticker: Task<Void, Never>?
+    private var ticker: Task<Void, Never>?
+    private var serving: Task<@Sendable () async -> Void, any Error>?
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    var leavers: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
+    /// What clients ask for; whoever runs the session obeys.
+    public nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
+    nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
-    package init(parts: Parts, maxConcurrent: Int, maxPerHost: Int) {
+    package init(
+        parts: Parts, maxConcurrent: Int, maxPerHost: Int, rateLimit: Int64? = nil, historyAge: Double? = nil
+    ) {
         self.parts = parts
         scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
+        self.rateLimit = RateLimit(rateLimit)
+        self.historyAge = historyAge
+        (shutdownRequests, shutdownRequest) = AsyncStream.makeStream()
     }
 
-    // MARK: Verbs
+    // MARK: Beginning
 
-    public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    /// A background session: takes the lock, answers, and goes on where its predecessor stopped.
+    public func start() async throws {
         try begin()
-        let added = try await store.add(requests, session: parts.identifier)
-        for download in added where download.kind != .joined {
-            broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
-            secrets.keep(download.record)
-            offer(download.record)
-        }
-        await fill()
-        return added
-    }
-
-    public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
-        try begin()
+        _ = try await serving?.value
         try await store.releaseDeadSessions()
-        let claimed = try await store.claim(ids, session: parts.identifier)
-        for case .claimed(var record) in claimed {
-            record.request = overrides.applied(to: record.request)
-            secrets.keep(record)
-            offer(record)
-        }
+        try await store.requeue(session: identifier)
+        leaveToStore()
         await fill()
-        return claimed
     }
 
-    public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
-        try await store.releaseDeadSessions()
-        return try await store.records(selection).map { record in
-            entries[record.id].map { entry in
-                DownloadSnapshot(
-                    record: entry.control.record,
-                    progress: entry.control.progress(id: record.id, state: entry.record.state))
-            } ?? DownloadSnapshot(record: record)
+    func begin() throws {
+        if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        guard context == nil else { return }
+        let transport = try parts.start()
+        let disk = DiskWriter(pool: BufferPool())
+        context = RunnerContext(
+            session: identifier, transport: transport, store: store, disk: disk,
+            finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
+            rateLimit: rateLimit,
+            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
+            announce: { [broadcaster] event in broadcaster.send(event) })
+        serving = Task { [parts] in
+            do {
+                return try await parts.serve(self)
+            } catch {
+                parts.notice("this session cannot be reached by other commands: \(error)")
+                throw error
+            }
+        }
+        ticker = Task { [weak self] in
+            while !Task.isCancelled {
+                await self?.clearHistory()
+                for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
+                    // Only cancellation ends it early, and the loop with it.
+                    try? await Task.sleep(for: .milliseconds(500))
+                    await self?.tick()
+                }
+            }
         }
     }
 
-    public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
-        let removed = try await store.remove(ids, session: parts.identifier)
-        for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
+    private static let ticksPerHour = 7200
+
+    private func tick() async {
+        for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
+        if queueMayHaveMore, candidates.isEmpty { await fill() }
     }
 
-    public func progress() -> [DownloadProgress] {
-        entries.values.map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
+    // MARK: History
+
+    /// Events that are kept, for those who were away.
+    private static let eventsKept = 1_000_000
+
+    /// Forgets what ended longer ago than the configuration says, with what is left of it on disk.
+    private func clearHistory() async {
+        do {
+            try await store.dropEvents(keeping: Self.eventsKept)
+            guard let historyAge else { return }
+            while stopReason == nil {
+                let old = try await store.ended(before: Date(timeIntervalSinceNow: -historyAge), limit: 500)
+                if old.isEmpty { return }
+                try await remove(old, deletesFile: false)
+            }
+        } catch {
+            parts.notice("the history cannot be cleared: \(error)")
+        }
     }
 
-    public func events() -> AsyncStream<DownloadEvent> { broadcaster.stream() }
+    // MARK: The end
 
     public func pauseAll(_ reason: DownloadState.PauseReason) async {
         stopReason = reason
         // Those between two attempts are not queued in the store.
         let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()
-        for entry in entries.values {
-            entry.control.stop()
-            if entry.record.state.kind == .waiting { entry.task?.cancel() }
-        }
+        for id in entries.keys { stop(id) }
         await withTaskGroup { group in
             for record in retrying { group.addTask { await self.pause(record, reason) } }
         }
-        if !entries.isEmpty { await withCheckedContinuation { idleWaiters.append($0) } }
+        await waitUntilIdle()
+        guard isForeground else { return }
         // What never started only changes its state. A store that fails here costs only the reason: with this session
         // gone, the next process finds them and tells them as interrupted.
-        try? await store.pauseQueued(session: parts.identifier, reason: reason)
+        try? await store.pauseQueued(session: identifier, reason: reason)
+        let kept = held.values.map { record in
+            var record = record
+            record.session = nil
+            return record
+        }
+        held = [:]
+        // The same holds for those that somebody had paused: the lock of a session that is gone is free.
+        _ = try? await store.save(kept, session: identifier)
+    }
+
+    /// Starts nothing new, and returns when what runs has ended. A ``pauseAll(_:)`` meanwhile cuts it short.
+    public func finish() async {
+        isFinishing = true
+        for (id, entry) in entries where entry.record.state.kind == .waiting { stop(id, .pause(.terminate)) }
+        await waitUntilIdle()
+    }
+
+    func waitUntilIdle() async {
+        if !entries.isEmpty { await withCheckedContinuation { idleWaiters.append($0) } }
     }
 
     public func close() async {
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
         stopReason = stopReason ?? .user
         ticker?.cancel()
+        shutdownRequest.finish()
+        // One that could not be begun needs no end, and has told so.
+        if let stopServing = try? await serving?.value { await stopServing() }
         if let context {
             context.transport.shutdown()
             self.context = nil
@@ -141,30 +232,5 @@ public actor SessionManager: DownloadService {
         }
         await store.close()
         broadcaster.finish()
-    }
-
-    // MARK: Parts
-
-    private func begin() throws {
-        if stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
-        guard context == nil else { return }
-        let transport = try parts.start()
-        let disk = DiskWriter(pool: BufferPool())
-        context = RunnerContext(
-            session: parts.identifier, transport: transport, store: store, disk: disk,
-            finisher: Finisher(store: store, session: parts.identifier, disk: disk), userAgent: parts.userAgent,
-            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
-            announce: { [broadcaster] event in broadcaster.send(event) })
-        ticker = Task { [weak self] in
-            while !Task.isCancelled {
-                try? await Task.sleep(for: .milliseconds(500))
-                await self?.tick()
-            }
-        }
-    }
-
-    private func tick() async {
-        for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
-        if queueMayHaveMore, candidates.isEmpty { await fill() }
     }
 }

@@ -66,6 +66,34 @@ extension DownloadRecord {
     package mutating func leaveForeground() {
         if let session, SessionIdentifier.isForeground(session) { self.session = nil }
     }
+
+    /// A background session's, dead or alive: it waits for it.
+    package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
+
+    /// Makes the change as `asker` wants it. A foreground session holds what it was told to pause, so that it may go
+    /// on there; whatever else stops is free.
+    /// - Returns: false when there is nothing to do.
+    package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
+        guard apply(change) else { return false }
+        switch change {
+        case .pause where session == asker: break
+        case .pause, .cancel: leaveForeground()
+        case .priority, .rateLimit, .url: break
+        }
+        updated = now
+        return true
+    }
+}
+
+extension DownloadState {
+    /// Left so by a session's death or end, not by the user: it goes on when its session comes back.
+    package var goesOnAlone: Bool {
+        switch self {
+        case .running, .waiting: true
+        case .paused(let reason): reason != .user
+        case .queued, .completed, .failed, .cancelled: false
+        }
+    }
 }
 
 extension Sequence<DownloadID> {

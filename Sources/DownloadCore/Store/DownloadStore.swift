@@ -14,6 +14,9 @@ public protocol DownloadStore: Sendable {
     /// Waiting work of `session`: the `queued` ones behind `position`, by priority and order.
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord]
 
+    /// The first `queued` ones of `session`, by priority and order, whose URLs have none of these prefixes.
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord]
+
     /// Writes the records back, grouped with whatever else is waiting. Returns the ids that no longer belong to
     /// `session`: those were not written.
     func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID>

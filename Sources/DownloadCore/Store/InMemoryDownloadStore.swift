@@ -18,6 +18,7 @@ public final class InMemoryDownloadStore: DownloadStore {
 
     private struct State {
         private(set) var records: [DownloadID: DownloadRecord] = [:]
+        var log = InMemoryEventLog()
         private var ids: [Key: Set<DownloadID>] = [:]
         private var lastID: DownloadID = 0
 
@@ -31,16 +32,27 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
 
         mutating func put(_ record: DownloadRecord) {
-            drop(record.id)
+            let old = take(record.id)
             records[record.id] = record
             ids[Key(record.request), default: []].insert(record.id)
+            log.note(record, after: old)
         }
 
         mutating func drop(_ id: DownloadID) {
-            guard let old = records.removeValue(forKey: id) else { return }
+            if let old = take(id) { log.noteRemoval(of: old) }
+        }
+
+        private mutating func take(_ id: DownloadID) -> DownloadRecord? {
+            guard let old = records.removeValue(forKey: id) else { return nil }
             let key = Key(old.request)
             ids[key]?.remove(id)
             if ids[key]?.isEmpty == true { ids[key] = nil }
+            return old
+        }
+
+        /// In the order of their ids, as events are told.
+        func matching(_ condition: (DownloadRecord) -> Bool) -> [DownloadRecord] {
+            records.values.filter(condition).sorted { $0.id < $1.id }
         }
 
         /// The records of `ids`, each once; throws at the first unknown one.
@@ -116,6 +128,13 @@ public final class InMemoryDownloadStore: DownloadStore {
         return Array(inOrder.prefix(limit))
     }
 
+    public func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+        let waiting = try await queued(session: session, after: nil, limit: .max)
+        return Array(
+            waiting.lazy.filter { record in !prefixes.contains { record.request.url.string.hasPrefix($0) } }
+                .prefix(limit))
+    }
+
     public func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         state.withLock { state in
             var lost: Set<DownloadID> = []
@@ -135,9 +154,8 @@ public final class InMemoryDownloadStore: DownloadStore {
             switch selection.which {
             case .ids(let ids): return try state.found(ids).newest(selection.limit)
             case .states(let kinds):
-                let matching = state.records.values.filter { kinds.contains($0.state.kind) }
-                return matching.sorted { $0.id < $1.id }.newest(selection.limit)
-            case .all: return state.records.values.sorted { $0.id < $1.id }.newest(selection.limit)
+                return state.matching { kinds.contains($0.state.kind) }.page(selection)
+            case .all: return state.matching { _ in true }.page(selection)
             }
         }
     }
@@ -156,23 +174,76 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
+    public func change(
+        _ ids: [DownloadID], _ change: DownloadChange, session: String
+    ) async throws -> [ChangedRecord] {
+        let now = Date()
+        var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+        return try state.withLock { state in
+            let found = try state.found(ids)
+            for record in found {
+                if let holder = ownership.foreignHolder(of: record.state.kind, owner: record.session) {
+                    throw DownloadError.sessionUnavailable(.ownedElsewhere(record.id, session: holder))
+                }
+            }
+            return found.map { found in
+                var record = found
+                let didChange = record.apply(change, for: session, at: now)
+                if didChange { state.put(record) }
+                return ChangedRecord(record: record, didChange: didChange)
+            }
+        }
+    }
+
     public func releaseDeadSessions() async throws {
         let now = Date()
         state.withLock { state in
-            for var record in state.records.values where record.state.kind.isActive {
+            for var record in state.matching(\.state.kind.isActive) {
                 if let owner = record.session, isAlive(owner) { continue }
+                if record.state == .queued, record.belongsToBackground { continue }
                 record.interrupt(at: now)
                 state.put(record)
             }
         }
     }
 
+    public func requeue(session: String) async throws {
+        let now = Date()
+        state.withLock { state in
+            for var record in state.matching({ $0.session == session && $0.state.goesOnAlone }) {
+                record.queue(for: session, at: now)
+                state.put(record)
+            }
+        }
+    }
+
+    public func queuedCount(session: String) async throws -> Int {
+        state.withLock { $0.records.values.count { $0.session == session && $0.state == .queued } }
+    }
+
+    public func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
+        state.withLock { $0.log.events(after: cursor, limit: limit) }
+    }
+
+    public func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {
+        state.withLock { $0.log.bounds }
+    }
+
+    public func dropEvents(keeping count: Int) async throws {
+        state.withLock { $0.log.drop(keeping: count) }
+    }
+
+    public func ended(before date: Date, limit: Int) async throws -> [DownloadID] {
+        let ended = state.withLock { $0.matching { $0.state.kind.isEnded && $0.updated < date } }
+        return ended.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }.prefix(max(0, limit)).map(\.id)
+    }
+
     public func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let now = Date()
         state.withLock { state in
-            for var record in state.records.values where record.session == session && record.state == .queued {
+            for var record in state.matching({ $0.session == session && $0.state == .queued }) {
                 record.state = .paused(reason)
-                record.session = nil
+                record.leaveForeground()
                 record.updated = now
                 state.put(record)
             }
@@ -188,5 +259,11 @@ extension [DownloadRecord] {
         guard let limit, limit < count else { return self }
         let kept = Set(map(\.id).sorted(by: >).prefix(Swift.max(0, limit)))
         return filter { kept.contains($0.id) }
+    }
+
+    /// Of records by number, what the selection leaves.
+    fileprivate func page(_ selection: DownloadSelection) -> [DownloadRecord] {
+        guard let after = selection.after else { return newest(selection.limit) }
+        return Array(filter { $0.id > after }.prefix(Swift.max(0, selection.limit ?? .max)))
     }
 }

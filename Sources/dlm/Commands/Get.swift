@@ -8,7 +8,8 @@ struct Get: ContextCommand {
         abstract: "Download files here and now, and print their paths.",
         discussion: """
             Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \
-            was interrupted is continued.
+            was interrupted is continued. With -b the background session does the work, and what is printed are the \
+            numbers of the downloads.
             """)
 
     @Argument(help: ArgumentHelp("What to download: http or https.", valueName: "url"))
@@ -21,6 +22,9 @@ struct Get: ContextCommand {
             valueName: "file"),
         completion: .file())
     var inputFile: String?
+
+    @Flag(name: .shortAndLong, help: "Hand the downloads to the background session, print their numbers and return.")
+    var background = false
 
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
@@ -36,6 +40,9 @@ struct Get: ContextCommand {
         if transfer.checksum != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL")
         }
+        if background, let option = transfer.sessionOption {
+            throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
+        }
     }
 
     func run(in context: Context) async throws -> Int32 {
@@ -43,19 +50,35 @@ struct Get: ContextCommand {
         let requests = try urls.map { try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(configure) { service in
+            if background { return try await handOver(requests, list, maker, service, context) }
             let following = Following(context, output, progress.progress)
-            return try await following.follow(service, overrides: renewable.overrides) { follower in
+            return try await following.follow(service, for: .get(renewable.overrides)) { follower in
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {
-                    try await follower.add(lines.compactMap { maker.request($0, follower) })
+                    try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })
                 }
             }
         }
     }
 
+    private func handOver(
+        _ requests: [DownloadRequest], _ list: InputList?, _ maker: RequestMaker, _ service: any SessionRouting,
+        _ context: Context
+    ) async throws -> Int32 {
+        var handover = BackgroundHandover(
+            try await service.background(), console: context.console, options: output)
+        try await handover.add(requests)
+        while let lines = try await list?.next(Follower.chunk) {
+            try await handover.add(lines.compactMap { maker.request($0) { handover.reject($0) } })
+        }
+        return handover.exitStatus
+    }
+
     private func configure(_ configuration: inout SessionConfiguration) {
-        guard let limit = transfer.maxConcurrent else { return }
-        configuration.maxConcurrent = limit
-        configuration.maxPerHost = limit
+        if let limit = transfer.maxConcurrent {
+            configuration.maxConcurrent = limit
+            configuration.maxPerHost = limit
+        }
+        if let limit = transfer.maxPerHost { configuration.maxPerHost = limit }
     }
 }

@@ -5,9 +5,10 @@ import Foundation
 /// `dlm list`: the downloads, one a line.
 struct List: ContextCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the downloads that are not finished.", aliases: ["ls"])
+        abstract: "List the downloads that are not finished.",
+        discussion: "With --all also those that are: when they ended, and how long they took.", aliases: ["ls"])
 
-    /// What is listed unless asked otherwise, and what `resume --all` means.
+    /// What is listed unless asked otherwise, and what `resume --all` and others mean.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
     @Option(
@@ -29,13 +30,22 @@ struct List: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let states = state.isEmpty ? Self.unfinished : Set(state)
-        let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
         return try await context.withService { service in
-            let snapshots = try await service.snapshots(DownloadSelection(which, limit: limit))
-            let rows = snapshots.map { ListDocument($0) }
             let style = context.style(output)
-            let table = ListTable(rows: rows, style: style, columns: context.console.outputColumns)
-            for line in output.json ? rows.map(\.json) : table.lines { context.console.print(line) }
+            var printer = ListPrinter(console: context.console, style: style, isHistory: all, json: output.json)
+            let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
+            if let limit {
+                printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)))
+            } else {
+                var last: DownloadID = 0
+                while !context.console.isOutputClosed {
+                    let page = try await service.snapshots(
+                        DownloadSelection(which, limit: Follower.chunk, after: last))
+                    guard let newest = page.last?.id else { break }
+                    last = newest
+                    printer.print(page)
+                }
+            }
             return 0
         }
     }

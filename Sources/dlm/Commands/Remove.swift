@@ -6,29 +6,35 @@ import Foundation
 struct Remove: ContextCommand {
     static let configuration = CommandConfiguration(
         abstract: "Forget downloads and delete their partial files.",
-        discussion: "A finished file stays, unless --delete-file is given.", aliases: ["rm"])
+        discussion: """
+            What runs is stopped first. A finished file stays, unless --delete-file is given. --all means what has \
+            ended: completed, failed and cancelled downloads.
+            """, aliases: ["rm"])
 
-    @Argument(
-        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
-        transform: IDRange.init(argument:))
-    var ids: [IDRange]
+    @OptionGroup var selection: SelectionOptions
 
     @Flag(help: "Also delete the finished files.")
     var deleteFile = false
 
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws { try selection.require() }
+
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
-            let snapshots = try await service.known(ids.ids)
-            try await service.remove(snapshots.map(\.id), deletesFile: deleteFile)
-            for snapshot in snapshots {
-                if output.json { context.console.print(EventDocument("removed", snapshot).json) }
-                if output.verbose > 0 {
-                    context.console.report("\(snapshot.id): \(snapshot.record.displayName): removed")
-                }
+            let chosen = selection.chosen(all: [.completed, .failed, .cancelled])
+            try await service.eachPart(of: chosen) { part in
+                try await service.remove(part.map(\.id), deletesFile: deleteFile)
+                for snapshot in part { tell(snapshot, context.console) }
             }
             return 0
+        }
+    }
+
+    private func tell(_ snapshot: DownloadSnapshot, _ console: Console) {
+        if output.json { console.print(EventDocument("removed", snapshot).json) }
+        if output.verbose > 0, !output.quiet {
+            console.report("\(snapshot.id): \(snapshot.record.displayName): removed")
         }
     }
 }

@@ -2,37 +2,42 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm resume ID...`: goes on with downloads, here and now.
+/// `dlm resume ID...`: goes on with downloads.
 struct Resume: ContextCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Go on with downloads that were paused, interrupted or failed.",
-        discussion: "Ends when all are finished, with their status. Secrets are not stored: give them again with -H.")
+        abstract: "Go on with downloads that were paused, interrupted, cancelled or failed.",
+        discussion: """
+            Goes on where they were: in the background, in the dlm get that waits for them, or else here, and then ends \
+            when they are finished, with their status. Secrets are not stored: give them again with -H. --all means \
+            what is paused, interrupted or failed.
+            """)
 
-    @Argument(
-        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
-        transform: IDRange.init(argument:))
-    var ids: [IDRange] = []
+    @OptionGroup var selection: SelectionOptions
 
-    @Flag(help: "Everything that dlm list shows.")
-    var all = false
+    @Flag(name: .shortAndLong, help: "Go on in the background session, and return at once.")
+    var background = false
 
     @OptionGroup(title: "Request") var renewable: RenewableOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws {
-        if ids.isEmpty != all { throw ValidationError("give either the numbers of downloads or --all") }
-    }
+    func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        try await context.withService { service in
-            let chosen =
-                all
-                ? try await service.snapshots(DownloadSelection(.states(List.unfinished))).map(\.id).sorted()
-                : try await service.known(ids.ids).map(\.id)
+        var overrides = renewable.overrides
+        overrides.inBackground = background
+        return try await context.withService { [overrides] service in
+            let chosen = selection.chosen(all: List.unfinished)
+            // Nothing is shown for an unknown id.
+            if case .ids(let ids) = chosen {
+                for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
+            }
             let following = Following(context, output, progress.progress)
-            return try await following.follow(service, overrides: renewable.overrides) { follower in
-                try await follower.resume(chosen)
+            return try await following.follow(service, for: .resume(overrides)) { follower in
+                try await service.eachPart(of: chosen) { part in
+                    let stopped = part.filter { chosen.isByName || !$0.isAttended || !$0.record.state.kind.isActive }
+                    if !stopped.isEmpty { try await follower.resume(stopped) }
+                }
             }
         }
     }

@@ -3,22 +3,31 @@ import Foundation
 
 /// What a command works with; tests bring their own.
 struct Context: Sendable {
-    let console: Console
+    var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
     var workingFolder = FileManager.default.currentDirectoryPath
     /// The front door to the downloads.
-    var open: @Sendable (SessionConfiguration) async throws -> any DownloadService = DownloadSession.open
+    var open: Open = { configuration, environment, notice in
+        try await DownloadSession.open(
+            configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
+            notice: notice)
+    }
+
+    typealias Open =
+        @Sendable (
+            SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
+        ) async throws -> any SessionRouting
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
         _ change: (inout SessionConfiguration) -> Void = { _ in },
-        _ body: (any DownloadService) async throws -> Int32
+        _ body: (any SessionRouting) async throws -> Int32
     ) async throws -> Int32 {
         var configuration = SessionConfiguration(
             kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
         change(&configuration)
-        let service = try await open(configuration)
+        let service = try await open(configuration, environment) { [console] in console.report($0) }
         do {
             let status = try await body(service)
             await service.close()

@@ -4,50 +4,81 @@ import Synchronization
 
 /// Asks for downloads and follows them until each has ended, in this process or another.
 final class Follower: Sendable {
+    /// What a command follows downloads for.
+    enum Purpose: Sendable {
+        /// They are to be complete: what another process gives up goes on here, with these overrides.
+        case get(RequestOverrides)
+        /// The same for what runs here; what goes on elsewhere is left to itself.
+        case resume(RequestOverrides)
+        /// They are only looked at. With `any` the first end is enough.
+        case watch(any: Bool)
+        /// Everything that is at work, as long as something is.
+        case watchAll
+
+        /// Nothing is begun here, and so nothing is paused by a signal.
+        var isWatch: Bool {
+            switch self {
+            case .get, .resume: false
+            case .watch, .watchAll: true
+            }
+        }
+    }
+
     /// What happened, in the order in which it is dealt with.
     enum Message: Sendable {
         case added([AddedDownload])
-        case claimed([ClaimedDownload])
+        /// - Parameter active: those at work before.
+        case claimed([ClaimedDownload], active: Set<DownloadID>)
+        case watched([DownloadID])
         case hasAll
         case cannotAsk(any Error)
         case event(DownloadEvent)
+        case logOpened
+        case logged(LogEntry)
+        case cannotRead(any Error)
         case looked([DownloadSnapshot])
         case lost([DownloadID], any Error)
+        case timeIsUp(Seconds)
         case serviceEnded
     }
 
-    /// Looks at downloads that other processes run, in a second.
-    static let looks = 4.0
     /// Downloads in one question to the service.
     static let chunk = 500
 
     let service: any DownloadService
+    let purpose: Purpose
     let ledger = Mutex(Ledger())
-    private let narrator: Narrator
-    private let display: ProgressDisplay
-    /// Given again when a download of another process is taken over.
-    private let overrides: RequestOverrides
-    private let inbox: AsyncStream<Message>.Continuation
+    let narrator: Narrator
+    let display: ProgressDisplay
+    let inbox: AsyncStream<Message>.Continuation
     private let messages: AsyncStream<Message>
+    /// Finished when somebody wants to know what other processes do: most never do.
+    let logWish: AsyncStream<Never>.Continuation
+    let logWishes: AsyncStream<Never>
+    let isLogOpen = Atomic(false)
+    let idleness = Mutex(Idleness())
 
-    init(_ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, overrides: RequestOverrides) {
+    init(_ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose) {
         self.service = service
         self.narrator = narrator
         self.display = display
-        self.overrides = overrides
+        self.purpose = purpose
         (messages, inbox) = AsyncStream.makeStream()
+        (logWishes, logWish) = AsyncStream.makeStream()
     }
 
     func add(_ requests: [DownloadRequest]) async throws {
         if !requests.isEmpty { inbox.yield(.added(try await service.add(requests))) }
     }
 
-    func resume(_ ids: [DownloadID]) async throws {
-        for start in stride(from: 0, to: ids.count, by: Self.chunk) {
-            let some = Array(ids[start..<min(start + Self.chunk, ids.count)])
-            inbox.yield(.claimed(try await service.resume(some, overrides: overrides)))
-        }
+    func resume(_ snapshots: [DownloadSnapshot]) async throws {
+        guard case .resume(let overrides) = purpose else { return }
+        let active = snapshots.filter { $0.record.state.kind.isActive && $0.isAttended }.map(\.id)
+        let claimed = try await service.resume(snapshots.map(\.id), overrides: overrides)
+        inbox.yield(.claimed(claimed, active: Set(active)))
     }
+
+    func watch(_ ids: [DownloadID]) { inbox.yield(.watched(ids)) }
 
     /// Something that never became a download.
     func reject(_ document: RejectedDocument) {
@@ -55,9 +86,13 @@ final class Follower: Sendable {
         ledger.withLock { $0.reject(status: document.exitStatus) }
     }
 
-    /// - Parameter ask: asks for the downloads through `add` and `resume`.
+    /// - Parameters:
+    ///   - limit: after so long what has not ended is given up.
+    ///   - ask: asks for the downloads through `add`, `resume` or `watch`.
     /// - Returns: the exit status.
-    func follow(_ ask: @escaping @Sendable (Follower) async throws -> Void) async throws -> Int32 {
+    func follow(
+        limit: Seconds? = nil, _ ask: @escaping @Sendable (Follower) async throws -> Void
+    ) async throws -> Int32 {
         let events = await service.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [inbox] in
@@ -67,13 +102,20 @@ final class Follower: Sendable {
             group.addTask { [self] in
                 do {
                     try await ask(self)
+                    if case .watchAll = purpose { return logWish.finish() }
                     inbox.yield(.hasAll)
                 } catch {
                     inbox.yield(.cannotAsk(error))
                 }
             }
-            group.addTask { [self] in await look() }
+            group.addTask { [self] in await readLog() }
             group.addTask { [self] in await display.run(self) }
+            if let limit {
+                group.addTask { [inbox] in
+                    try await Task.sleep(for: .seconds(limit.value))
+                    inbox.yield(.timeIsUp(limit))
+                }
+            }
             try await listen()
             group.cancelAll()
         }
@@ -85,6 +127,7 @@ final class Follower: Sendable {
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
+        if purpose.isWatch { return display.freeze() }
         // A terminal that takes nothing (Ctrl-S) must not keep the downloads from being saved.
         async let pausing: Void = service.pauseAll(reason)
         display.freeze()
@@ -104,32 +147,49 @@ final class Follower: Sendable {
 
     private func handle(_ message: Message) async throws {
         switch message {
-        case .added(let downloads):
+        case .added(let downloads): await added(downloads)
+        case .claimed(let downloads, let active):
             display.expect(downloads.map(\.record.displayName))
-            ledger.withLock { ledger in
-                for download in downloads {
-                    ledger.expect(download.record.id, download.kind == .joined ? .elsewhere : .here)
-                }
-            }
-        case .claimed(let downloads):
-            display.expect(downloads.map(\.record.displayName))
-            downloads.forEach(claimed)
+            claimed(downloads, active: active)
+        case .watched(let ids):
+            for id in ids { ledger.withLock { $0.expect(id, .elsewhere) } }
+            await beginLooking(at: ids)
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
         case .event(let event): handle(event)
-        case .looked(let snapshots): for snapshot in snapshots { await looked(snapshot) }
-        case .lost(let ids, let error): for id in ids { end(id, error) }
+        case .logOpened: try await logOpened()
+        case .logged(let entry): try await logged(entry)
+        case .cannotRead(let error): throw error
+        case .looked(let snapshots):
+            await looked(snapshots)
+            try await rest()
+        case .lost(let ids, let error): for id in ids { lost(id, error) }
+        case .timeIsUp(let limit): timeIsUp(limit)
         case .serviceEnded: throw DownloadError.sessionUnavailable(.shuttingDown)
         }
     }
 
-    private func claimed(_ download: ClaimedDownload) {
-        let record = download.record
-        switch download {
-        case .claimed: ledger.withLock { $0.expect(record.id, .here) }
-        case .running: ledger.withLock { $0.expect(record.id, .elsewhere) }
-        case .completed: end(DownloadSnapshot(record: record))
+    private func added(_ downloads: [AddedDownload]) async {
+        display.expect(downloads.map(\.record.displayName))
+        let joined = downloads.filter { $0.kind == .joined }.map(\.record.id)
+        ledger.withLock { ledger in
+            for download in downloads {
+                ledger.expect(download.record.id, download.kind == .joined ? .elsewhere : .here)
+            }
         }
+        if !joined.isEmpty { await beginLooking(at: joined) }
+    }
+
+    private func claimed(_ downloads: [ClaimedDownload], active: Set<DownloadID>) {
+        var elsewhere: [DownloadRecord] = []
+        for download in downloads {
+            switch download {
+            case .claimed(let record): ledger.withLock { $0.expect(record.id, .here) }
+            case .running(let record): elsewhere.append(record)
+            case .completed(let record): end(DownloadSnapshot(record: record))
+            }
+        }
+        narrator.goOnElsewhere(elsewhere, active: active)
     }
 
     /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.
@@ -142,71 +202,64 @@ final class Follower: Sendable {
 
     private func handle(_ event: DownloadEvent) {
         switch event {
-        case .didComplete(let snapshot), .didFail(let snapshot, _), .didCancel(let snapshot),
-            .didRemove(let snapshot):
-            end(snapshot)
+        case .didComplete(let snapshot), .didFail(let snapshot, _), .didCancel(let snapshot): end(snapshot)
+        case .didRemove(let snapshot): removed(snapshot.id, EventDocument("removed", snapshot))
         case .didStart(let snapshot, let offset):
             ledger.withLock { $0.start(snapshot.id, offset: offset) }
             narrator.tell(event)
-        case .didPause where ledger.withLock(\.isInterrupted): break
-        case .didAdd, .didRestart, .willRetry, .didPause, .didResume, .didChange: narrator.tell(event)
+        case .didPause(let snapshot):
+            if ledger.withLock(\.isInterrupted) { return }
+            narrator.tell(event)
+            stand(snapshot.id, snapshot.record.displayName, isInterrupted: false)
+        case .didResume(let snapshot):
+            narrator.tell(event)
+            goOn(snapshot.id, snapshot.record.displayName)
+        case .didAdd, .didRestart, .willRetry, .didChange: narrator.tell(event)
         }
     }
 
-    private func end(_ snapshot: DownloadSnapshot) {
+    /// Nobody works on it until somebody resumes it.
+    /// - Parameter isInterrupted: or until the background session is started.
+    func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool) {
+        let (isNew, count) = ledger.withLock { ($0.stand(id), $0.standing.count) }
+        if isNew { narrator.stand(id, name, isInterrupted: isInterrupted, count: count) }
+    }
+
+    func goOn(_ id: DownloadID, _ name: String) {
+        if ledger.withLock({ $0.goOn(id) }) { narrator.goOn(id, name) }
+    }
+
+    func end(_ snapshot: DownloadSnapshot) {
         display.forget(snapshot.id)
         if ledger.withLock({ $0.end(snapshot) }) { narrator.end(snapshot, display: display) }
+        ended()
     }
 
-    private func end(_ id: DownloadID, _ error: any Error) {
+    /// Forgotten by somebody else: there is nothing to wait for any more.
+    func removed(_ id: DownloadID, _ document: EventDocument?) {
+        display.forget(id)
+        if ledger.withLock({ $0.end(id, .cancelled) }) { narrator.removed(id, document) }
+        ended()
+    }
+
+    func lost(_ id: DownloadID, _ error: any Error) {
         let error = error as? DownloadError ?? .unexpected("\(error)")
+        if case .noSuchDownload(id) = error { return removed(id, nil) }
         display.forget(id)
         if ledger.withLock({ $0.end(id, error) }) { narrator.reject(RejectedDocument(error)) }
+        ended()
     }
 
-    /// Asks again and again about the downloads of other processes.
-    private func look() async {
-        while !Task.isCancelled {
-            let ids = ledger.withLock { $0.elsewhere.sorted() }
-            for start in stride(from: 0, to: ids.count, by: Self.chunk) {
-                await look(at: Array(ids[start..<min(start + Self.chunk, ids.count)]))
-            }
-            // Only cancellation ends the pause early, and the loop with it.
-            try? await Task.sleep(for: .seconds(1 / Self.looks))
-        }
+    private func ended() {
+        if case .watch(any: true) = purpose { ledger.withLock { $0.isOver = true } }
     }
 
-    private func look(at ids: [DownloadID]) async {
-        do {
-            let snapshots = try await service.snapshots(.ids(ids))
-            inbox.yield(.looked(snapshots))
-            let found = Set(snapshots.map(\.id))
-            for id in ids where !found.contains(id) { inbox.yield(.lost([id], DownloadError.noSuchDownload(id))) }
-        } catch DownloadError.noSuchDownload(let id) {
-            inbox.yield(.lost([id], DownloadError.noSuchDownload(id)))
-        } catch {
-            inbox.yield(.lost(ids, error))
-        }
-    }
-
-    private func looked(_ snapshot: DownloadSnapshot) async {
-        guard ledger.withLock({ $0.elsewhere.contains(snapshot.id) && !$0.isInterrupted }) else { return }
-        let record = snapshot.record
-        switch record.state {
-        case .completed, .failed, .cancelled: end(snapshot)
-        case .paused(.user): display.update(snapshot.progress)
-        case .paused, .queued, .running, .waiting:
-            display.update(snapshot.progress)
-            if record.session == nil { await takeOver(record.id) }
-        }
-    }
-
-    /// Its process is gone: the download goes on here.
-    private func takeOver(_ id: DownloadID) async {
-        do {
-            for download in try await service.resume([id], overrides: overrides) { claimed(download) }
-        } catch {
-            if !ledger.withLock(\.isInterrupted) { end(id, error) }
+    private func timeIsUp(_ limit: Seconds) {
+        let left = ledger.withLock { $0.elsewhere.sorted() }
+        narrator.timeIsUp(limit, left)
+        ledger.withLock { ledger in
+            ledger.reject(status: 1)
+            ledger.isOver = true
         }
     }
 }

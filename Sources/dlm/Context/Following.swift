@@ -7,30 +7,37 @@ struct Following {
     private let narrator: Narrator
     private let display: ProgressDisplay
 
-    init(_ context: Context, _ options: OutputOptions, _ choice: ProgressChoice) {
+    /// - Parameter auto: what progress looks like where there is no terminal.
+    init(
+        _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice, auto: ProgressDisplay.Mode = .none,
+        tellsStanding: Bool? = nil
+    ) {
         let console = context.console
         self.context = context
         let style = Style.chosen(
             options.color, isTerminal: console.errorsAreTerminal, environment: context.environment)
-        narrator = Narrator(console: console, options: options, style: style)
         let isTerminal = console.errorsAreTerminal && context.environment["TERM"] != "dumb"
-        let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal)
+        let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
+        narrator = Narrator(
+            console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar))
         display = ProgressDisplay(mode, console: console, style: style)
     }
 
     func follow(
-        _ service: any DownloadService, overrides: RequestOverrides,
+        _ service: any DownloadService, for purpose: Follower.Purpose, limit: Seconds? = nil,
         _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
-        let follower = Follower(service, narrator: narrator, display: display, overrides: overrides)
+        let follower = Follower(service, narrator: narrator, display: display, purpose: purpose)
         context.signals.onInterrupt { signal in await follower.interrupt(Self.reason(signal)) }
-        return try await follower.follow(ask)
+        return try await follower.follow(limit: limit, ask)
     }
 
     /// Bars need a terminal; asked for elsewhere, they become lines.
-    private static func mode(_ choice: ProgressChoice, isTerminal: Bool) -> ProgressDisplay.Mode {
+    private static func mode(
+        _ choice: ProgressChoice, isTerminal: Bool, auto: ProgressDisplay.Mode
+    ) -> ProgressDisplay.Mode {
         switch choice {
-        case .auto: isTerminal ? .bar : .none
+        case .auto: isTerminal ? .bar : auto
         case .bar: isTerminal ? .bar : .plain
         case .plain: .plain
         case .none: .none

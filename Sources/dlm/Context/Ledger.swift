@@ -10,6 +10,10 @@ struct Ledger {
     private(set) var here: Set<DownloadID> = []
     /// Run by other processes.
     private(set) var elsewhere: Set<DownloadID> = []
+    /// Of those, the ones that transfer or are about to: worth a look now and then.
+    private(set) var atWork: Set<DownloadID> = []
+    /// Nobody works on them until somebody resumes them: told once.
+    private(set) var standing: Set<DownloadID> = []
     private(set) var completed = 0
     private(set) var failed: [DownloadID] = []
     /// Of the complete ones, those whose checksum was right.
@@ -25,13 +29,16 @@ struct Ledger {
     /// A signal came: everything is about to stop, and what stops is told at the end.
     var isInterrupted = false
 
+    /// Nothing more is waited for, whatever still goes on.
+    var isOver = false
+
     /// Ended before it was known that they are ours: the event can be faster than the answer to `add`.
     private var early: Set<DownloadID> = []
     private var reported: Set<DownloadID> = []
     private var offsets: [DownloadID: Int64] = [:]
     private var statuses: Set<Int32> = []
 
-    var isDone: Bool { hasAll && here.isEmpty && elsewhere.isEmpty }
+    var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
     var count: Int { here.count + elsewhere.count + completed + failed.count }
 
     /// 0 when all are complete, the status of the one kind of failure, 1 for several kinds.
@@ -41,10 +48,38 @@ struct Ledger {
         switch place {
         case .here:
             elsewhere.remove(id)
+            atWork.remove(id)
             if early.remove(id) == nil { here.insert(id) }
         case .elsewhere:
             if !here.contains(id), !reported.contains(id) { elsewhere.insert(id) }
         }
+    }
+
+    /// A download of another process as it was seen.
+    mutating func see(_ id: DownloadID, isAtWork: Bool) {
+        if isAtWork, elsewhere.contains(id) { atWork.insert(id) } else { atWork.remove(id) }
+    }
+
+    /// It goes on without being followed.
+    mutating func drop(_ id: DownloadID) {
+        elsewhere.remove(id)
+        atWork.remove(id)
+        standing.remove(id)
+        offsets[id] = nil
+    }
+
+    /// False when that was known.
+    mutating func stand(_ id: DownloadID) -> Bool {
+        atWork.remove(id)
+        return standing.insert(id).inserted
+    }
+
+    /// False when it did not stand still.
+    mutating func goOn(_ id: DownloadID) -> Bool { standing.remove(id) != nil }
+
+    /// At most so many downloads of other processes to look at: a look at one is enough to learn that a process died.
+    func looks(limit: Int) -> [DownloadID] {
+        atWork.isEmpty ? Array(elsewhere.prefix(1)) : Array(atWork.sorted().prefix(limit))
     }
 
     /// - Parameter offset: bytes that were there before.
@@ -93,6 +128,8 @@ struct Ledger {
 
     private mutating func leave(_ id: DownloadID) -> Bool {
         if here.remove(id) == nil, elsewhere.remove(id) == nil { early.insert(id) }
+        atWork.remove(id)
+        standing.remove(id)
         return reported.insert(id).inserted
     }
 }

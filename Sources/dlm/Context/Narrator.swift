@@ -9,12 +9,15 @@ struct Narrator: Sendable {
     let console: Console
     let options: OutputOptions
     let style: Style
+    /// Whether a line tells that a download stands still: bars show it by themselves.
+    let tellsStanding: Bool
     private let started = ContinuousClock.now
 
-    init(console: Console, options: OutputOptions, style: Style) {
+    init(console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true) {
         self.console = console
         self.options = options
         self.style = style
+        self.tellsStanding = !options.quiet && (tellsStanding || options.verbose > 0)
     }
 
     func reject(_ document: RejectedDocument) {
@@ -26,6 +29,49 @@ struct Narrator: Sendable {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard let text = ProgressText.text(event, verbosity: options.verbose), !options.quiet else { return }
         console.report(text)
+    }
+
+    /// What another process did.
+    func tell(_ event: LoggedEvent) {
+        if options.json, let document = EventDocument(event) { console.print(document.json) }
+    }
+
+    /// - Parameter count: how many stand still by now; many are not told one by one.
+    func stand(_ id: DownloadID, _ name: String, isInterrupted: Bool, count: Int) {
+        guard tellsStanding, count <= Self.pausedLines + 1 else { return }
+        let why = isInterrupted ? StandingText.interrupted : "paused; continue with: dlm resume \(id)"
+        console.report(count > Self.pausedLines ? "more are paused; see: dlm list" : "\(id): \(name): \(why)")
+    }
+
+    func goOn(_ id: DownloadID, _ name: String) {
+        if tellsStanding { console.report("\(id): \(name): goes on") }
+    }
+
+    /// - Parameter document: nil when nothing but its number is known any more.
+    func removed(_ id: DownloadID, _ document: EventDocument?) {
+        let message = document.map { "\(id): \($0.name): removed by somebody else" } ?? "download \(id) was removed"
+        console.report(message)
+        guard options.json else { return }
+        console.print(
+            document?.json ?? RejectedDocument(message, line: nil, exitStatus: DownloadError.cancelled.exitStatus).json)
+    }
+
+    /// What `resume` leaves to other processes.
+    /// - Parameter active: those at work before.
+    func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) {
+        if options.json {
+            for record in records {
+                let word = active.contains(record.id) ? "unchanged" : "resumed"
+                console.print(EventDocument(word, DownloadSnapshot(record: record)).json)
+            }
+        }
+        if options.quiet { return }
+        for line in StandingText.elsewhere(records, active: active) { console.report(line) }
+    }
+
+    func timeIsUp(_ limit: Seconds, _ ids: [DownloadID]) {
+        let what = ids.count == 1 ? "download \(ids[0]) is" : "\(ids.count) downloads are"
+        console.report("timed out after \(limit) s: \(what) not finished; see: dlm list")
     }
 
     /// The last word on a download, the moment it has ended.

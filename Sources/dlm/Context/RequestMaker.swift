@@ -20,28 +20,34 @@ struct RequestMaker: Sendable {
     }
 
     func request(_ text: String) -> Result<DownloadRequest, DownloadError> {
-        switch SourceURL.parse(text) {
-        case .success(let (url, credential)):
+        Self.address(text).map { url, credential in
             var request = template(url)
             request.credential = credential
-            return .success(request)
-        case .failure(.malformed):
-            return .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
-        case .failure(.missingScheme): return .failure(.requestInvalid(.missingScheme(text)))
-        case .failure(.unsupportedScheme): return .failure(.requestInvalid(.unsupportedScheme(text)))
+            return request
         }
     }
 
-    /// Nil for a bad line, which is told to `follower`: the others go on.
-    func request(_ line: InputList.Line, _ follower: Follower) -> DownloadRequest? {
+    /// A URL as it was typed, and what it says of user and password.
+    static func address(_ text: String) -> Result<(SourceURL, Credential?), DownloadError> {
+        switch SourceURL.parse(text) {
+        case .success(let (url, credential)): .success((url, credential))
+        case .failure(.malformed):
+            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
+        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
+        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
+        }
+    }
+
+    /// Nil for a bad line, which is told to `reject`: the others go on.
+    func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
-            follower.reject(RejectedDocument("options for one URL are not built yet", line: line.number))
+            reject(RejectedDocument("options for one URL are not built yet", line: line.number))
             return nil
         }
         switch request(line.text) {
         case .success(let request): return request
         case .failure(let error):
-            follower.reject(RejectedDocument(error, line: line.number))
+            reject(RejectedDocument(error, line: line.number))
             return nil
         }
     }

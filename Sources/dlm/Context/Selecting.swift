@@ -1,5 +1,14 @@
 import DownloadKit
 
+/// The downloads that a command is about, before they are looked up.
+enum Chosen: Equatable {
+    case ids([DownloadID])
+    case states(Set<DownloadState.Kind>)
+
+    /// Named one by one: each gets an answer, also when there is nothing to do.
+    var isByName: Bool { if case .ids = self { true } else { false } }
+}
+
 extension DownloadService {
     /// The downloads with these ids, in this order; nothing is returned before all are known.
     func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
@@ -9,6 +18,42 @@ extension DownloadService {
             guard let snapshot = found[id] else { throw DownloadError.noSuchDownload(id) }
             return snapshot
         }
+    }
+
+    /// Goes through downloads in parts that fit into memory, in their order. Before the first part all ids are known.
+    func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
+        switch chosen {
+        case .ids(let ids):
+            let parts = ids.parts(of: Follower.chunk)
+            if parts.count > 1 { for part in parts { _ = try await known(part) } }
+            for part in parts { try await body(try await known(part)) }
+        case .states(let states):
+            // What is queued first: otherwise it would start while what runs is being stopped.
+            for states in [states.intersection([.queued]), states.subtracting([.queued])] where !states.isEmpty {
+                var last: DownloadID = 0
+                while true {
+                    let part = try await snapshots(
+                        DownloadSelection(.states(states), limit: Follower.chunk, after: last))
+                    guard let newest = part.last?.id else { break }
+                    last = newest
+                    try await body(part)
+                }
+            }
+        }
+    }
+
+    /// All at once, for those that are waited for.
+    func ids(of chosen: Chosen) async throws -> [DownloadID] {
+        var ids: [DownloadID] = []
+        try await eachPart(of: chosen) { ids += $0.map(\.id) }
+        return ids
+    }
+}
+
+extension Array {
+    /// Slices of at most `size`.
+    func parts(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }
 

@@ -14,6 +14,7 @@ final class Signals: Sendable {
 
     private let numbers: [Int32]
     private let handler = Mutex<Handler?>(nil)
+    private let receiver = Mutex<(@Sendable (Int32) -> Void)?>(nil)
 
     init() {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
@@ -31,13 +32,16 @@ final class Signals: Sendable {
         handler.withLock { $0 = work }
     }
 
+    /// Hands over every signal from now on, on the main thread, and ends nothing: for a process that lives on.
+    func receive(_ work: @escaping @Sendable (_ signal: Int32) -> Void) {
+        receiver.withLock { $0 = work }
+    }
+
     /// Waits for a signal and ends the process by it: at once while there is no handler, else after it, and within
     /// ``grace`` in any case. A second signal ends it at once.
     func deliver() -> Never {
         var set = mask
-        var first: Int32 = 0
-        while sigwait(&set, &first) != 0 {}
-        let signal = first
+        let signal = first(in: &set)
         if let work = handler.withLock({ $0 }) {
             Task.detached {
                 await work(signal)
@@ -48,6 +52,16 @@ final class Signals: Sendable {
             Self.end(by: second ?? signal)
         }
         Self.end(by: signal)
+    }
+
+    /// The next signal that nobody receives.
+    private func first(in set: inout sigset_t) -> Int32 {
+        while true {
+            var signal: Int32 = 0
+            while sigwait(&set, &signal) != 0 {}
+            guard let receiver = receiver.withLock({ $0 }) else { return signal }
+            receiver(signal)
+        }
     }
 
     /// The next signal; nil when ``grace`` is over.
@@ -77,7 +91,7 @@ final class Signals: Sendable {
     }
 
     /// Dies as if the signal had never been blocked, so that shells see why (status 128 + number).
-    private static func end(by number: Int32) -> Never {
+    static func end(by number: Int32) -> Never {
         Glibc.signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

@@ -48,4 +48,9 @@ struct CommandDescription: Decodable {
     }
 
     var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
+
+    /// One that each of its commands takes as well, such as `--help`.
+    func hasOption(_ argument: Argument) -> Bool {
+        visibleArguments.contains { $0.kind != "positional" && $0.names?.map(\.text) == argument.names?.map(\.text) }
+    }
 }

@@ -36,7 +36,9 @@ struct ManualPage {
         roff.section("NAME", "dlm\\-\(name) \\- " + Roff.escaped(sentence(command.abstract)))
         let operands = command.visibleArguments.filter { $0.kind == "positional" }
             .map { "\\fI\(Roff.escaped($0.valueName ?? ""))\\fR" + ($0.isRepeating ? "..." : "") }
-        roff.section("SYNOPSIS", "\\fBdlm \(name)\\fR [\\fIoptions\\fR] " + operands.joined(separator: " "))
+        let parts = command.visibleCommands.map { Roff.escaped($0.commandName) }.joined(separator: " | ")
+        let verb = parts.isEmpty ? "" : " \\fB\(parts)\\fR"
+        roff.section("SYNOPSIS", "\\fBdlm \(name)\\fR\(verb) [\\fIoptions\\fR] " + operands.joined(separator: " "))
         let description = [command.abstract, command.discussion].compactMap(\.self).joined(separator: " ")
         let alias = command.aliases?.first.map { " Also: dlm \($0)." } ?? ""
         roff.section("DESCRIPTION", Roff.escaped(description + alias))
@@ -51,6 +53,14 @@ struct ManualPage {
         roff.begin("OPTIONS")
         for argument in command.visibleArguments {
             roff.entry(heading(argument), Roff.escaped(description(argument)))
+        }
+        for part in command.visibleCommands {
+            roff.part(
+                Roff.escaped("dlm \(command.commandName) \(part.commandName)"),
+                Roff.escaped([part.abstract, part.discussion].compactMap(\.self).joined(separator: " ")))
+            for argument in part.visibleArguments where !command.hasOption(argument) {
+                roff.entry(heading(argument), Roff.escaped(description(argument)))
+            }
         }
     }
 

@@ -1,48 +1,14 @@
 /// What the manual says beside the options.
 enum ManualText {
+    /// Of a command, or of dlm itself.
     static func examples(for command: String?) -> [(command: String, meaning: String)] {
-        switch command {
-        case "get":
-            [
-                ("dlm get https://example.org/debian-12.iso", "Download a file into the current folder:"),
-                (
-                    "dlm get -o iso/debian.iso -x 4 https://example.org/debian-12.iso",
-                    "With another name, a folder and four connections:"
-                ),
-                ("dlm get -d data -i urls.txt -j 8", "A list of URLs, eight at a time:"),
-                (
-                    "file=$(dlm get --checksum sha256:HEX https://example.org/x.zip) || exit",
-                    "In a script, verified:"
-                ),
-                (
-                    "dlm get --if-exists newer https://example.org/prices.csv",
-                    "Every night, only when the server's file is newer:"
-                ),
-            ]
-        case "list":
-            [
-                ("dlm list", "What is not finished:"),
-                ("dlm list --state failed --json | jq .id", "The numbers of the failed ones:"),
-            ]
-        case "show": [("dlm show 3", "Everything about one download:")]
-        case "resume":
-            [
-                ("dlm resume 3 5-8", "Go on with some downloads:"),
-                ("dlm resume --all", "Go on with everything that is not finished:"),
-                ("dlm resume 3 -H \"Authorization: Bearer $TOKEN\"", "Give a secret again:"),
-            ]
-        case "remove":
-            [
-                ("dlm remove 3", "Forget a download and delete its partial file:"),
-                ("dlm remove --delete-file 4", "Delete its finished file as well:"),
-            ]
-        default:
-            [
-                ("dlm get https://example.org/debian-12.iso", "Download a file:"),
-                ("dlm resume 3", "Go on after an interruption:"),
-                ("dlm list", "See what is not finished:"),
-            ]
-        }
+        command.map { examples[$0] ?? [] } ?? [
+            ("dlm get https://example.org/debian-12.iso", "Download a file:"),
+            ("dlm get -b https://example.org/debian-12.iso", "The same in the background:"),
+            ("dlm pause 3", "Stop for now:"),
+            ("dlm resume 3", "Go on after an interruption:"),
+            ("dlm list", "See what is not finished:"),
+        ]
     }
 
     static let statuses = [

@@ -13,6 +13,9 @@ struct Roff {
         text += body + "\n"
     }
 
+    /// Of a section.
+    mutating func part(_ name: String, _ body: String) { text += ".SS \(name)\n\(body)\n" }
+
     mutating func entry(_ heading: String, _ body: String) { text += ".TP\n\(heading)\n\(body)\n" }
 
     mutating func examples(_ examples: [(command: String, meaning: String)]) {

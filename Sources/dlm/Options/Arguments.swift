@@ -29,6 +29,36 @@ extension Seconds: CustomStringConvertible {
     var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
 
+/// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
+struct ByteRate: Equatable {
+    /// Nil for none.
+    let limit: Int64?
+
+    init(argument: String) throws {
+        if ["none", "0"].contains(argument.lowercased()) {
+            limit = nil
+            return
+        }
+        guard
+            let match = argument.lowercased().wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?(?:\/s)?/),
+            let number = Double(match.1)
+        else { throw Self.failure }
+        let factors: [Substring: Double] = ["k": 0x1p10, "m": 0x1p20, "g": 0x1p30, "t": 0x1p40]
+        let bytes = number * (factors[match.2] ?? 1)
+        guard bytes >= 1, bytes <= Self.largest else { throw Self.failure }
+        limit = Int64(bytes)
+    }
+
+    private static let largest = 1e15
+    private static let failure = ValidationError("give a speed such as 500k, 2M, 1.5GiB or none")
+}
+
+extension ByteRate: CustomStringConvertible {
+    var description: String { Self.text(limit) }
+
+    static func text(_ limit: Int64?) -> String { limit.map { Units.rate(Double($0)) } ?? "none" }
+}
+
 /// Download ids as they are written: `3`, or the range `5-8`.
 struct IDRange: Equatable {
     let ids: ClosedRange<DownloadID>

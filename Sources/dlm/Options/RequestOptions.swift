@@ -48,6 +48,15 @@ struct TransferOptions: ParsableArguments {
         help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
     var maxConcurrent: Int?
 
+    @Option(help: ArgumentHelp("Of those, downloads from one host, 1 to 1000.", valueName: "n"))
+    var maxPerHost: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes per second for each download, such as 500k, 2M or 1.5GiB; none unless given.", valueName: "rate"),
+        transform: ByteRate.init(argument:))
+    var limitRate: ByteRate?
+
     @Option(
         help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
     var checksum: String?
@@ -84,6 +93,9 @@ struct TransferOptions: ParsableArguments {
         if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
             throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
         }
+        if let maxPerHost, !(1...1000).contains(maxPerHost) {
+            throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
+        }
         if let checksum, Checksum(checksum) == nil {
             let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
@@ -96,7 +108,13 @@ struct TransferOptions: ParsableArguments {
         if stallTimeout.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
     }
 
+    /// The option given, if any, that is not about downloads but about the session that runs them.
+    var sessionOption: String? {
+        maxConcurrent.map { "-j \($0)" } ?? maxPerHost.map { "--max-per-host \($0)" }
+    }
+
     func apply(to request: inout DownloadRequest) {
+        request.rateLimit = limitRate?.limit
         request.checksum = checksum.flatMap { Checksum($0) }
         request.retry.limit = retries
         request.retry.delay = retryDelay.value

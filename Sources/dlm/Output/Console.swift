@@ -93,6 +93,19 @@ final class Console: Sendable {
         state.withLock { send($0.block.erase(columns: size.columns)) }
     }
 
+    /// A write has found that nobody reads stdout any more.
+    var isOutputClosed: Bool { state.withLock(\.isOutputClosed) }
+
+    /// Returns once nobody reads stdout any more, or the task is cancelled: a command that only prints what happens
+    /// would else wait for the next event (a pipe tells its writer by POLLERR, poll(2)).
+    func outputClosed() async {
+        while !Task.isCancelled, !isOutputClosed {
+            var output = pollfd(fd: output, events: 0, revents: 0)
+            if poll(&output, 1, 0) == 1, output.revents & Int16(POLLERR | POLLHUP) != 0 { return }
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
     /// The status to end with: a lost line of data is no success.
     func finish(_ status: Int32) -> Int32 {
         let failure = state.withLock { state in

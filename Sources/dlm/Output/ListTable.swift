@@ -10,11 +10,24 @@ struct ListTable {
     /// Of the terminal; nil cuts nothing.
     var columns: Int?
 
+    /// The first page of a list.
+    var hasHeader = true
+    /// Widths of the pages before.
+    var minimum: [Int] = []
+
     /// Header included; none at all when there is no row.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
+        let widths = widths
+        let header = hasHeader ? [line(nil, Self.header, widths)] : []
+        return header + rows.map { line($0, cells($0), widths) }
+    }
+
+    /// Of the columns.
+    var widths: [Int] {
         let table = [Self.header] + rows.map(cells)
-        var widths = table.reduce(into: Self.header.map { _ in 0 }) { widths, cells in
+        let start = minimum.isEmpty ? Self.header.map { _ in 0 } : minimum
+        var widths = table.reduce(into: start) { widths, cells in
             for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
         }
         if let columns {
@@ -23,7 +36,7 @@ struct ListTable {
             let name = min(widths[widths.count - 1], max(Self.shortestName, room / 2, room - note))
             widths[widths.count - 1] = name
         }
-        return zip([nil] + rows, table).map { row, cells in line(row, cells, widths) }
+        return widths
     }
 
     private func cells(_ row: ListDocument) -> [String] {

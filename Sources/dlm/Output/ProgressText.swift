@@ -15,7 +15,6 @@ enum ProgressText {
             var retry = "tries again"
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
             return "\(name): \(Redaction.describe(error)); \(retry)"
-        case .didPause where verbosity > 0: return "\(name): paused"
         case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didChange, .didComplete,
             .didFail:
             return nil
@@ -43,5 +42,5 @@ enum ProgressText {
         return lines
     }
 
-    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+    static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
 }

@@ -18,12 +18,15 @@ struct ShowText {
         add("checksum", document.checksum)
         for header in document.headers { add("header", header) }
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
-        add("session", document.session)
+        add("limit", document.rateLimit.map { Units.rate(Double($0)) })
+        add("priority", document.priority == 0 ? nil : "\(document.priority)")
+        add("session", document.session.map { document.isAttended == false ? "\($0) (not running)" : $0 })
         add("added", Self.text(document.created))
         add("finished", isComplete ? Self.text(document.updated) : nil)
         for (index, attempt) in document.attempts.enumerated() {
             add(index == 0 ? "attempts" : "", Self.text(attempt, number: index + 1))
         }
+        add("timings", document.attempts.last?.timings.map(Self.text))
         add("error", document.error?.message)
         add("continue", canContinue ? "dlm resume \(document.id)" : nil)
         return lines
@@ -78,6 +81,16 @@ struct ShowText {
         // That it completed is told by the state.
         if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
+    }
+
+    /// Of the last attempt.
+    private static func text(_ timings: TimingsDocument) -> String {
+        let phases = [
+            ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),
+            ("first byte", timings.firstByte),
+        ]
+        let told = phases.filter { $0.1 > 0 }.map { "\($0.0) \(ProgressText.milliseconds($0.1))" }
+        return (told + (timings.reusedConnection ? ["connection reused"] : [])).joined(separator: ", ")
     }
 
     /// `2026-11-21 10:31:07`, as clocks here show it.

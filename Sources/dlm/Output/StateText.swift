@@ -20,6 +20,11 @@ enum StateText {
         return "retry in \(Int(max(0, until.timeIntervalSince(now)).rounded(.up))) s"
     }
 
+    /// When a download ended, and how long it took: `2026-11-21 10:31:07 in 12 s`.
+    static func end(_ date: Date, seconds: Double?) -> String {
+        ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
+    }
+
     static func error(_ state: DownloadState) -> DownloadError? {
         switch state {
         case .failed(let error), .waiting(.retry(let error), _): error
@@ -43,5 +48,12 @@ enum TimeLeft {
     static func seconds(received: Int64, total: Int64?, speed: Double?) -> Double? {
         guard let total, let speed, speed > 0, received < total else { return nil }
         return Double(total - received) / speed
+    }
+}
+
+extension DownloadRecord {
+    /// What the attempts that are remembered took.
+    var seconds: Double {
+        attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
     }
 }

@@ -7,7 +7,16 @@ struct ProgressModel {
     private var totalMeter = SpeedMeter()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
 
-    mutating func update(_ progress: DownloadProgress) { elsewhere[progress.id] = progress }
+    /// Of more downloads elsewhere only those at work are remembered.
+    private static let rows = 64
+
+    mutating func update(_ progress: DownloadProgress) {
+        if elsewhere.count >= Self.rows, ![.running, .waiting].contains(progress.state.kind) {
+            elsewhere[progress.id] = nil
+        } else {
+            elsewhere[progress.id] = progress
+        }
+    }
 
     mutating func forget(_ id: DownloadID) {
         elsewhere[id] = nil

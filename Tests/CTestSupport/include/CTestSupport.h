@@ -12,9 +12,11 @@ struct dlmtest_launch {
     int descriptors[3];
     /// When not NULL: a terminal that becomes the controlling one, standard input and standard error.
     const char *terminal;
+    /// Becomes descriptor 3; -1 for none.
+    int passed;
 };
 
-/// Starts `path` in a process group of its own with default signals and no other descriptors; an error number or 0.
+/// Starts `path` in a process group of its own with default signals and no other descriptors but `passed`; an error number or 0.
 int dlmtest_spawn(const char *path, const struct dlmtest_launch *launch, pid_t *pid);
 
 /// A new pseudo-terminal: its master, and the name of the other side in `name`; -1 and errno on failure.

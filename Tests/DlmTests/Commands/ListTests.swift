@@ -1,5 +1,6 @@
 import DownloadCore
 import Foundation
+import Synchronization
 import Testing
 
 @testable import dlm
@@ -43,6 +44,57 @@ struct ListTests {
                   6  failed    63%  100 B       -     -  failed.bin   404 Not Found
 
                 """)
+    }
+
+    @Test("The history says when a download ended, and how long it took")
+    func history() async throws {
+        let service = FakeService()
+        let end = Date(timeIntervalSince1970: 1_700_000_012)
+        for (id, state) in [(1, .completed), (2, .failed(.cancelled)), (3, .cancelled)] as [(Int64, DownloadState)] {
+            service.change(id) { record in
+                record = .example(id: id, state: state)
+                if state == .completed { record.complete() }
+                var attempt = AttemptRecord(started: end.addingTimeInterval(-12))
+                attempt.ended = end
+                record.attempts = [attempt]
+                record.updated = end
+            }
+        }
+        let (_, captured) = try await run(["list", "--all"], service)
+        let when = ShowText.text(end) + " in 12 s"
+        let notes = captured.outputLines.dropFirst().map {
+            $0.split(separator: "debian-12.iso  ").last.map(String.init)
+        }
+        #expect(notes == [when, "cancelled; \(when)", when])
+        let (_, json) = try await run(["list", "--json", "--state", "completed"], service)
+        #expect(json.output.contains(#""ended":"2023-11-14T22:13:32Z""#) && json.output.contains(#""seconds":12"#))
+    }
+
+    @Test("What waits for a background session that is dead says what to do")
+    func interrupted() async throws {
+        let service = FakeService()
+        service.change(1) {
+            $0 = .example(id: 1)
+            $0.session = "background"
+        }
+        _ = service.state.withLock { $0.unattended.insert(1) }
+        let line = "interrupted: the background session is not running; run: dlm daemon start"
+        for command in [["list"], ["show", "1"]] {
+            let (_, captured) = try await run(command, service)
+            #expect(captured.output.contains(line), "\(captured.output)")
+        }
+        let (_, json) = try await run(["list", "--json"], service)
+        #expect(json.output.contains(#""isAttended":false"#) && json.output.contains(#""session":"background""#))
+    }
+
+    @Test("A long list is read page by page")
+    func pages() async throws {
+        let service = FakeService()
+        for id in 1...1200 { service.change(Int64(id)) { $0 = .example(id: Int64(id)) } }
+        let (_, captured) = try await run(["list"], service)
+        #expect(captured.outputLines.count == 1201)
+        #expect(captured.outputLines.filter { $0.contains("STATE") }.count == 1)
+        #expect(captured.outputLines.last?.hasPrefix(" 1200  queued") ?? false)
     }
 
     @Test("No row, no header")
@@ -98,14 +150,6 @@ struct ListTests {
         #expect(status == 0)
         #expect(captured.output == "" && captured.errors == "")
         #expect(service.calls.first == "remove [4, 5] true")
-    }
-
-    @Test("resume --all means everything that list shows")
-    func resumeAll() async throws {
-        let service = Self.service()
-        let (status, _) = try await run(["resume", "--all"], service)
-        #expect(status == 0)
-        #expect(service.calls.first == "resume [1, 2, 3, 4, 6]")
     }
 
     @Test("Resuming what is complete prints its path at once")

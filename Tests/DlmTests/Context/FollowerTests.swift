@@ -139,8 +139,8 @@ struct FollowerTests {
     func removed() async throws {
         let service = Self.joining { service, id in service.forget(id) }
         let (status, captured) = try await run(["get", "http://a/x"], service)
-        #expect(status == 10)
-        #expect(captured.errors == "dlm: no download 1\n")
+        #expect(status == 11)
+        #expect(captured.errors == "dlm: download 1 was removed\n")
     }
 
     @Test("A bad line of a list is told with its number, and the others go on")
@@ -157,7 +157,9 @@ struct FollowerTests {
     @Test("The store that cannot be opened is one line and status 12")
     func noStore() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { context in
-            context.open = { _ in throw DownloadError.sessionUnavailable(.storeUnreadable(path: "/s", message: "no")) }
+            context.open = { _, _, _ in
+                throw DownloadError.sessionUnavailable(.storeUnreadable(path: "/s", message: "no"))
+            }
         }
         #expect(status == 12)
         #expect(captured.errors == "dlm: cannot open the store /s: no\n")

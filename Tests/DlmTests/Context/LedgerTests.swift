@@ -125,4 +125,35 @@ struct LedgerTests {
         #expect(ledger.fetchedBytes == 40)
         #expect(ledger.completedBytes == 200)
     }
+
+    @Test("Those elsewhere that are at work are looked at, or else any one")
+    func looks() {
+        var ledger = Ledger()
+        for id in 1...5 { ledger.expect(Int64(id), .elsewhere) }
+        #expect(ledger.looks(limit: 3).count == 1)
+        for id in [5, 2, 4, 3, 9] as [DownloadID] { ledger.see(id, isAtWork: true) }
+        #expect(ledger.looks(limit: 3) == [2, 3, 4])
+        ledger.see(2, isAtWork: false)
+        let isNews = ledger.end(completed(3))
+        #expect(isNews)
+        ledger.expect(4, .here)
+        #expect(ledger.looks(limit: 3) == [5])
+    }
+
+    @Test("That a download stands still, and that it goes on, is news once")
+    func standing() {
+        var ledger = Ledger()
+        ledger.expect(1, .elsewhere)
+        let news = [ledger.goOn(1), ledger.stand(1), ledger.stand(1), ledger.goOn(1), ledger.goOn(1), ledger.stand(1)]
+        #expect(news == [false, true, false, true, false, true])
+    }
+
+    @Test("It is done when it is over, whatever goes on")
+    func over() {
+        var ledger = Ledger()
+        ledger.expect(1, .elsewhere)
+        ledger.reject(status: 1)
+        ledger.isOver = true
+        #expect(ledger.isDone && ledger.exitStatus == 1)
+    }
 }

@@ -20,7 +20,11 @@ struct UsageReportTests {
             ("--frobnicate", "unknown option '--frobnicate'; run: dlm --help"),
             ("gte u", "unknown command 'gte'; did you mean 'get'?"),
             ("shwo 3", "unknown command 'shwo'; did you mean 'show'?"),
-            ("frobnicate", "unknown command 'frobnicate'; the commands are get, list, ls, show, resume, remove, rm"),
+            (
+                "frobnicate",
+                "unknown command 'frobnicate'; the commands are get, list, ls, show, pause, resume, cancel, remove, rm, "
+                    + "wait, watch, events, limit, priority, set-url, daemon"
+            ),
             ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
             (
                 "get --if-exists x u",
@@ -38,8 +42,8 @@ struct UsageReportTests {
                 "get --retry-delay 5x u",
                 "the value '5x' is invalid for '--retry-delay <time>': give a time such as 30, 1.5s, 5m or 2h; run: dlm get --help"
             ),
-            ("resume", "give either the numbers of downloads or --all; run: dlm resume --help"),
-            ("resume --all 3", "give either the numbers of downloads or --all; run: dlm resume --help"),
+            ("resume", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
+            ("resume --all 3", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
             ("get -x 65 u", "-x 65: give 1 to 64 connections; run: dlm get --help"),
             ("get -j 0 u", "-j 0: give 1 to 1000 downloads; run: dlm get --help"),
             ("get --retries -1 u", "missing value for '--retries <n>'; run: dlm get --help"),

@@ -19,7 +19,14 @@ struct DocumentationTests {
             .replacing("URL...", with: "URL").split(separator: " ").map { String($0) }
     }
 
-    @Test("The examples of the manual can be typed", arguments: [nil, "get", "list", "show", "resume", "remove"])
+    @Test("Every command has examples")
+    func commands() throws {
+        for command in try CommandDescription.root().visibleCommands {
+            #expect(ManualText.examples[command.commandName] != nil, "\(command.commandName)")
+        }
+    }
+
+    @Test("The examples of the manual can be typed", arguments: [nil] + ManualText.examples.keys.sorted())
     func examples(command: String?) throws {
         for example in ManualText.examples(for: command) {
             let words = try #require(Self.words(example.command), "\(example.command)")

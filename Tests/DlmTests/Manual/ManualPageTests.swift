@@ -7,7 +7,11 @@ struct ManualPageTests {
     @Test("Every page has the sections that people look for, and no option is missing")
     func sections() throws {
         let commands = try CommandDescription.root().visibleCommands
-        #expect(commands.map(\.commandName) == ["get", "list", "show", "resume", "remove"])
+        #expect(
+            commands.map(\.commandName) == [
+                "get", "list", "show", "pause", "resume", "cancel", "remove", "wait", "watch", "events", "limit",
+                "priority", "set-url", "daemon",
+            ])
         let pages = try ManualPage.all()
         for page in pages {
             for section in [

@@ -20,6 +20,23 @@ struct ArgumentsTests {
     }
 
     @Test(
+        "A speed is a number of bytes, k, M or G",
+        arguments: [
+            ("500k", 512_000), ("2M", 2_097_152), ("1.5GiB", 1_610_612_736), ("100", 100), ("1K", 1024),
+            ("3MB/s", 3_145_728), ("none", nil), ("0", nil), ("1T", 1 << 40),
+        ] as [(String, Int64?)])
+    func rate(text: String, limit: Int64?) throws {
+        #expect(try Limit.parse([text]).rate.limit == limit)
+    }
+
+    @Test(
+        "What is no speed is refused",
+        arguments: ["", "0.1", "fast", "1e6", "0x10", ".5M", "1.M", "5 M", "9999999G", "nan", "５k", "-"])
+    func notRate(text: String) {
+        #expect(throws: (any Error).self) { try Limit.parse([text]) }
+    }
+
+    @Test(
         "Ids are numbers and ranges, each meant once, in the order written",
         arguments: [
             (["3"], [3]), (["5-8"], [5, 6, 7, 8]), (["7-7"], [7]), (["9", "5-7", "6", "9"], [9, 5, 6, 7]),

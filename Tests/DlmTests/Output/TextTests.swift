@@ -120,7 +120,6 @@ struct TextTests {
         #expect(ProgressText.text(restart, verbosity: 0) == "3: debian-12.iso: starts over: the ETag changed")
         let others: [DownloadEvent] = [
             .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost),
-            .didPause(snapshot),
         ]
         for event in others {
             #expect(ProgressText.text(event, verbosity: 0) == nil)

@@ -170,7 +170,7 @@ struct CompletionTests {
         // The same request again begins anew; with the right checksum what is there would do.
         _ = try await bench.manager.resume([bad], overrides: RequestOverrides())
         _ = try await bench.ending(of: bad, times: 2)
-        #expect(bench.words(bad) == ["add", "start 0", "fail", "restart", "start 0", "fail"])
+        #expect(bench.words(bad) == ["add", "start 0", "fail", "resume", "restart", "start 0", "fail"])
     }
 
     @Test("Attempts are told: when, how much, how they ended")

@@ -83,7 +83,7 @@ struct CrashTests {
             try FileManager.default.removeItem(atPath: bench.folder("file.bin.part"))
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.words(id) == ["restart", "start 0", "complete"])
+        #expect(bench.words(id) == ["resume", "restart", "start 0", "complete"])
         #expect(try bench.holds("file.bin", Self.content))
     }
 

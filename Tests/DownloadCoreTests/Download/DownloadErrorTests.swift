@@ -178,6 +178,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .verificationFailed(.changed("size")), 9, "verification", "changed", transient: true,
             "the file changed on the server: size"),
+        ErrorMeaning(
+            .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
+            "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"),
     ]
 
     static let sessions = [
@@ -192,6 +195,20 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .sessionUnavailable(.alreadyRunning("s")), 12, "session", "alreadyRunning",
             "session s is running already"),
+        ErrorMeaning(
+            .sessionUnavailable(.notRunning("s")), 12, "session", "notRunning", "session s is not running"),
+        ErrorMeaning(
+            .sessionUnavailable(.notAnswering("s", message: "3 s")), 12, "session", "notAnswering",
+            "session s does not answer: 3 s; is its process stopped?"),
+        ErrorMeaning(
+            .sessionUnavailable(.incompatible("s", version: 7)), 12, "session", "incompatible",
+            "session s speaks version 7 of the control API, this dlm version 1; end it and start it again with this dlm"
+        ),
+        ErrorMeaning(
+            .sessionUnavailable(.badExchange("s", message: "m")), 12, "session", "badExchange", "session s: m"),
+        ErrorMeaning(
+            .sessionUnavailable(.startFailed(message: "m")), 12, "session", "startFailed",
+            "the background session did not start: m"),
         ErrorMeaning(
             .sessionUnavailable(.noHome), 12, "session", "noHome", "no home folder: set HOME or XDG_STATE_HOME"),
         ErrorMeaning(

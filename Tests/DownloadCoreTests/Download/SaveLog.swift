@@ -4,7 +4,7 @@ import Synchronization
 
 /// A store in memory that keeps every record it was ever given, and can be told to be slow, to fail, or to give a
 /// download away.
-final class SaveLog: DownloadStore {
+final class SaveLog: ForwardingStore {
     struct Trouble: Sendable {
         /// Each save waits until this returns.
         var beforeSave: (@Sendable ([DownloadRecord]) async throws -> Void)?
@@ -12,11 +12,11 @@ final class SaveLog: DownloadStore {
         var lost: Set<DownloadID> = []
     }
 
-    private let inner: InMemoryDownloadStore
+    let inner: any DownloadStore
     private let log = Mutex<[DownloadRecord]>([])
     private let trouble: Mutex<Trouble>
 
-    init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.hasPrefix("dead") }) {
+    init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") }) {
         inner = InMemoryDownloadStore(isAlive: isAlive)
         self.trouble = Mutex(trouble)
     }
@@ -39,28 +39,4 @@ final class SaveLog: DownloadStore {
         await trouble.withLock { $0 }.afterQueued?(records)
         return records
     }
-
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        try await inner.add(requests, session: session)
-    }
-
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        try await inner.claim(ids, session: session)
-    }
-
-    func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
-        try await inner.records(selection)
-    }
-
-    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
-        try await inner.remove(ids, session: session)
-    }
-
-    func releaseDeadSessions() async throws { try await inner.releaseDeadSessions() }
-
-    func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        try await inner.pauseQueued(session: session, reason: reason)
-    }
-
-    func close() async { await inner.close() }
 }

@@ -19,17 +19,20 @@ final class SessionBench: Sendable {
     /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
-        maxConcurrent: Int = 8, maxPerHost: Int = 8, _ script: @escaping FakeTransport.Script
+        maxConcurrent: Int = 8, maxPerHost: Int = 8,
+        isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
+        _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
-        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: { !$0.hasPrefix("dead") })
+        let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
         let transport = WatchedTransport(FakeTransport(script))
         self.store = store
         self.transport = transport
         manager = SessionManager(
             parts: .init(
-                store: store, identifier: session, userAgent: "dlm/test", start: { transport }, end: {}),
+                store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
+                isAlive: isAlive),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
         let stream = await manager.events()
         Task { [events, ends] in
@@ -47,15 +50,21 @@ final class SessionBench: Sendable {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
     }
 
+    /// Foreground sessions, unless they are called otherwise.
+    static func identifier(_ session: String) -> String {
+        session == SessionIdentifier.background ? session : "foreground-\(session)"
+    }
+
     deinit { if ownsFolder { folder.remove() } }
 
     // MARK: Requests
 
     /// Retries come at once.
     func request(
-        _ path: String = "/file.bin", _ change: (inout DownloadRequest) -> Void = { _ in }
+        host: String = "example.org", _ path: String = "/file.bin",
+        _ change: (inout DownloadRequest) -> Void = { _ in }
     ) throws -> DownloadRequest {
-        let url = try SourceURL.parse("http://example.org\(path)").get().url
+        let url = try SourceURL.parse("http://\(host)\(path)").get().url
         var request = DownloadRequest(url: url, destination: Destination(folder: folder.path))
         request.retry = RetryPolicy(limit: 3, delay: 0.001, maximumDelay: 0.002)
         change(&request)
@@ -73,10 +82,10 @@ final class SessionBench: Sendable {
     func takeOver(
         _ request: DownloadRequest, _ change: (inout DownloadRecord) throws -> Void
     ) async throws -> DownloadID {
-        var record = try #require(try await store.add([request], session: "dead").first).record
+        var record = try #require(try await store.add([request], session: "foreground-dead").first).record
         record.state = .running
         try change(&record)
-        #expect(try await store.save([record], session: "dead").isEmpty)
+        #expect(try await store.save([record], session: "foreground-dead").isEmpty)
         _ = try await manager.resume([record.id], overrides: RequestOverrides())
         return record.id
     }

@@ -194,8 +194,8 @@ final class Gate: Sendable {
 }
 
 /// A store whose first questions for waiting work fail.
-private final class FailingQueue: DownloadStore {
-    private let inner = InMemoryDownloadStore()
+private final class FailingQueue: ForwardingStore {
+    let inner: any DownloadStore = InMemoryDownloadStore()
     private let failures: Mutex<Int>
 
     init(failures: Int) { self.failures = Mutex(failures) }
@@ -208,32 +208,4 @@ private final class FailingQueue: DownloadStore {
         if fails { throw DownloadError.unexpected("the store is locked") }
         return try await inner.queued(session: session, after: position, limit: limit)
     }
-
-    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
-        try await inner.save(records, session: session)
-    }
-
-    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        try await inner.add(requests, session: session)
-    }
-
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        try await inner.claim(ids, session: session)
-    }
-
-    func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
-        try await inner.records(selection)
-    }
-
-    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
-        try await inner.remove(ids, session: session)
-    }
-
-    func releaseDeadSessions() async throws { try await inner.releaseDeadSessions() }
-
-    func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        try await inner.pauseQueued(session: session, reason: reason)
-    }
-
-    func close() async {}
 }

@@ -1,9 +1,11 @@
 import DownloadKit
 
-/// A change while `get --json` or `resume --json` works; the end of a download is a ``FinishedDocument``.
+/// A change, as the commands that follow or change downloads tell it; where downloads are followed, the end of one is a
+/// ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `started`, `restarted`, `retry`, `paused`, `joined` or `removed`.
+    /// `added`, `joined`, `started`, `restarted`, `retry`, `paused`, `resumed`, `cancelled`, `changed`, `removed`, or
+    /// `unchanged` where there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String
@@ -13,8 +15,13 @@ struct EventDocument: Document, Equatable {
     let total: Int64?
     /// Where it goes on from, for `started`.
     let offset: Int64?
-    /// Why, for `restarted`.
+    /// Why, for `restarted` and `unchanged`.
     let reason: String?
+    /// Who works on it.
+    let session: String?
+    let priority: Int?
+    /// Bytes per second; nil for none.
+    let rateLimit: Int64?
     let error: ErrorDocument?
 
     init(_ event: String, _ snapshot: DownloadSnapshot, offset: Int64? = nil, reason: String? = nil) {
@@ -27,6 +34,9 @@ struct EventDocument: Document, Equatable {
         total = snapshot.progress.total
         self.offset = offset
         self.reason = reason
+        session = snapshot.record.session
+        priority = snapshot.record.request.priority
+        rateLimit = snapshot.record.request.rateLimit
         error = StateText.error(snapshot.record.state).map(ErrorDocument.init)
     }
 
@@ -43,5 +53,26 @@ struct EventDocument: Document, Equatable {
         case .didChange(let snapshot): self.init("changed", snapshot)
         case .didCancel, .didComplete, .didFail: return nil
         }
+    }
+
+    /// What another process did; nil for the end of a download.
+    init?(_ logged: LoggedEvent) {
+        switch logged.kind {
+        case .waiting: event = "retry"
+        case .completed, .failed, .cancelled: return nil
+        case .added, .resumed, .started, .restarted, .paused, .removed, .changed: event = logged.kind.rawValue
+        }
+        id = logged.id
+        state = logged.state?.kind.rawValue ?? logged.kind.rawValue
+        name = logged.name
+        url = logged.url
+        received = logged.received
+        total = logged.total
+        offset = nil
+        reason = nil
+        session = logged.session
+        priority = nil
+        rateLimit = nil
+        error = logged.state.flatMap(StateText.error).map(ErrorDocument.init)
     }
 }

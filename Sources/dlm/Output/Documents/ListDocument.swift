@@ -20,10 +20,18 @@ struct ListDocument: Document, Equatable {
     let note: String?
     let error: ErrorDocument?
     let priority: Int
+    /// Who works on it, and whether that lives; a download that nobody works on has neither.
+    let session: String?
+    let isAttended: Bool?
+    /// When it ended.
+    let ended: Date?
+    /// What its attempts took, together.
+    let seconds: Double?
     let created: Date
     let updated: Date
 
-    init(_ snapshot: DownloadSnapshot, now: Date = Date()) {
+    /// - Parameter isHistory: the note says when a download ended, too.
+    init(_ snapshot: DownloadSnapshot, isHistory: Bool = false, now: Date = Date()) {
         let record = snapshot.record
         let progress = snapshot.progress
         id = record.id
@@ -36,7 +44,15 @@ struct ListDocument: Document, Equatable {
         percent = Units.percent(progress.received, of: progress.total)
         speed = progress.speed
         secondsLeft = TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed)
-        note = StateText.note(record.state, now: now)
+        session = record.session
+        isAttended = record.session.map { _ in snapshot.isAttended }
+        let hasEnded = [.completed, .failed, .cancelled].contains(record.state.kind)
+        ended = hasEnded ? record.updated : nil
+        let seconds = record.attempts.isEmpty ? nil : record.seconds
+        self.seconds = seconds
+        let end = isHistory || record.state.kind != .failed ? ended.map { StateText.end($0, seconds: seconds) } : nil
+        let why = Idleness.isInterrupted(snapshot) ? StandingText.interrupted : StateText.note(record.state, now: now)
+        note = hasEnded ? [why, end].compactMap(\.self).joined(separator: "; ") : why
         error = StateText.error(record.state).map(ErrorDocument.init)
         priority = record.request.priority
         created = record.created

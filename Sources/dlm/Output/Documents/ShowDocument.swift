@@ -51,7 +51,11 @@ struct ShowDocument: Document, Equatable {
     let ifExists: String
     let checksum: String?
     let priority: Int
+    /// Bytes per second; nil for none.
+    let rateLimit: Int64?
     let session: String?
+    /// Whether that session lives.
+    let isAttended: Bool?
     let attempts: [Attempt]
     let error: ErrorDocument?
     let created: Date
@@ -64,7 +68,7 @@ struct ShowDocument: Document, Equatable {
         id = record.id
         name = record.displayName
         state = record.state.kind.rawValue
-        note = StateText.note(record.state, now: now)
+        note = Idleness.isInterrupted(snapshot) ? StandingText.interrupted : StateText.note(record.state, now: now)
         url = request.url.string
         effectiveURL = record.resume.finalURL?.string
         folder = request.destination.folder
@@ -83,7 +87,9 @@ struct ShowDocument: Document, Equatable {
         ifExists = request.destination.ifExists.rawValue
         checksum = request.checksum?.description
         priority = request.priority
+        rateLimit = request.rateLimit
         session = record.session
+        isAttended = record.session.map { _ in snapshot.isAttended }
         attempts = record.attempts.map(Attempt.init)
         error = StateText.error(record.state).map(ErrorDocument.init)
         created = record.created

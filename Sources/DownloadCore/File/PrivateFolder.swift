@@ -1,10 +1,9 @@
-import DownloadCore
 import Foundation
 
 /// Folders that only their user may enter.
-enum PrivateFolder {
+package enum PrivateFolder {
     /// Makes `path` and its missing parents with mode 0700; one that is there already is left as it is.
-    static func make(_ path: String) throws(DownloadError) {
+    package static func make(_ path: String) throws(DownloadError) {
         if mkdir(path, 0o700) == 0 { return }
         let failure = errno
         switch failure {
@@ -16,6 +15,22 @@ enum PrivateFolder {
             try make(parent)
             if mkdir(path, 0o700) != 0, errno != EEXIST { throw unusable(path, message(errno)) }
         default: throw unusable(path, message(failure))
+        }
+    }
+
+    /// Refuses a folder of somebody else's; closes one of our own to others.
+    package static func secure(_ path: String) throws(DownloadError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw unusable(path, message(errno)) }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw unusable(path, message(errno)) }
+        guard information.st_uid == geteuid() else {
+            throw unusable(path, "belongs to another user (uid \(information.st_uid), and this is \(geteuid()))")
+        }
+        guard information.st_mode & 0o7777 != 0o700 else { return }
+        guard fchmod(descriptor, 0o700) == 0 else {
+            throw unusable(path, "others may enter it, and its mode cannot be changed: \(message(errno))")
         }
     }
 

@@ -1,0 +1,79 @@
+import DownloadCore
+import Synchronization
+
+/// The limiter of all engines of a transport: a limit holds for what they move together.
+final class SharedLimiter: Sendable {
+    let state = Mutex(BandwidthLimiter<ObjectIdentifier>())
+}
+
+/// An engine's own transfers that a rate limit holds back, and when to look at them again. Engine thread only.
+///
+/// While one is held back the engine looks every tick, so a limit that is raised or lifted needs to wake nobody: what
+/// is not held back reads the limit with its next piece.
+struct BandwidthGate {
+    private let limiter: SharedLimiter
+    private var held: [CurlTransfer] = []
+    /// Loop time in ms of the next `release`; nil while nothing is held back.
+    private(set) var deadline: Int64?
+
+    private static let tick: Int64 = 10
+
+    init(_ limiter: SharedLimiter) { self.limiter = limiter }
+
+    /// Books a piece for the transfer; false when it must wait until `release` returns it.
+    mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Bool {
+        guard transfer.request.isLimited else { return true }
+        transfer.isKnownToLimiter = true
+        let isAdmitted = limiter.state.withLock {
+            $0.take(count, for: ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
+        }
+        if !isAdmitted {
+            held.append(transfer)
+            if deadline == nil { deadline = now + Self.tick }
+        }
+        return isAdmitted
+    }
+
+    /// A booked piece was not taken after all.
+    func giveBack(_ count: Int, from transfer: CurlTransfer) {
+        guard transfer.isKnownToLimiter else { return }
+        limiter.state.withLock {
+            $0.giveBack(count, from: ObjectIdentifier(transfer), under: transfer.request.rateLimits)
+        }
+    }
+
+    /// Those that may go on, once it is time to look.
+    mutating func release(now: Int64) -> [CurlTransfer] {
+        guard let deadline, deadline <= now else { return [] }
+        var released: [CurlTransfer] = []
+        var waiting: [CurlTransfer] = []
+        limiter.state.withLock { limiter in
+            limiter.deal(now: now)
+            for transfer in held {
+                if limiter.isWaiting(ObjectIdentifier(transfer)) {
+                    waiting.append(transfer)
+                } else {
+                    released.append(transfer)
+                }
+            }
+        }
+        held = waiting
+        self.deadline = waiting.isEmpty ? nil : now + Self.tick
+        return released
+    }
+
+    /// The transfer has ended.
+    mutating func forget(_ transfer: CurlTransfer, now: Int64) {
+        guard transfer.isKnownToLimiter else { return }
+        limiter.state.withLock {
+            $0.forget(ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
+        }
+        held.removeAll { $0 === transfer }
+        if held.isEmpty { deadline = nil }
+    }
+}
+
+extension TransferRequest {
+    /// At this moment: limits change.
+    var isLimited: Bool { rateLimits.contains { $0.bytesPerSecond != nil } }
+}

@@ -1,0 +1,165 @@
+/// The downloads of a store as a command sees them: each question goes to the session that works on a download, and
+/// what nobody works on is dealt with here. The command cannot tell the difference.
+public final class DownloadRouter: DownloadService {
+    /// The session of this process.
+    public let local: SessionManager
+    private let directory: any SessionDirectory
+
+    package init(local: SessionManager, directory: any SessionDirectory) {
+        self.local = local
+        self.directory = directory
+    }
+
+    /// The background session, started if need be.
+    public func background() async throws -> any DownloadService { try await directory.startBackground() }
+
+    /// What every live session says of itself; those that do not answer come as errors.
+    public func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
+        var answers: [(String, Result<SessionStatus, any Error>)] = []
+        for identifier in directory.liveSessions() {
+            do {
+                answers.append((identifier, .success(try await directory.connect(to: identifier).status())))
+            } catch DownloadError.sessionUnavailable(.notRunning) {
+                continue
+            } catch {
+                answers.append((identifier, .failure(error)))
+            }
+        }
+        return answers
+    }
+
+    // MARK: By owner
+
+    public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await route(ids, Self.owner) { service, ids in
+            try await service.change(ids, change)
+        } id: {
+            $0.snapshot.id
+        }
+    }
+
+    public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        _ = try await route(ids, Self.owner) { service, ids in
+            try await service.remove(ids, deletesFile: deletesFile)
+            return ids
+        } id: {
+            $0
+        }
+    }
+
+    /// What its session still works on goes on there, what belongs to the background session in that, the rest here.
+    public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try await route(ids) { record, owner in
+            if let owner { return owner }
+            let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
+            return record.state != .completed && (isOfBackground || overrides.inBackground) ? .background : .here
+        } perform: { service, ids in
+            let claimed = try await service.resume(ids, overrides: overrides)
+            if service is SessionManager { return claimed }
+            return claimed.map { if case .claimed(let record) = $0 { .running(record) } else { $0 } }
+        } id: {
+            $0.record.id
+        }
+    }
+
+    private enum Place: Hashable {
+        case here
+        case session(String)
+        case background
+    }
+
+    private static let owner: @Sendable (DownloadRecord, Place?) -> Place = { _, owner in owner ?? .here }
+
+    /// Asks each session for its share, and again where a download changed hands meanwhile.
+    /// - Parameter place: where a download is dealt with, given its live owner.
+    private func route<Answer: Sendable>(
+        _ ids: [DownloadID], _ place: (DownloadRecord, Place?) -> Place,
+        perform: (any DownloadService, [DownloadID]) async throws -> [Answer], id: (Answer) -> DownloadID
+    ) async throws -> [Answer] {
+        var answers: [DownloadID: Answer] = [:]
+        var left = ids.firstOccurrences
+        var attempt = 0
+        while !left.isEmpty {
+            attempt += 1
+            let records = try await local.snapshots(.ids(left)).map(\.record)
+            let shares = Dictionary(grouping: records) { place($0, owner(of: $0)) }
+            for (place, records) in shares {
+                do {
+                    let service = try await service(at: place)
+                    for answer in try await perform(service, records.map(\.id)) { answers[id(answer)] = answer }
+                } catch DownloadError.sessionUnavailable(let failure) where attempt < Self.attempts && failure.isMove {
+                    continue
+                }
+            }
+            left = left.filter { answers[$0] == nil }
+        }
+        return ids.firstOccurrences.compactMap { answers[$0] }
+    }
+
+    private static let attempts = 5
+
+    /// The live session, other than our own, that works on it or holds it paused.
+    private func owner(of record: DownloadRecord) -> Place? {
+        guard let session = record.session, session != local.identifier,
+            record.state.kind.isActive || record.state.kind == .paused, directory.isAlive(session)
+        else { return nil }
+        return .session(session)
+    }
+
+    private func service(at place: Place) async throws -> any DownloadService {
+        switch place {
+        case .here: local
+        case .session(let identifier): try await directory.connect(to: identifier)
+        case .background: try await directory.startBackground()
+        }
+    }
+
+    // MARK: Here
+
+    public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await local.add(requests) }
+
+    public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try await local.snapshots(selection)
+    }
+
+    public func progress() async -> [DownloadProgress] { await local.progress() }
+
+    public func events() async -> AsyncStream<DownloadEvent> { await local.events() }
+
+    public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        try await local.log(since: cursor)
+    }
+
+    public func status() async throws -> SessionStatus { try await local.status() }
+
+    /// Every live session.
+    public func configure(_ settings: SessionSettings) async throws {
+        try await local.configure(settings)
+        for identifier in directory.liveSessions() where identifier != local.identifier {
+            do {
+                try await directory.connect(to: identifier).configure(settings)
+            } catch DownloadError.sessionUnavailable(.notRunning) {
+                continue
+            }
+        }
+    }
+
+    public func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }
+
+    public func pauseAll(_ reason: DownloadState.PauseReason) async { await local.pauseAll(reason) }
+
+    public func close() async {
+        await local.close()
+        directory.close()
+    }
+}
+
+extension SessionFailure {
+    /// The download is somewhere else than it was a moment ago.
+    fileprivate var isMove: Bool {
+        switch self {
+        case .ownedElsewhere, .notRunning, .shuttingDown: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Reads the store's log of events, whoever writes it: first what is there, then what comes. For one reader at a time.
+actor EventLogReader {
+    private let store: any DownloadStore
+    private var cursor: EventCursor
+    private var waiting: ArraySlice<LogEntry> = []
+    /// The last event when reading began: those up to it are the replay; nil once that is over.
+    private var replayEnd: EventCursor?
+
+    private static let batch = 500
+    /// Between two looks at a log in which nothing happens. Other processes write it, too: nobody tells us.
+    private static let interval = Duration.milliseconds(100)
+
+    /// - Parameter cursor: nil begins with what happens from now on.
+    init(store: any DownloadStore, since cursor: EventCursor?) async throws {
+        self.store = store
+        let bounds = try await store.eventBounds()
+        let start = min(cursor ?? bounds.last, bounds.last)
+        self.cursor = start
+        replayEnd = bounds.last
+        if start < bounds.dropped {
+            waiting = [.didLoseEvents(upTo: bounds.dropped)]
+            self.cursor = bounds.dropped
+        }
+    }
+
+    /// Nil when the store is closed or the reader cancelled.
+    func next() async throws -> LogEntry? {
+        while waiting.isEmpty {
+            if Task.isCancelled { return nil }
+            do {
+                try await read()
+            } catch DownloadError.sessionUnavailable(.shuttingDown) {
+                return nil
+            }
+            // Only cancellation ends the pause early.
+            if waiting.isEmpty { try? await Task.sleep(for: Self.interval) }
+        }
+        return waiting.popFirst()
+    }
+
+    private func read() async throws {
+        let events = try await store.events(after: cursor, limit: Self.batch)
+        for event in events {
+            finishReplay(before: event.cursor)
+            waiting.append(.event(event))
+            cursor = event.cursor
+        }
+        if events.count < Self.batch { finishReplay(before: .max) }
+    }
+
+    private func finishReplay(before next: EventCursor) {
+        guard let end = replayEnd, next > end else { return }
+        waiting.append(.didFinishEvents(max(cursor, end)))
+        replayEnd = nil
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+
+/// What may be asked of a session, by its own process or another.
+extension SessionManager {
+    public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        try begin()
+        let added = try await store.add(requests, session: identifier)
+        for download in added where download.kind != .joined {
+            held[download.record.id] = nil
+            broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
+            secrets.keep(download.record)
+            offer(download.record)
+        }
+        await fill()
+        return added
+    }
+
+    public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        try begin()
+        for id in ids {
+            if let entry = entries[id], entry.wish != nil { await waitUntilOver(id, entry.control) }
+        }
+        try await store.releaseDeadSessions()
+        let claimed = try await store.claim(ids, session: identifier)
+        for case .claimed(var record) in claimed {
+            held[record.id] = nil
+            secrets.restore(&record)
+            record.request = overrides.applied(to: record.request)
+            secrets.keep(record)
+            broadcaster.send(.didResume(DownloadSnapshot(record: record)))
+            offer(record)
+        }
+        await fill()
+        return claimed
+    }
+
+    public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await store.releaseDeadSessions()
+        let ids = ids.firstOccurrences
+        let before = try await store.records(.ids(ids))
+        let idle = before.filter { entries[$0.id] == nil }
+        var changed = try await changeIdle(idle, change)
+        for record in before where !idle.contains(where: { $0.id == record.id }) {
+            if try await changeRunning(record, change) { changed.insert(record.id) }
+        }
+        await fill()
+        return try await snapshots(.ids(ids)).map {
+            ChangedDownload(snapshot: $0, didChange: changed.contains($0.id))
+        }
+    }
+
+    public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+        _ = try await store.records(.ids(ids))
+        let running = ids.compactMap { id in entries[id].map { (id, $0.control) } }
+        for (id, _) in running { stop(id, .remove) }
+        for (id, control) in running { await waitUntilOver(id, control) }
+        let withheld = withhold(ids)
+        let removed: [DownloadRecord]
+        do {
+            removed = try await store.remove(ids, session: identifier)
+        } catch {
+            release(ids, back: withheld)
+            throw error
+        }
+        release(ids)
+        for record in removed {
+            held[record.id] = nil
+            retries[record.id] = nil
+            broadcaster.send(.didRemove(DownloadSnapshot(record: record)))
+        }
+        for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
+        await fill()
+    }
+
+    // MARK: Questions
+
+    public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        try await store.releaseDeadSessions()
+        var attended: [String: Bool] = [identifier: context != nil]
+        return try await store.records(selection).map { record in
+            var snapshot =
+                entries[record.id].map { entry in
+                    DownloadSnapshot(
+                        record: entry.control.record,
+                        progress: entry.control.progress(id: record.id, state: entry.record.state))
+                } ?? DownloadSnapshot(record: record)
+            if let session = record.session {
+                let lives = attended[session] ?? parts.isAlive(session)
+                attended[session] = lives
+                snapshot.isAttended = lives
+                if !lives { snapshot.record.leaveForeground() }
+            } else {
+                snapshot.isAttended = false
+            }
+            return snapshot
+        }
+    }
+
+    public func progress() -> [DownloadProgress] {
+        entries.values.map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
+            + held.values.map { DownloadSnapshot(record: $0).progress }
+    }
+
+    public func events() -> AsyncStream<DownloadEvent> { broadcaster.stream() }
+
+    public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        let reader = try await EventLogReader(store: store, since: cursor)
+        return AsyncThrowingStream { try await reader.next() }
+    }
+
+    public func status() async throws -> SessionStatus {
+        let states = entries.values.map(\.record.state.kind)
+        return SessionStatus(
+            identifier: identifier, pid: getpid(), version: parts.version, started: started,
+            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
+            queued: try await store.queuedCount(session: identifier),
+            settings: SessionSettings(
+                maxConcurrent: scheduler.maxConcurrent, maxPerHost: scheduler.maxPerOrigin,
+                rateLimit: rateLimit.bytesPerSecond),
+            isFinishing: isFinishing)
+    }
+
+    // MARK: The session itself
+
+    public func configure(_ settings: SessionSettings) async throws {
+        if let limit = settings.maxConcurrent { scheduler.maxConcurrent = limit }
+        if let limit = settings.maxPerHost { scheduler.maxPerOrigin = limit }
+        if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
+        await fill()
+    }
+
+    public func shutdown(_ mode: ShutdownMode) async throws { shutdownRequest.yield(mode) }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// The newest events of a store that ends with the process.
+struct InMemoryEventLog {
+    private var events: [LoggedEvent] = []
+    private var last: EventCursor = 0
+
+    private static let capacity = 10_000
+
+    var bounds: (dropped: EventCursor, last: EventCursor) { (last - EventCursor(events.count), last) }
+
+    func events(after cursor: EventCursor, limit: Int) -> [LoggedEvent] {
+        let seen = max(0, min(cursor, last) - bounds.dropped)
+        return Array(events.dropFirst(Int(seen)).prefix(max(0, limit)))
+    }
+
+    mutating func drop(keeping count: Int) {
+        events.removeFirst(max(0, events.count - max(0, count)))
+    }
+
+    /// Tells what became of `old`, or that there was none: first of the state, then of the request.
+    mutating func note(_ record: DownloadRecord, after old: DownloadRecord?) {
+        guard let old else { return append(.added, record) }
+        let isMoved = old.request.url != record.request.url || old.request.priority != record.request.priority
+        var unmoved = record
+        unmoved.request.url = old.request.url
+        if old.state.kind != record.state.kind {
+            append(LoggedEvent.Kind(record.state.kind), unmoved, session: record.session ?? old.session)
+        } else if record.state == .running, record.received < old.received {
+            append(.restarted, unmoved)
+        }
+        if isMoved { append(.changed, record) }
+    }
+
+    mutating func noteRemoval(of old: DownloadRecord) { append(.removed, old, session: old.session) }
+
+    private mutating func append(_ kind: LoggedEvent.Kind, _ record: DownloadRecord, session: String? = nil) {
+        let progress = DownloadSnapshot(record: record).progress
+        last += 1
+        events.append(
+            LoggedEvent(
+                cursor: last, time: Date(), kind: kind, id: record.id, name: progress.name,
+                url: record.request.url.string, session: session ?? record.session,
+                state: kind == .removed ? nil : record.state, received: progress.received, total: progress.total))
+        // Rarely, so that it costs nothing.
+        if events.count >= 2 * Self.capacity { drop(keeping: Self.capacity) }
+    }
+}
+
+extension LoggedEvent.Kind {
+    /// What it is called when a download comes to be in this state.
+    init(_ state: DownloadState.Kind) {
+        self =
+            switch state {
+            case .queued: .resumed
+            case .running: .started
+            case .waiting: .waiting
+            case .paused: .paused
+            case .completed: .completed
+            case .failed: .failed
+            case .cancelled: .cancelled
+            }
+    }
+}

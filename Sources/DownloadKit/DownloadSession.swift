@@ -1,0 +1,99 @@
+import CurlTransport
+import DownloadControl
+import DownloadCore
+import DownloadStorage
+import Foundation
+
+/// The front door.
+public enum DownloadSession {
+    /// dlm's version, as `dlm --version` and the user agent tell it.
+    public static let version = "0.1.0"
+
+    /// The downloads of a store, with a session of this process for those that are to run here. Threads, the session's
+    /// lock and its socket are made when the first download needs them.
+    /// - Parameters:
+    ///   - startBackground: starts the background session, and returns when it answers.
+    ///   - notice: takes what went wrong and is nobody's answer, for people.
+    /// - Throws: ``DownloadError`` when the store cannot be opened.
+    public static func open(
+        _ configuration: SessionConfiguration, startBackground: (@Sendable () async throws -> Void)? = nil,
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> DownloadRouter {
+        let registry = SessionRegistry(stateFolder: configuration.stateFolder)
+        let manager = try manager(configuration, registry, listener: nil, notice)
+        Task {
+            for await mode in manager.shutdownRequests {
+                if mode == .finish { await manager.finish() }
+                await manager.pauseAll(.terminate)
+                await manager.close()
+            }
+        }
+        return DownloadRouter(
+            local: manager,
+            directory: StoreSessions(registry, configuration.stateFolder, startBackground: startBackground))
+    }
+
+    /// The background session itself, which goes on where its predecessor stopped. Whoever opens it obeys its
+    /// ``SessionManager/shutdownRequests``.
+    /// - Parameter listener: a listening socket that somebody else made (sd_listen_fds(3)).
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when one runs already.
+    public static func openBackground(
+        _ configuration: SessionConfiguration, listener: Int32? = nil,
+        notice: @escaping @Sendable (String) -> Void = { _ in }
+    ) async throws -> SessionManager {
+        let registry = SessionRegistry(stateFolder: configuration.stateFolder)
+        let manager = try manager(configuration, registry, listener: listener, notice)
+        do {
+            try await manager.start()
+        } catch {
+            await manager.close()
+            throw error
+        }
+        return manager
+    }
+
+    /// The sessions of a store, without opening it: who lives, and how to speak to them.
+    public static func sessions(stateFolder: String) -> any SessionDirectory {
+        StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
+    }
+
+    private static func manager(
+        _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
+        _ notice: @escaping @Sendable (String) -> Void
+    ) throws -> SessionManager {
+        let identifier = identifier(of: configuration.kind)
+        let isRecorded = configuration.kind != .ephemeral
+        let store: any DownloadStore =
+            isRecorded
+            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive)
+            : InMemoryDownloadStore()
+        let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
+        let parts = SessionManager.Parts(
+            store: store, identifier: identifier, version: version,
+            start: {
+                if isRecorded, try !registry.register(identifier) {
+                    throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
+                }
+                return try CurlTransport(environment: ProcessInfo.processInfo.environment)
+            },
+            end: { if isRecorded { registry.unregister(identifier) } },
+            serve: { service in
+                guard isRecorded else { return {} }
+                let server = try await ControlServer.start(service, at: location, listener: listener)
+                return { await server.stop() }
+            },
+            isAlive: registry.isAlive, notice: notice)
+        return SessionManager(
+            parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
+            rateLimit: configuration.rateLimit, historyAge: configuration.historyAge)
+    }
+
+    /// A foreground session is never asked for by name: the process and a random part make it unique.
+    private static func identifier(of kind: SessionConfiguration.Kind) -> String {
+        switch kind {
+        case .foreground, .ephemeral:
+            "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
+        case .background(let identifier): identifier
+        }
+    }
+}

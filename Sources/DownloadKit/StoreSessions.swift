@@ -1,0 +1,79 @@
+import CurlTransport
+import DownloadControl
+import DownloadCore
+import DownloadStorage
+import Foundation
+import Synchronization
+
+/// The sessions of one store, found by their locks and spoken to through their sockets.
+final class StoreSessions: SessionDirectory {
+    private let registry: SessionRegistry
+    private let stateFolder: String
+    private let start: (@Sendable () async throws -> Void)?
+    /// Made with the first question.
+    private let transport = Mutex<(any Transport)?>(nil)
+
+    /// A session has its lock a moment before it has its socket, and for a moment after.
+    private static let patience = Duration.seconds(5)
+
+    init(
+        _ registry: SessionRegistry, _ stateFolder: String,
+        startBackground: (@Sendable () async throws -> Void)?
+    ) {
+        self.registry = registry
+        self.stateFolder = stateFolder
+        start = startBackground
+    }
+
+    func isAlive(_ identifier: String) -> Bool { registry.isAlive(identifier) }
+
+    func liveSessions() -> [String] { registry.liveSessions() }
+
+    func connect(to identifier: String) async throws -> any DownloadService {
+        let client = try client(of: identifier)
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                _ = try await client.hello()
+                return client
+            } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
+                guard ContinuousClock.now < deadline else {
+                    throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it has no socket"))
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
+    func startBackground() async throws -> any DownloadService {
+        let identifier = SessionIdentifier.background
+        do {
+            // Also wakes one that systemd starts when its socket is asked.
+            return try await connect(to: identifier)
+        } catch DownloadError.sessionUnavailable(.notRunning) {
+            guard let start else { throw DownloadError.sessionUnavailable(.notRunning(identifier)) }
+            try await start()
+            return try await connect(to: identifier)
+        }
+    }
+
+    func close() {
+        let transport = transport.withLock { transport in
+            defer { transport = nil }
+            return transport
+        }
+        transport?.shutdown()
+    }
+
+    private func client(of identifier: String) throws -> ControlClient {
+        let transport = try transport.withLock { transport in
+            if let transport { return transport }
+            let new: any Transport = try CurlTransport(environment: [:])
+            transport = new
+            return new
+        }
+        return ControlClient(
+            transport: transport,
+            location: SessionLocation(stateFolder: stateFolder, identifier: identifier))
+    }
+}

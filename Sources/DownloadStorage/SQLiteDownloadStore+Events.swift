@@ -1,0 +1,88 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// The log that the triggers of the schema write.
+extension SQLiteDownloadStore {
+    package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
+        try await perform { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT \(EventReader.columns) FROM event WHERE seq > ? ORDER BY seq")
+            let rows = try Row.fetchCursor(statement, arguments: [cursor])
+            var events: [LoggedEvent] = []
+            while events.count < limit, let row = try rows.next() {
+                if let event = EventReader(row: row).event() { events.append(event) }
+            }
+            return events
+        }
+    }
+
+    package func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {
+        try await perform(Self.bounds)
+    }
+
+    package func dropEvents(keeping count: Int) async throws {
+        // Step by step, for others wait meanwhile.
+        var isDone = false
+        while !isDone {
+            isDone = try await write { db in
+                let bounds = try Self.bounds(db)
+                let end = bounds.last - EventCursor(max(0, count))
+                let step = min(end, bounds.dropped + Self.droppedAtOnce)
+                if step <= bounds.dropped { return true }
+                try db.cachedStatement(sql: "DELETE FROM event WHERE seq <= ?").execute(arguments: [step])
+                return step == end
+            }
+        }
+    }
+
+    private static let droppedAtOnce: EventCursor = 20_000
+
+    @Sendable private static func bounds(_ db: Database) throws -> (dropped: EventCursor, last: EventCursor) {
+        let statement = try db.cachedStatement(
+            sql: "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'), (SELECT min(seq) FROM event)")
+        guard let row = try Row.fetchOne(statement) else { return (0, 0) }
+        let last: EventCursor = row[0] ?? 0
+        let first: EventCursor? = row[1]
+        return (first.map { $0 - 1 } ?? last, last)
+    }
+}
+
+/// Reads one row of the log without trusting it.
+private struct EventReader {
+    private enum Column: Int, CaseIterable {
+        case seq, time, kind, download, name, url, session, state, stateDetail, received, total
+    }
+
+    static let columns = Column.allCases.map { "\($0)" }.joined(separator: ", ")
+
+    let row: Row
+
+    /// Nil when it does not say what happened to which download; what else cannot be read is left out.
+    func event() -> LoggedEvent? {
+        guard let cursor: EventCursor = value(.seq), let id: DownloadID = value(.download),
+            let word: String = value(.kind), let kind = LoggedEvent.Kind(rawValue: word)
+        else { return nil }
+        let url: String = value(.url) ?? ""
+        return LoggedEvent(
+            cursor: cursor, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
+            name: value(.name) ?? name(from: url), url: url, session: value(.session), state: state(),
+            received: value(.received) ?? 0, total: value(.total))
+    }
+
+    private func value<Value: DatabaseValueConvertible>(_ column: Column) -> Value? {
+        Value.fromDatabaseValue(row[column.rawValue])
+    }
+
+    /// As ``DownloadRecord/displayName`` has it.
+    private func name(from url: String) -> String {
+        guard case .success(let parsed) = SourceURL.parse(url) else { return url }
+        return FileNaming.name(fromPath: parsed.url.path) ?? parsed.url.host
+    }
+
+    private func state() -> DownloadState? {
+        guard let word: String = value(.state), let kind = DownloadState.Kind(rawValue: word) else { return nil }
+        let detail: String? = value(.stateDetail)
+        return DownloadState(kind, detail: detail.flatMap { try? JSONText.decode(DownloadState.self, $0) })
+    }
+}

@@ -1,0 +1,25 @@
+import DownloadCore
+import GRDB
+
+extension SQLiteDownloadStore {
+    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+        // "/" is followed by "0": a range of the text says what LIKE would say with escapes.
+        let condition = prefixes.map { _ in "AND NOT (url >= ? AND url < ?)" }.joined(separator: " ")
+        let bounds = prefixes.flatMap { [$0, $0.dropLast() + "0"] }
+        return try await perform { [self] db in
+            let rows = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT \(RowReader.columns) FROM download
+                    WHERE \(Self.isQueued) AND session = ? \(condition)
+                    ORDER BY priority DESC, id
+                    """, arguments: StatementArguments([session] + bounds))
+            var records: [DownloadRecord] = []
+            while records.count < limit, let row = try rows.next() {
+                let stored = try StoredDownload(row, coder: coder)
+                if stored.damage == nil { records.append(stored.record) }
+            }
+            return records
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import DownloadKit
+
+/// How the background session works.
+struct DaemonOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("j"), .long],
+        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
+    var maxConcurrent: Int?
+
+    @Option(
+        help: ArgumentHelp("Of these, from one host; at first as many as run at all.", valueName: "n"))
+    var maxPerHost: Int?
+
+    @Option(
+        help: ArgumentHelp("Bytes per second for all together, such as 500k or 2M; none lifts it.", valueName: "rate"),
+        transform: ByteRate.init(argument:))
+    var limitRate: ByteRate?
+
+    func validate() throws {
+        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
+            throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
+        }
+        if let maxPerHost, !(1...1000).contains(maxPerHost) {
+            throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
+        }
+    }
+
+    /// What a session that works already is asked to change.
+    var settings: SessionSettings {
+        SessionSettings(
+            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, rateLimit: limitRate.map { $0.limit ?? 0 })
+    }
+
+    func apply(to configuration: inout SessionConfiguration) {
+        if let maxConcurrent {
+            configuration.maxConcurrent = maxConcurrent
+            configuration.maxPerHost = maxConcurrent
+        }
+        if let maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let limitRate { configuration.rateLimit = limitRate.limit }
+    }
+
+    /// The same, as a command line has them.
+    var arguments: [String] {
+        var words: [String] = []
+        if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
+        if let maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
+        if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
+        return words
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import DownloadKit
+
+extension Daemon {
+    /// `dlm daemon start`: makes sure that the background session runs.
+    struct Start: ContextCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Start the background session and return when it serves.",
+            discussion: """
+                One that runs already is given the options and left alone. It has no terminal and nothing else of the \
+                caller's but environment, umask and limits; what it says is in daemon.log in the state folder.
+                """)
+
+        @OptionGroup(title: "How") var options: DaemonOptions
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(in context: Context) async throws -> Int32 {
+            let session = try BackgroundSession(environment: context.environment)
+            let starter = BackgroundStarter(
+                session: session, environment: context.environment, arguments: options.arguments)
+            let (connected, isNew) = try await starter.start()
+            defer { session.directory.close() }
+            if connected.status.isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
+            var status = connected.status
+            if !isNew, options.settings != SessionSettings() {
+                try await connected.service.configure(options.settings)
+                status = try await connected.service.status()
+            }
+            if output.json {
+                context.console.print(DaemonDocument(status, socket: session.socket).json)
+            } else if !output.quiet {
+                let what = isNew ? "has started" : "is running"
+                context.console.report("the background session \(what) (pid \(status.pid))")
+            }
+            return 0
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import DownloadKit
+
+extension Daemon {
+    /// `dlm daemon status`: how the background session is.
+    struct Status: ContextCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show how the background session is; status 1 when it is not running.")
+
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        func run(in context: Context) async throws -> Int32 {
+            let session = try BackgroundSession(environment: context.environment)
+            defer { session.directory.close() }
+            let connected = try await session.connect()
+            let document =
+                connected.map { DaemonDocument($0.status, socket: session.socket) }
+                ?? DaemonDocument(socket: session.socket)
+            if output.json {
+                context.console.print(document.json)
+            } else if !output.quiet {
+                for line in DaemonText.lines(document) { context.console.print(line) }
+            }
+            return connected == nil ? 1 : 0
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import DownloadKit
+
+extension Daemon {
+    /// `dlm daemon stop`: ends the background session.
+    struct Stop: ContextCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "End the background session and return when it has ended.",
+            discussion: "What runs is paused and goes on at the next start. Success also when none is running.")
+
+        @Flag(help: "Let running downloads end first, however long it takes; nothing new is begun.")
+        var finish = false
+
+        @OptionGroup(title: "Output") var output: OutputOptions
+
+        private static let patience = Duration.seconds(30)
+
+        func run(in context: Context) async throws -> Int32 {
+            let session = try BackgroundSession(environment: context.environment)
+            defer { session.directory.close() }
+            guard let connected = try await session.connect() else {
+                tell(context, DaemonDocument(socket: session.socket), "is not running")
+                return 0
+            }
+            let process = ProcessWatch(connected.status.pid)
+            do {
+                try await connected.service.shutdown(finish ? .finish : .pause)
+            } catch let error as DownloadError {
+                // It may end faster than it answers.
+                if session.isAlive { throw error }
+            }
+            let hasEnded = try await session.waitForEnd(of: process, within: finish ? nil : Self.patience)
+            guard hasEnded else {
+                throw DownloadError.sessionUnavailable(
+                    .notAnswering(
+                        BackgroundSession.identifier,
+                        message: "asked to end, its process \(connected.status.pid) has not within "
+                            + "\(Self.patience.seconds) s"))
+            }
+            tell(context, DaemonDocument(socket: session.socket), "has ended")
+            return 0
+        }
+
+        private func tell(_ context: Context, _ document: DaemonDocument, _ what: String) {
+            if output.json {
+                context.console.print(document.json)
+            } else if !output.quiet {
+                context.console.report("the background session \(what)")
+            }
+        }
+    }
+}

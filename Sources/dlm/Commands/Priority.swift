@@ -1,0 +1,53 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// `dlm priority N ID...`: which of the waiting downloads start earlier.
+struct Priority: ContextCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let downloads start earlier or later.",
+        discussion: """
+            N is 0 unless given; higher starts earlier, and -5 later. What runs already goes on. --all means everything \
+            that is not finished.
+            """)
+
+    // A negative number looks like an option to the parser: what it does not know comes here.
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp("The priority, then downloads by number, such as 3 or 5-8.", valueName: "n> <id"))
+    var words: [String]
+
+    @OptionGroup var group: GroupOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws { _ = try parsed() }
+
+    func run(in context: Context) async throws -> Int32 {
+        let (priority, chosen) = try parsed()
+        return try await Changing(context: context, output: output, event: "changed")
+            .apply(.priority(priority), to: chosen) { snapshot in
+                snapshot.record.request.priority == priority ? "has priority \(priority) already" : "left as it is"
+            }
+    }
+
+    private func parsed() throws -> (priority: Int, chosen: Chosen) {
+        if let option = words.first(where: { $0.hasPrefix("-") && Int($0) == nil }) {
+            throw ValidationError("Unknown option '\(option)'")
+        }
+        guard let first = words.first, let priority = Int(first), abs(priority) <= Self.largest else {
+            throw ValidationError("the value '\(words.first ?? "")' is no priority; give a number such as 5 or -5")
+        }
+        let ranges = try words.dropFirst().map { word in
+            do {
+                return try IDRange(argument: word)
+            } catch {
+                throw ValidationError("the value '\(word)' is invalid for '<id>': \(error)")
+            }
+        }
+        guard ranges.isEmpty != group.isEmpty else { throw ValidationError(GroupOptions.choice) }
+        let states = group.state.isEmpty ? List.unfinished : Set(group.state)
+        return (priority, ranges.isEmpty ? .states(states) : .ids(ranges.ids))
+    }
+
+    private static let largest = 1_000_000
+}

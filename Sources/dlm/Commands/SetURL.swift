@@ -1,0 +1,34 @@
+import ArgumentParser
+import DownloadKit
+
+/// `dlm set-url ID URL`: the same file from another address.
+struct SetURL: ContextCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-url",
+        abstract: "Go on with a download from another URL.",
+        discussion: """
+            For links that expire. What was fetched is kept, and compared with what the new address has: another file \
+            is never mixed in. Secrets given for one host are not sent to another.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The download by number.", valueName: "id"), transform: IDRange.init(argument:))
+    var id: IDRange
+
+    @Argument(help: ArgumentHelp("The new address: http or https.", valueName: "url"))
+    var url: String
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws {
+        if id.ids.count != 1 { throw ValidationError("give one download; each needs a URL of its own") }
+    }
+
+    func run(in context: Context) async throws -> Int32 {
+        let (address, credential) = try RequestMaker.address(url).get()
+        return try await Changing(context: context, output: output, event: "changed")
+            .apply(.url(address, credential), to: .ids([id.ids.lowerBound])) { snapshot in
+                snapshot.record.state == .completed ? "completed already" : "has that URL already"
+            }
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import DownloadKit
+
+/// `dlm wait ID...`: returns when downloads are finished, whoever runs them.
+struct Wait: ContextCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Wait until downloads are finished, and end with their status.",
+        discussion: """
+            Prints the paths of the finished files. It does not matter who runs them, nor whether that is restarted \
+            meanwhile; paused ones are waited for. --all means everything that is not finished.
+            """)
+
+    @OptionGroup var selection: SelectionOptions
+
+    @Flag(help: "Until the first of them is finished.")
+    var any = false
+
+    @Option(
+        help: ArgumentHelp("Give up after so long, with status 1.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var timeout: Seconds?
+
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func validate() throws { try selection.require() }
+
+    func run(in context: Context) async throws -> Int32 {
+        try await context.withService { service in
+            let ids = try await service.ids(of: selection.chosen(all: List.unfinished))
+            let following = Following(
+                context, output, .none, tellsStanding: context.console.errorsAreTerminal)
+            return try await following.follow(service, for: .watch(any: any), limit: timeout) { follower in
+                follower.watch(ids)
+            }
+        }
+    }
+}

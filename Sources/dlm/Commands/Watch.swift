@@ -1,0 +1,27 @@
+import ArgumentParser
+import DownloadKit
+
+/// `dlm watch [ID...]`: shows what runs, wherever it runs.
+struct Watch: ContextCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the progress of downloads, wherever they run.",
+        discussion: """
+            Without downloads, everything that runs is shown, also what is added later, until nothing runs any more. \
+            Ends with the status of what has ended meanwhile. Ctrl-C leaves the downloads alone.
+            """)
+
+    @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Output") var progress: ProgressOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run(in context: Context) async throws -> Int32 {
+        try await context.withService { service in
+            let ids = selection.isEmpty ? [] : try await service.ids(of: selection.chosen(all: List.unfinished))
+            let following = Following(context, output, progress.progress, auto: output.json ? .none : .plain)
+            let purpose: Follower.Purpose = selection.isEmpty ? .watchAll : .watch(any: false)
+            return try await following.follow(service, for: purpose) { follower in
+                if !ids.isEmpty { follower.watch(ids) }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import DownloadKit
+
+/// Hands downloads to the background session and tells their ids; a list of any length takes no more memory than a part.
+struct BackgroundHandover {
+    let service: any DownloadService
+    let console: Console
+    let options: OutputOptions
+    private(set) var statuses: Set<Int32> = []
+
+    init(_ service: any DownloadService, console: Console, options: OutputOptions) {
+        self.service = service
+        self.console = console
+        self.options = options
+    }
+
+    /// 0, the status of the one kind of failure, or 1 for several kinds.
+    var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+
+    func add(_ requests: [DownloadRequest]) async throws {
+        guard !requests.isEmpty else { return }
+        for download in try await service.add(requests) {
+            let snapshot = DownloadSnapshot(record: download.record)
+            if options.json {
+                console.print(EventDocument(download.kind == .joined ? "joined" : "added", snapshot).json)
+            } else if !options.quiet {
+                console.print("\(snapshot.id)")
+            }
+            guard options.verbose > 0, !options.quiet else { continue }
+            let verb = download.kind == .joined ? "joined" : "added"
+            console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
+        }
+    }
+
+    /// Something that never became a download.
+    mutating func reject(_ document: RejectedDocument) {
+        console.report(document.text)
+        if options.json { console.print(document.json) }
+        statuses.insert(document.exitStatus)
+    }
+}

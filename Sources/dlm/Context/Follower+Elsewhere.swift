@@ -1,0 +1,189 @@
+import DownloadKit
+import Foundation
+import Synchronization
+
+/// What other processes do: the store's log tells what happened, and only what is shown at work is looked at again.
+extension Follower {
+    /// Downloads that are looked at again and again.
+    private static let looks = 64
+
+    /// Seconds between two looks. A process that died is noticed by a look, too.
+    private var pause: Double {
+        switch (display.mode, purpose.isWatch) {
+        case (.bar, _): 0.25
+        case (_, false), (.plain, _): 1
+        case (.none, true): 5
+        }
+    }
+
+    func beginLooking(at ids: [DownloadID]) async {
+        logWish.finish()
+        // Until the log is open, what happens could be missed between the look and the log.
+        if isLogOpen.load(ordering: .relaxed) { await look(at: ids) }
+    }
+
+    func readLog() async {
+        for await _ in logWishes {}
+        guard !Task.isCancelled else { return }
+        do {
+            let log = try await service.log(since: nil)
+            inbox.yield(.logOpened)
+            async let _ = look()
+            for try await entry in log { inbox.yield(.logged(entry)) }
+            inbox.yield(.serviceEnded)
+        } catch {
+            inbox.yield(.cannotRead(error))
+        }
+    }
+
+    func logOpened() async throws {
+        isLogOpen.store(true, ordering: .relaxed)
+        if case .watchAll = purpose { try await joinAll() }
+        await look(at: ledger.withLock { $0.elsewhere.sorted() })
+        try await rest()
+    }
+
+    func logged(_ entry: LogEntry) async throws {
+        switch entry {
+        case .didFinishEvents: return
+        case .didLoseEvents: await look(at: ledger.withLock { $0.elsewhere.sorted() })
+        case .event(let event):
+            if case .watchAll = purpose, event.kind == .started {
+                ledger.withLock { $0.expect(event.id, .elsewhere) }
+            }
+            let isFollowed = ledger.withLock { $0.elsewhere.contains(event.id) && !$0.isInterrupted }
+            if isFollowed { await followed(event) }
+        }
+        try await rest()
+    }
+
+    private func followed(_ event: LoggedEvent) async {
+        switch event.kind {
+        case .removed: removed(event.id, EventDocument(event))
+        // The last word needs all of the record.
+        case .completed, .failed, .cancelled: await look(at: [event.id])
+        case .started, .resumed, .waiting, .restarted, .paused, .added, .changed:
+            narrator.tell(event)
+            if let state = event.state { await moved(event, to: state) }
+        }
+    }
+
+    private func moved(_ event: LoggedEvent, to state: DownloadState) async {
+        ledger.withLock { $0.see(event.id, isAtWork: [.running, .waiting].contains(state.kind)) }
+        let progress = DownloadProgress(
+            id: event.id, name: event.name, state: state, received: event.received, total: event.total)
+        if state.kind == .paused {
+            if event.session == nil, state != .paused(.user), !purpose.isWatch { return await look(at: [event.id]) }
+            stands(progress, isInterrupted: event.session != nil && state != .paused(.user))
+        } else if state.kind.isActive {
+            display.update(progress)
+            goOn(event.id, event.name)
+        }
+    }
+
+    /// Looks again and again at the downloads of other processes that are at work.
+    private func look() async {
+        while !Task.isCancelled {
+            let ids = ledger.withLock { $0.looks(limit: Self.looks) }
+            do {
+                inbox.yield(.looked(ids.isEmpty ? [] : try await service.snapshots(.ids(ids))))
+            } catch DownloadError.noSuchDownload(let id) {
+                inbox.yield(.lost([id], DownloadError.noSuchDownload(id)))
+            } catch {
+                inbox.yield(.lost(ids, error))
+            }
+            // Only cancellation ends the pause early, and the loop with it.
+            try? await Task.sleep(for: .seconds(pause))
+        }
+    }
+
+    private func look(at ids: [DownloadID]) async {
+        for part in ids.parts(of: Self.chunk) {
+            var left = part
+            while !left.isEmpty {
+                do {
+                    await looked(try await service.snapshots(.ids(left)))
+                    left = []
+                } catch {
+                    guard case DownloadError.noSuchDownload(let id) = error, left.contains(id) else {
+                        for id in left { lost(id, error) }
+                        break
+                    }
+                    lost(id, error)
+                    left.removeAll { $0 == id }
+                }
+            }
+        }
+    }
+
+    func looked(_ snapshots: [DownloadSnapshot]) async {
+        var orphans: [DownloadID] = []
+        for snapshot in snapshots {
+            guard ledger.withLock({ $0.elsewhere.contains(snapshot.id) && !$0.isInterrupted }) else { continue }
+            let isAtWork = snapshot.isAttended && [.running, .waiting].contains(snapshot.record.state.kind)
+            ledger.withLock { $0.see(snapshot.id, isAtWork: isAtWork) }
+            switch snapshot.record.state {
+            case .completed, .failed, .cancelled: end(snapshot)
+            case .paused(.user): stands(snapshot.progress, isInterrupted: false)
+            case .paused, .queued, .running, .waiting:
+                if snapshot.record.session == nil, !purpose.isWatch {
+                    display.update(snapshot.progress)
+                    orphans.append(snapshot.id)
+                } else if snapshot.isAttended, snapshot.record.state.kind.isActive {
+                    display.update(snapshot.progress)
+                    goOn(snapshot.id, snapshot.record.displayName)
+                } else {
+                    stands(snapshot.progress, isInterrupted: Idleness.isInterrupted(snapshot))
+                }
+            }
+        }
+        if !orphans.isEmpty { await takeOver(orphans) }
+    }
+
+    private func stands(_ progress: DownloadProgress, isInterrupted: Bool) {
+        stand(progress.id, progress.name, isInterrupted: isInterrupted)
+        if case .watchAll = purpose {
+            display.forget(progress.id)
+            ledger.withLock { $0.drop(progress.id) }
+        } else {
+            display.update(progress)
+        }
+    }
+
+    /// Their process is gone: they go on here.
+    private func takeOver(_ ids: [DownloadID]) async {
+        guard case .get(let overrides) = purpose else { return }
+        do {
+            for download in try await service.resume(ids, overrides: overrides) {
+                switch download {
+                case .claimed(let record): ledger.withLock { $0.expect(record.id, .here) }
+                case .running: continue
+                case .completed(let record): end(DownloadSnapshot(record: record))
+                }
+            }
+        } catch {
+            if !ledger.withLock(\.isInterrupted) { for id in ids { lost(id, error) } }
+        }
+    }
+
+    // MARK: Everything
+
+    private func joinAll() async throws {
+        let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
+        for snapshot in try await service.snapshots(selection) where snapshot.isAttended {
+            ledger.withLock { $0.expect(snapshot.id, .elsewhere) }
+        }
+    }
+
+    /// Ends the watching of everything once nothing is at work any more.
+    func rest() async throws {
+        guard case .watchAll = purpose, isLogOpen.load(ordering: .relaxed) else { return }
+        guard ledger.withLock(\.elsewhere.isEmpty) else { return idleness.withLock { $0.isBusy() } }
+        let left = try await service.snapshots(DownloadSelection(.states(Idleness.states), limit: Self.chunk))
+        guard idleness.withLock({ $0.isOver(left, now: .now) }) else { return }
+        if let snapshot = left.first(where: Idleness.isInterrupted) {
+            stand(snapshot.id, snapshot.record.displayName, isInterrupted: true)
+        }
+        ledger.withLock { $0.hasAll = true }
+    }
+}

@@ -1,0 +1,59 @@
+import DownloadKit
+import Glibc
+
+/// Brings up the background session: exactly one, however many ask for it at once.
+struct BackgroundStarter: Sendable {
+    let session: BackgroundSession
+    let environment: [String: String]
+    /// For `dlm daemon run`.
+    var arguments: [String] = []
+
+    /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
+    static func ensureRunning(environment: [String: String]) async throws {
+        let session = try BackgroundSession(environment: environment)
+        defer { session.directory.close() }
+        _ = try await BackgroundStarter(session: session, environment: environment).start()
+    }
+
+    /// The session that serves now, ours or one that was there or was faster.
+    func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
+        let deadline = ContinuousClock.now + BackgroundSession.patience
+        while .now < deadline {
+            if let connected = try await existing(until: deadline) { return (connected, false) }
+            let process = try spawn()
+            switch try await process.readiness(within: deadline - .now) {
+            case .ready:
+                guard let connected = try await session.connect(until: deadline) else { break }
+                return (connected, true)
+            // Once it has ended its lock is free, and the turn is ours.
+            case .running: break
+            case .failed(let error): throw error
+            }
+        }
+        throw DownloadError.sessionUnavailable(
+            .startFailed(message: "nothing serves at \(session.socket); see \(logFile.path)"))
+    }
+
+    /// One that lives, or that a service manager starts because somebody asks.
+    private func existing(until deadline: ContinuousClock.Instant) async throws -> BackgroundSession.Connected? {
+        if !session.isAlive {
+            guard session.isListening else { return nil }
+            while !session.isAlive {
+                guard .now < deadline else {
+                    throw DownloadError.sessionUnavailable(
+                        .startFailed(message: "somebody listens at \(session.socket) and no session comes up there"))
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        return try await session.connect(until: deadline)
+    }
+
+    private var logFile: DaemonLogFile { DaemonLogFile(stateFolder: session.stateFolder) }
+
+    private func spawn() throws(DownloadError) -> DaemonProcess {
+        let log = try logFile.open()
+        defer { close(log) }
+        return try DaemonProcess(options: arguments, environment: environment, log: log)
+    }
+}

@@ -1,0 +1,48 @@
+import DownloadKit
+import Foundation
+import Glibc
+
+/// `daemon.log` in the state folder: what a background session without a terminal says.
+struct DaemonLogFile {
+    static let largest: off_t = 1 << 20
+
+    let path: String
+    private let folder: String
+
+    init(stateFolder: String) {
+        folder = stateFolder
+        path = FileNaming.path(stateFolder, "daemon.log")
+    }
+
+    /// Opens it for appending, mode 0600 whatever the umask; a link or a device in its place is refused.
+    func open() throws(DownloadError) -> Int32 {
+        try PrivateFolder.make(folder)
+        // A pipe without a reader would make open(2) wait.
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = Glibc.open(path, flags, 0o600)
+        guard descriptor >= 0 else { throw unusable(String(cString: strerror(errno))) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw unusable("not a file")
+        }
+        if information.st_mode & 0o777 != 0o600 { fchmod(descriptor, 0o600) }
+        return descriptor
+    }
+
+    /// Begins a new file when the one that is this process's standard error has grown too large; the old one is kept
+    /// as `daemon.log.1`. For the holder of the session's lock only.
+    func rotateIfLarge() {
+        var mine = stat()
+        guard fstat(STDERR_FILENO, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG, mine.st_size > Self.largest,
+            FileIdentity(mine) == FileIdentity(path: path), rename(path, path + ".1") == 0, let descriptor = try? open()
+        else { return }
+        dup2(descriptor, STDERR_FILENO)
+        dup2(descriptor, STDOUT_FILENO)
+        close(descriptor)
+    }
+
+    private func unusable(_ why: String) -> DownloadError {
+        .sessionUnavailable(.startFailed(message: "\(path): \(why); move it away"))
+    }
+}

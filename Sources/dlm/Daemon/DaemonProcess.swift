@@ -1,0 +1,81 @@
+import CSystem
+import DownloadKit
+import Glibc
+
+/// `dlm daemon run` as a process of its own: without a terminal, and with nothing of its starter's but the user's
+/// environment, umask and limits.
+struct DaemonProcess {
+    let pid: pid_t
+    private let pipe: ReadinessPipe
+
+    /// What the manager of another service told its own process.
+    private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
+
+    /// - Parameters:
+    ///   - options: of `dlm daemon run`.
+    ///   - log: becomes its standard output and error.
+    init(options: [String], environment: [String: String], log: Int32) throws(DownloadError) {
+        let pipe = try ReadinessPipe()
+        let settings = environment.filter { !Self.foreign.contains($0.key) }.map { "\($0.key)=\($0.value)" }
+        let words = ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"]
+        let program = Self.program
+        var pid: pid_t = 0
+        let error = Self.withCStrings(words) { arguments in
+            Self.withCStrings(settings) { environment in
+                dlm_spawn_detached(program, arguments, environment, log, pipe.writer, &pid)
+            }
+        }
+        close(pipe.writer)
+        guard error == 0 else {
+            close(pipe.reader)
+            throw .daemon("cannot start \(program)", error)
+        }
+        self.pid = pid
+        self.pipe = pipe
+    }
+
+    /// This very program, also when another was installed in its place since; by its path where that still leads to
+    /// it, for `ps` and `pgrep` go by the name.
+    private static var program: String {
+        let link = "/proc/self/exe"
+        guard let resolved = realpath(link, nil) else { return link }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        return FileIdentity(path: path) == FileIdentity(path: link) ? path : link
+    }
+
+    /// What it says of itself, once; one that says nothing in time is asked to end.
+    func readiness(within limit: Duration) async throws(DownloadError) -> Readiness {
+        let (line, inTime) = await pipe.line(within: limit)
+        if !inTime {
+            // It was never waited for, so the number is still its own.
+            kill(pid, SIGTERM)
+            throw .sessionUnavailable(.startFailed(message: "it was not ready within \(limit.seconds) s"))
+        }
+        guard let readiness = line.flatMap(Readiness.init(line:)) else {
+            throw .sessionUnavailable(.startFailed(message: Self.ending(of: pid)))
+        }
+        return readiness
+    }
+
+    /// How the process ended that closed its pipe without a word.
+    private static func ending(of pid: pid_t) -> String {
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? "it ended with status \((status >> 8) & 0xFF)" : "it was ended by signal \(signal)"
+    }
+
+    private static func withCStrings<Result>(
+        _ words: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+    ) -> Result {
+        var pointers = words.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        return body(&pointers)
+    }
+}
+
+extension Duration {
+    /// Whole seconds, for people.
+    var seconds: Int64 { components.seconds }
+}

@@ -1,0 +1,113 @@
+import DownloadKit
+import Foundation
+import Synchronization
+
+/// The life of the background session in this process.
+struct DaemonRunner: Sendable {
+    /// Why it ends.
+    private enum Stop: Sendable {
+        case signal(Int32)
+        /// A client asked.
+        case request(ShutdownMode)
+        /// What was to end before it has ended.
+        case finished
+    }
+
+    let context: Context
+    let options: DaemonOptions
+    /// Who waits for it to serve.
+    let report: ReadinessReport?
+
+    /// - Returns: the exit status, once everything is paused or done.
+    func run() async throws -> Int32 {
+        let stateFolder = try SessionConfiguration.stateFolder(environment: context.environment)
+        let log = DaemonLog(console: context.console, file: DaemonLogFile(stateFolder: stateFolder))
+        let notifier = ServiceNotifier(environment: context.environment)
+        let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
+        receiveSignals { stop.yield(.signal($0)) }
+        let manager: SessionManager
+        do {
+            let socket = BackgroundSession.socket(in: stateFolder)
+            let listener = try SocketActivation.listener(environment: context.environment, path: socket)
+            // They are for this process, not for one that it might start.
+            for name in SocketActivation.variables + [ServiceNotifier.variable] { unsetenv(name) }
+            manager = try await open(stateFolder, listener, log)
+        } catch {
+            return try fail(error, log)
+        }
+        let logging = Task { [events = await manager.events()] in await log.follow(events) }
+        let asking = Task {
+            for await mode in manager.shutdownRequests { stop.yield(.request(mode)) }
+        }
+        log.line("started: dlm \(DownloadSession.version), pid \(getpid())")
+        notifier?.ready("Serving dlm")
+        report?.tell(.ready(pid: getpid()))
+        await serve(manager, stops, log, notifier) { stop.yield(.finished) }
+        asking.cancel()
+        await manager.close()
+        await logging.value
+        log.line("stopped")
+        return 0
+    }
+
+    private func open(_ stateFolder: String, _ listener: Int32?, _ log: DaemonLog) async throws -> SessionManager {
+        var configuration = SessionConfiguration(
+            kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
+        options.apply(to: &configuration)
+        return try await DownloadSession.openBackground(configuration, listener: listener) { log.line($0) }
+    }
+
+    /// Returns when nothing is left to wait for.
+    private func serve(
+        _ manager: SessionManager, _ stops: AsyncStream<Stop>, _ log: DaemonLog, _ notifier: ServiceNotifier?,
+        _ finished: @escaping @Sendable () -> Void
+    ) async {
+        var finishing: Task<Void, Never>?
+        for await stop in stops {
+            switch stop {
+            case .request(.finish):
+                guard finishing == nil else { continue }
+                log.line("finishing: what runs may end, nothing new is begun")
+                // Not STOPPING=1: from there the service manager counts the seconds.
+                notifier?.status("Finishing what runs")
+                finishing = Task {
+                    await manager.finish()
+                    finished()
+                }
+            case .finished:
+                notifier?.stopping()
+                return
+            case .request(.pause), .signal:
+                if case .signal(let number) = stop { log.line("signal \(number): pausing") }
+                notifier?.stopping()
+                return await manager.pauseAll(.terminate)
+            }
+        }
+    }
+
+    /// The first signal pauses; the second ends the process by it, whatever hangs.
+    private func receiveSignals(_ first: @escaping @Sendable (Int32) -> Void) {
+        let hasOne = Mutex(false)
+        context.signals.receive { signal in
+            let isSecond = hasOne.withLock { hasOne in
+                defer { hasOne = true }
+                return hasOne
+            }
+            if isSecond { Signals.end(by: signal) }
+            first(signal)
+        }
+    }
+
+    /// Tells whoever waits why it does not come up; to the starter, losing the race is no error.
+    private func fail(_ error: any Error, _ log: DaemonLog) throws -> Int32 {
+        guard let report else { throw error }
+        if case DownloadError.sessionUnavailable(.alreadyRunning) = error {
+            report.tell(.running)
+            return 0
+        }
+        log.error(error)
+        let failure = error as? DownloadError ?? .unexpected("\(error)")
+        report.tell(.failed(failure))
+        return failure.exitStatus
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// Which downloads a command is about.
+struct SelectionOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
+        transform: IDRange.init(argument:))
+    var ids: [IDRange] = []
+
+    @OptionGroup var group: GroupOptions
+
+    var isEmpty: Bool { ids.isEmpty && group.isEmpty }
+
+    func validate() throws {
+        if !ids.isEmpty, !group.isEmpty { throw ValidationError(GroupOptions.choice) }
+    }
+
+    /// For commands that mean nothing without downloads.
+    func require() throws {
+        if isEmpty { throw ValidationError(GroupOptions.choice) }
+    }
+
+    /// - Parameter all: what `--all` means to the command.
+    func chosen(all: Set<DownloadState.Kind>) -> Chosen {
+        ids.isEmpty ? .states(group.state.isEmpty ? all : Set(group.state)) : .ids(ids.ids)
+    }
+}
+
+/// Downloads that are not named one by one.
+struct GroupOptions: ParsableArguments {
+    static let choice = "give the numbers of downloads, --all or --state"
+
+    @Flag(help: "Every download for which there is something to do.")
+    var all = false
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("Every download in this state; repeatable.", valueName: "state"))
+    var state: [DownloadState.Kind] = []
+
+    var isEmpty: Bool { !all && state.isEmpty }
+}

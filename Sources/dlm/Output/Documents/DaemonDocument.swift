@@ -1,0 +1,45 @@
+import DownloadKit
+import Foundation
+
+/// `dlm daemon status`.
+struct DaemonDocument: Document, Equatable {
+    var version = 1
+    let identifier: String
+    /// Nil when it is not running, like all that follows from it.
+    let pid: Int32?
+    let socket: String
+    let program: String?
+    let started: Date?
+    let running: Int
+    let waiting: Int
+    /// Unknown while nobody counts.
+    let queued: Int?
+    let maxConcurrent: Int?
+    let maxPerHost: Int?
+    /// Bytes per second.
+    let rateLimit: Int64?
+    let isFinishing: Bool
+
+    init(_ status: SessionStatus, socket: String) {
+        identifier = status.identifier
+        pid = status.pid
+        self.socket = socket
+        program = status.version
+        started = status.started
+        running = status.running
+        waiting = status.waiting
+        queued = status.queued
+        maxConcurrent = status.settings.maxConcurrent
+        maxPerHost = status.settings.maxPerHost
+        rateLimit = status.settings.rateLimit.flatMap { $0 > 0 ? $0 : nil }
+        isFinishing = status.isFinishing
+    }
+
+    /// It is not running.
+    init(socket: String) {
+        identifier = BackgroundSession.identifier
+        self.socket = socket
+        (pid, program, started, queued, maxConcurrent, maxPerHost, rateLimit) = (nil, nil, nil, nil, nil, nil, nil)
+        (running, waiting, isFinishing) = (0, 0, false)
+    }
+}

@@ -1,0 +1,8 @@
+/// A session whose speed limit was changed (`dlm limit RATE`).
+struct LimitDocument: Document, Equatable {
+    var version = 1
+    var event = "changed"
+    let session: String
+    /// Bytes per second; nil for none.
+    let rateLimit: Int64?
+}

@@ -1,0 +1,47 @@
+import DownloadKit
+import Foundation
+
+/// A line of `dlm events`.
+struct LogDocument: Document, Equatable {
+    var version = 1
+    let cursor: EventCursor
+    /// A word of ``LoggedEvent/Kind``, `didFinishEvents` or `didLoseEvents`.
+    let event: String
+    let time: Date?
+    let id: DownloadID?
+    let name: String?
+    let url: String?
+    let session: String?
+    let state: String?
+    let received: Int64?
+    let total: Int64?
+    let error: ErrorDocument?
+
+    init(_ entry: LogEntry) {
+        switch entry {
+        case .event(let event): self.init(event)
+        case .didFinishEvents(let cursor): self.init("didFinishEvents", cursor)
+        case .didLoseEvents(let cursor): self.init("didLoseEvents", cursor)
+        }
+    }
+
+    private init(_ logged: LoggedEvent) {
+        cursor = logged.cursor
+        event = logged.kind.rawValue
+        time = logged.time
+        id = logged.id
+        name = logged.name
+        url = logged.url
+        session = logged.session
+        state = logged.state?.kind.rawValue
+        received = logged.received
+        total = logged.total
+        error = logged.state.flatMap(StateText.error).map(ErrorDocument.init)
+    }
+
+    private init(_ event: String, _ cursor: EventCursor) {
+        self.event = event
+        self.cursor = cursor
+        (time, id, name, url, session, state, received, total, error) = (nil, nil, nil, nil, nil, nil, nil, nil, nil)
+    }
+}

@@ -1,0 +1,19 @@
+import DownloadKit
+
+/// Downloads that stand still, or go on where nobody here sees it.
+enum StandingText {
+    /// Of a background session that has died or was stopped.
+    static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
+
+    /// - Parameter active: those at work before.
+    static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
+        if records.count > Narrator.pausedLines {
+            return ["\(records.count) downloads go on elsewhere; follow with: dlm watch"]
+        }
+        return records.map { record in
+            let verb = active.contains(record.id) ? "runs already" : "goes on"
+            let place = record.session.map { "in session \($0)" } ?? "elsewhere"
+            return "\(record.id): \(record.displayName): \(verb) \(place); follow with: dlm watch \(record.id)"
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import CurlTransport
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+/// Rate limits on the real engines. How exact they are is measured elsewhere; here a limit holds, or it does not.
+@Suite("CurlTransport: rate limits", .timeLimit(.minutes(1)))
+struct RateLimitTests {
+    private static let content = Content(seed: 1, size: 300_000)
+
+    /// The least time in which so many bytes may come, generously.
+    private func least(_ bytes: Int, _ rate: Int64) -> Duration { .seconds(0.8 * Double(bytes - 16384) / Double(rate)) }
+
+    @Test("A limit holds for all that is under it, on every engine, and the bytes are right", arguments: [1, 3])
+    func holds(engines: Int) async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench(engines: engines)
+        let limit = RateLimit(2_000_000)
+        let begun = ContinuousClock.now
+        let sinks = try (0..<6).map { number in
+            let sink = CollectingSink(.init(pausesEvery: number.isMultiple(of: 2) ? 4 : nil))
+            _ = try bench.start(server.url(), sink) { $0.rateLimits = [RateLimit(), limit] }
+            return sink
+        }
+        for sink in sinks {
+            #expect(await sink.ending() == .complete)
+            #expect(sink.record.value.bytes == Self.content.bytes(0..<300_000))
+        }
+        #expect(ContinuousClock.now - begun >= least(1_800_000, 2_000_000))
+    }
+
+    @Test("The lower of two limits counts, and leaves the rest of the higher to others")
+    func twoLimits() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let session = RateLimit(1_000_000)
+        let slow = CollectingSink()
+        _ = try bench.start(server.url(), slow) { $0.rateLimits = [session, RateLimit(200_000)] }
+        let fast = CollectingSink()
+        _ = try bench.start(server.url(), fast) { $0.rateLimits = [session, RateLimit()] }
+        #expect(await fast.ending() == .complete)
+        #expect(await slow.ending() == .complete)
+        let times = [fast, slow].map { Duration.seconds($0.record.value.results.first?.metrics.total ?? 0) }
+        #expect(times[0] >= least(300_000, 1_000_000))
+        #expect(times[1] >= least(300_000, 200_000))
+        #expect(times[0] < times[1])
+    }
+
+    @Test(
+        "The end of a limited body is found, whatever its framing",
+        arguments: [FaultReply.Framing.contentLength, .chunked, .closeDelimited], [1, 16384, 100_001] as [Int64])
+    func framing(framing: FaultReply.Framing, size: Int64) async throws {
+        let content = Content(seed: 1, size: size)
+        let server = try FaultServer { _ in FaultReply(content).with { $0.framing = framing } }
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url()) { $0.rateLimits = [RateLimit(400_000)] }
+        #expect(record.ending == .complete)
+        #expect(record.bytes == content.bytes(0..<size))
+    }
+
+    @Test("One short transfer after the other is limited like a long one")
+    func shortOnes() async throws {
+        let content = Content(seed: 1, size: 15_000)
+        let server = try FaultServer.serving(content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(200_000)
+        let begun = ContinuousClock.now
+        for _ in 0..<10 { #expect(try await bench.run(server.url()) { $0.rateLimits = [limit] }.ending == .complete) }
+        #expect(ContinuousClock.now - begun >= least(150_000, 200_000))
+    }
+
+    @Test("What a short transfer does not use of its share is there for the next")
+    func unusedShares() async throws {
+        let server = try FaultServer.serving(Content("x"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(20_000)
+        let begun = ContinuousClock.now
+        var ended: [any Transfer] = []
+        for _ in 0..<20 {
+            let sink = CollectingSink()
+            ended.append(try bench.start(server.url(), sink) { $0.rateLimits = [limit] })
+            #expect(await sink.ending() == .complete)
+        }
+        // Twenty shares of 16 KiB would take 16 seconds.
+        #expect(ContinuousClock.now - begun < .seconds(6))
+    }
+
+    @Test("A piece that the sink puts off, again and again, is counted once")
+    func putOff() async throws {
+        let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let sink = ReluctantSink()
+        var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
+        request.rateLimits = [RateLimit(100_000)]
+        let begun = ContinuousClock.now
+        sink.resumes(bench.transport.start(request, sink: sink))
+        #expect(await sink.ended.wait { $0 == .complete })
+        // One second for what it is, ten for what it was asked to take.
+        #expect(ContinuousClock.now - begun < .seconds(5))
+    }
+
+    @Test("A limit that is set on the way counts from then on")
+    func setLater() async throws {
+        var script = RawServer.Script([UInt8](repeating: 88, count: 1 << 16))
+        script.reply = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + script.reply
+        script.isEndless = true
+        let server = try RawServer(script)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit()
+        let sink = CollectingSink(.init(forgets: true))
+        let transfer = try bench.start(server.url, sink) { $0.rateLimits = [limit] }
+        #expect(await sink.record.wait { $0.count > 10_000_000 })
+        limit.bytesPerSecond = 500_000
+        let begun = ContinuousClock.now
+        let before = sink.record.value.count
+        #expect(await sink.record.wait { $0.count > before + 400_000 })
+        #expect(ContinuousClock.now - begun >= least(400_000, 500_000))
+        limit.bytesPerSecond = 50_000_000
+        #expect(await sink.record.wait(atMost: .seconds(5)) { $0.count > before + 20_000_000 })
+        transfer.cancel()
+        #expect(await sink.ending() == .cancelled)
+    }
+
+    @Test("What a limit holds back is not stalled, and goes on when the limit is lifted")
+    func lifted() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(1)
+        let sinks = try (0..<4).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url(), sink) {
+                $0.rateLimits = [limit]
+                $0.stallTimeout = 0.2
+            }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        #expect(await !sinks[0].record.wait(atMost: .milliseconds(700)) { !$0.results.isEmpty })
+        #expect(sinks.allSatisfy { $0.record.value.results.isEmpty })
+        limit.bytesPerSecond = nil
+        let begun = ContinuousClock.now
+        for sink in sinks { #expect(await sink.ending() == .complete) }
+        #expect(ContinuousClock.now - begun < .seconds(5))
+        #expect(sinks.allSatisfy { $0.record.value.bytes == Self.content.bytes(0..<300_000) })
+    }
+
+    @Test("A server that stalls under a limit is noticed")
+    func stalled() async throws {
+        let server = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: 200_000) } }
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url()) {
+            $0.rateLimits = [RateLimit(500_000)]
+            $0.stallTimeout = 0.5
+        }
+        guard case .failed(.networkFailed(.stalled, _))? = record.ending else {
+            Issue.record("ended as \(String(describing: record.ending))")
+            return
+        }
+        #expect(record.bytes == Self.content.bytes(0..<200_000))
+    }
+
+    @Test("A transfer that the limit holds back can be cancelled, and the others go on")
+    func cancel() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench(engines: 2)
+        let limit = RateLimit(1)
+        let sinks = (0..<4).map { _ in CollectingSink() }
+        let transfers = try sinks.map { sink in try bench.start(server.url(), sink) { $0.rateLimits = [limit] } }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        for index in 0..<3 {
+            transfers[index].resume()
+            transfers[index].cancel()
+            #expect(await sinks[index].ending() == .cancelled)
+        }
+        limit.bytesPerSecond = 10_000_000
+        #expect(await sinks[3].ending() == .complete)
+    }
+
+    @Test("A refusal of a piece that the limit had held back ends the transfer")
+    func refused() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url(), .init(refusesAt: 100_000)) {
+            $0.rateLimits = [RateLimit(500_000)]
+        }
+        #expect(record.ending == .refused)
+    }
+
+    @Test("A shutdown ends what a limit holds back")
+    func shutdown() async throws {
+        let server = try FaultServer.serving(Self.content)
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let limit = RateLimit(1)
+        let sinks = try (0..<4).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url(), sink) { $0.rateLimits = [limit] }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        bench.transport.shutdown()
+        for sink in sinks { #expect(sink.record.value.results.map(\.ending) == [.cancelled]) }
+    }
+}
+
+/// Takes a piece only when it is offered for the tenth time.
+private final class ReluctantSink: TransferSink {
+    let ended = Observed<TransferResult.Ending?>(nil)
+    private let state = Mutex<(transfer: (any Transfer)?, offers: Int, owedResume: Bool)>((nil, 0, false))
+
+    func resumes(_ transfer: any Transfer) {
+        let isOwed = state.withLock { state in
+            state.transfer = transfer
+            return state.owedResume
+        }
+        if isOwed { transfer.resume() }
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition { .accept }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let (isTenth, transfer) = state.withLock { state in
+            state.offers += 1
+            state.owedResume = state.transfer == nil
+            return (state.offers.isMultiple(of: 10), state.transfer)
+        }
+        if isTenth { return .taken }
+        // Carried out after this call has returned: the engine is in it.
+        transfer?.resume()
+        return .pause
+    }
+
+    func transferDidFinish(_ result: TransferResult) { ended.update { $0 = result.ending } }
+}

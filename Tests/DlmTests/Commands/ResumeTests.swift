@@ -1,0 +1,101 @@
+import DownloadCore
+import Synchronization
+import Testing
+
+@testable import dlm
+
+@Suite("resume", .timeLimit(.minutes(1)))
+struct ResumeTests {
+    /// Everything goes on in this session; odd ones here.
+    static func service(session: String = "background") -> FakeService {
+        let service = FakeService(onResume: { service, ids, _ in
+            ids.map { id in
+                if id % 2 == 0 {
+                    return .running(
+                        service.change(id) {
+                            $0.session = session
+                            $0.state = .queued
+                        }.record)
+                }
+                let snapshot = service.change(id) { $0.session = "here" }
+                service.send(.didComplete(service.change(id) { $0.complete(path: "/data/f\(id)") }))
+                return .claimed(snapshot.record)
+            }
+        })
+        for id in 1...4 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
+        return service
+    }
+
+    @Test("What goes on elsewhere is told, and not waited for")
+    func elsewhere() async throws {
+        let (status, captured) = try await run(["resume", "2"], Self.service())
+        #expect(status == 0)
+        #expect(captured.output == "")
+        #expect(
+            captured.errors
+                == "dlm: 2: debian-12.iso: goes on in session background; follow with: dlm watch 2\n")
+    }
+
+    @Test("What goes on here is followed to its end")
+    func mixed() async throws {
+        let (status, captured) = try await run(["resume", "1-4", "-q"], Self.service())
+        #expect(status == 0)
+        #expect(captured.errors == "")
+        let (_, told) = try await run(["resume", "1-4"], Self.service())
+        #expect(told.outputLines == ["/data/f1", "/data/f3"])
+        #expect(told.errorLines.count == 2)
+    }
+
+    @Test("What runs already is told as such")
+    func running() async throws {
+        let service = Self.service()
+        service.change(2) {
+            $0.state = .running
+            $0.session = "background"
+        }
+        let (status, captured) = try await run(["resume", "2", "--json"], service)
+        #expect(status == 0)
+        #expect(captured.errors.contains("2: debian-12.iso: runs already in session background"))
+        #expect(captured.output.contains(#""event":"unchanged""#))
+    }
+
+    @Test("-b is passed on, and its answer is JSON too")
+    func background() async throws {
+        let service = FakeService(onResume: { service, ids, overrides in
+            #expect(overrides.inBackground)
+            return ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
+        })
+        service.change(1) { $0 = .example(id: 1, state: .paused(.user)) }
+        let (status, captured) = try await run(["resume", "-b", "1", "--json", "-q"], service)
+        #expect(status == 0)
+        #expect(captured.output.contains(#""event":"resumed""#) && captured.output.contains(#""session":"background""#))
+        #expect(captured.errors == "")
+    }
+
+    @Test("Many that go on elsewhere are one line")
+    func many() async throws {
+        let service = FakeService(onResume: { service, ids, _ in
+            ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
+        })
+        for id in 1...20 { service.change(Int64(id)) { $0 = .example(id: Int64(id), state: .paused(.user)) } }
+        let (_, captured) = try await run(["resume", "--all"], service)
+        #expect(captured.errors == "dlm: 20 downloads go on elsewhere; follow with: dlm watch\n")
+    }
+
+    @Test("--all leaves alone what somebody works on")
+    func all() async throws {
+        let service = Self.service()
+        service.change(1) {
+            $0.state = .running
+            $0.session = "background"
+        }
+        service.change(3) {
+            $0.state = .queued
+            $0.session = "background"
+        }
+        _ = service.state.withLock { $0.unattended.insert(3) }
+        let (status, _) = try await run(["resume", "--all"], service)
+        #expect(status == 0)
+        #expect(service.calls.filter { $0.hasPrefix("resume") } == ["resume [3]", "resume [2, 4]"])
+    }
+}

@@ -1,0 +1,127 @@
+import DownloadCore
+import Synchronization
+import Testing
+
+@testable import dlm
+
+@Suite("wait", .timeLimit(.minutes(1)))
+struct WaitTests {
+    /// So many downloads that the background session runs.
+    static func service(_ count: Int = 3) -> FakeService {
+        let service = FakeService()
+        for id in 1...count {
+            service.change(Int64(id)) {
+                $0 = .example(id: Int64(id), url: "http://a/f\(id)", state: .running)
+                $0.session = "background"
+            }
+        }
+        return service
+    }
+
+    /// Runs the command, and does `work` once it has looked at its downloads.
+    static func following(
+        _ arguments: [String], _ service: FakeService, looks: Int = 1, _ work: (FakeService) -> Void
+    ) async throws -> (status: Int32, captured: CapturedConsole) {
+        async let result = run(arguments, service)
+        while service.state.withLock({ $0.looks.values.reduce(0, +) }) < looks || !service.isLogged {
+            await Task.yield()
+        }
+        work(service)
+        return try await result
+    }
+
+    @Test("Ends once all are complete, and prints their paths")
+    func complete() async throws {
+        let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 6) { service in
+            for id in [2, 1, 3] as [DownloadID] {
+                service.changeElsewhere(id, .completed) { $0.complete(path: "/data/f\(id)") }
+            }
+        }
+        #expect(status == 0)
+        #expect(captured.output == "/data/f2\n/data/f1\n/data/f3\n")
+        #expect(captured.errors == "")
+    }
+
+    @Test(
+        "The status is the download's own",
+        arguments: [
+            (.failed(.serverRefused(status: 404, phrase: "Not Found")), 8), (.cancelled, 11),
+            (.failed(.authenticationFailed(status: 401)), 6),
+        ] as [(DownloadState, Int32)])
+    func status(state: DownloadState, expected: Int32) async throws {
+        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 2) { service in
+            service.changeElsewhere(2, state == .cancelled ? .cancelled : .failed) { $0.state = state }
+        }
+        #expect(status == expected)
+        #expect(captured.errorLines.count == 1)
+    }
+
+    @Test("One that is removed is told in one line")
+    func removed() async throws {
+        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 2) { service in
+            service.changeElsewhere(2, .removed)
+        }
+        #expect(status == 11)
+        #expect(captured.errorLines.count == 1 && captured.errors.contains("removed"))
+    }
+
+    @Test("Several kinds of failure are status 1; what has ended before counts")
+    func several() async throws {
+        let service = Self.service()
+        service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
+        let (status, captured) = try await Self.following(["wait", "--all"], service, looks: 2) { service in
+            service.changeElsewhere(2, .cancelled) { $0.state = .cancelled }
+            service.changeElsewhere(3, .completed) { $0.complete() }
+        }
+        #expect(status == 1)
+        #expect(captured.errorLines.count == 2)
+    }
+
+    @Test("With --any the first decides")
+    func any() async throws {
+        let (status, captured) = try await Self.following(["wait", "1-3", "--any"], Self.service(), looks: 6) {
+            $0.changeElsewhere(3, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
+        }
+        #expect(status == 6)
+        #expect(captured.errorLines.count == 1)
+    }
+
+    @Test("After the timeout it is status 1 and one line")
+    func timeout() async throws {
+        let (status, captured) = try await run(["wait", "1-3", "--timeout", "0.1"], Self.service())
+        #expect(status == 1)
+        #expect(captured.errors == "dlm: timed out after 0.1 s: 3 downloads are not finished; see: dlm list\n")
+    }
+
+    @Test("A pause and the end of a session are waited out")
+    func paused() async throws {
+        let (status, captured) = try await Self.following(["wait", "1"], Self.service(), looks: 2) { service in
+            service.changeElsewhere(1, .paused) { $0.state = .paused(.terminate) }
+            service.changeElsewhere(1, .resumed) { $0.state = .queued }
+            service.changeElsewhere(1, .started) { $0.state = .running }
+            service.changeElsewhere(1, .completed) { $0.complete() }
+        }
+        #expect(status == 0)
+        #expect(captured.errors == "")
+    }
+
+    @Test("Nobody is told of thousands again and again: each row is looked at once, and once more at its end")
+    func cheap() async throws {
+        let count = 3000
+        let service = Self.service(count)
+        // Known before anything is awaited, and the first look of all; one is looked at now and then.
+        let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 3 * count) { service in
+            for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
+        }
+        #expect(status == 0)
+        let looks = service.state.withLock { $0.looks.values.reduce(0, +) }
+        #expect(looks <= 4 * count + 200, "\(looks)")
+    }
+
+    @Test("An unknown id is status 10 at once")
+    func unknown() async throws {
+        let (status, captured) = try await run(["wait", "1", "99"], Self.service())
+        #expect(status == 10)
+        #expect(captured.errors == "dlm: no download 99\n")
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import DownloadCore
+import Synchronization
+import Testing
+
+@testable import dlm
+
+@Suite("watch", .timeLimit(.minutes(1)))
+struct WatchTests {
+    @Test("Of named downloads it tells what happens to them, and ends as they do")
+    func named() async throws {
+        let service = WaitTests.service()
+        let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 4) { service in
+            service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
+            service.changeElsewhere(2, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
+            service.changeElsewhere(3, .completed) { $0.complete(path: "/data/f3") }
+            service.changeElsewhere(1, .started) { $0.state = .running }
+            service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
+        }
+        #expect(status == 6)
+        #expect(captured.output == "/data/f1\n")
+        #expect(
+            captured.errorLines.filter { !$0.contains("/s") } == [
+                "dlm: 1: f1: paused; continue with: dlm resume 1", "dlm: http://a/f2: 401 Unauthorized",
+                "dlm: 1: f1: goes on",
+            ])
+    }
+
+    @Test("It never takes over what nobody works on")
+    func leavesAlone() async throws {
+        let service = WaitTests.service(1)
+        let (status, _) = try await WaitTests.following(["watch", "1"], service, looks: 2) { service in
+            service.changeElsewhere(1, .paused) {
+                $0.state = .paused(.interrupted)
+                $0.session = nil
+            }
+            service.changeElsewhere(1, .cancelled) { $0.state = .cancelled }
+        }
+        #expect(status == 11)
+        #expect(service.calls.filter { $0.hasPrefix("resume") } == [])
+    }
+
+    @Test("Without downloads it follows what starts later, too, and ends when nothing is at work")
+    func all() async throws {
+        let service = WaitTests.service(2)
+        service.change(2) { $0.state = .queued }
+        let (status, captured) = try await WaitTests.following(["watch"], service) { service in
+            service.changeElsewhere(2, .started) { $0.state = .running }
+            service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
+            service.changeElsewhere(2, .completed) { $0.complete(path: "/data/f2") }
+        }
+        #expect(status == 0)
+        #expect(captured.output == "/data/f1\n/data/f2\n")
+    }
+
+    @Test("With nothing at work it ends at once")
+    func idle() async throws {
+        let (status, captured) = try await run(["watch"], FakeService())
+        #expect(status == 0)
+        #expect(captured.output == "" && captured.errors == "")
+    }
+
+    @Test("When the background session is dead, it says what to do and ends")
+    func dead() async throws {
+        let service = WaitTests.service(1)
+        _ = service.state.withLock { $0.unattended.insert(1) }
+        let (status, captured) = try await run(["watch"], service)
+        #expect(status == 0)
+        #expect(
+            captured.errors
+                == "dlm: 1: f1: interrupted: the background session is not running; run: dlm daemon start\n")
+    }
+
+    @Test("--json has a line for each change and for each end")
+    func json() async throws {
+        let (status, captured) = try await WaitTests.following(
+            ["watch", "--json", "1"], WaitTests.service(1), looks: 2
+        ) { service in
+            service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
+            service.changeElsewhere(1, .resumed) { $0.state = .queued }
+            service.changeElsewhere(1, .completed) { $0.complete() }
+        }
+        #expect(status == 0)
+        let events = captured.outputLines.compactMap { $0.firstMatch(of: /"event":"([a-z]+)"/)?.1 }
+        #expect(events == ["paused", "resumed", "finished"])
+    }
+
+    @Test("Ctrl-C leaves the downloads alone")
+    func interrupted() async throws {
+        let captured = try CapturedConsole()
+        let service = WaitTests.service(1)
+        let narrator = Narrator(console: captured.console, options: try OutputOptions.parse([]), style: Style())
+        let display = ProgressDisplay(.none, console: captured.console, style: Style())
+        let follower = Follower(service, narrator: narrator, display: display, purpose: .watch(any: false))
+        let following = Task { try await follower.follow { $0.watch([1]) } }
+        while follower.ledger.withLock({ $0.elsewhere.isEmpty }) { await Task.yield() }
+        await follower.interrupt(.interrupt)
+        following.cancel()
+        _ = await following.result
+        #expect(!service.calls.contains { $0.hasPrefix("pauseAll") })
+        #expect(captured.errors == "" && captured.output == "")
+    }
+}

@@ -1,0 +1,102 @@
+import DownloadCore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import dlm
+
+@Suite("A get whose downloads others pause, resume, cancel and remove", .timeLimit(.minutes(1)))
+struct HeldTests {
+    /// `add` begins a download here and then does what another process asks for.
+    static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {
+        FakeService { service, requests in
+            requests.map { request in
+                let record = service.insert(request)
+                service.change(record.id) { $0.state = .running }
+                events(service, record)
+                return AddedDownload(kind: .inserted, record: record)
+            }
+        }
+    }
+
+    @Test("It stays while the download is paused, says so, and goes on when it is resumed")
+    func paused() async throws {
+        let service = Self.service { service, record in
+            service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
+            service.send(.didResume(service.change(record.id) { $0.state = .queued }))
+            service.send(.didStart(service.change(record.id) { $0.state = .running }, atOffset: 0))
+            service.send(.didComplete(service.change(record.id) { $0.complete(path: "/data/x") }))
+        }
+        let (status, captured) = try await run(["get", "http://a/x"], service)
+        #expect(status == 0)
+        #expect(captured.output == "/data/x\n")
+        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: goes on\n")
+    }
+
+    @Test("Cancelled from elsewhere it is status 11")
+    func cancelled() async throws {
+        let service = Self.service { service, record in
+            service.send(.didCancel(service.change(record.id) { $0.state = .cancelled }))
+        }
+        let (status, captured) = try await run(["get", "http://a/x"], service)
+        #expect(status == 11)
+        #expect(captured.errors == "dlm: http://a/x: cancelled\n")
+    }
+
+    @Test("Removed from elsewhere it is status 11 and one line")
+    func removed() async throws {
+        let service = Self.service { service, record in
+            service.forget(record.id)
+            service.send(.didRemove(DownloadSnapshot(record: record)))
+        }
+        let (status, captured) = try await run(["get", "--json", "http://a/x"], service)
+        #expect(status == 11)
+        #expect(captured.errors == "dlm: 1: x: removed by somebody else\n")
+        #expect(captured.outputLines.count == 1 && captured.output.contains(#""event":"removed""#))
+    }
+
+    @Test("Of many that are paused the first ten are told one by one")
+    func many() async throws {
+        let service = Self.service { service, record in
+            service.send(.didPause(service.change(record.id) { $0.state = .paused(.user) }))
+            guard record.id == 30 else { return }
+            for id in 1...30 { service.send(.didComplete(service.change(Int64(id)) { $0.complete() })) }
+        }
+        let urls = (1...30).map { "http://a/f\($0)" }
+        let (status, captured) = try await run(["get"] + urls, service)
+        #expect(status == 0)
+        #expect(captured.errorLines.count == 11)
+        #expect(captured.errorLines.last == "dlm: more are paused; see: dlm list")
+    }
+
+    @Test("A paused download has its row")
+    func row() {
+        var ledger = Ledger()
+        ledger.expect(1, .here)
+        ledger.hasAll = true
+        var model = ProgressModel()
+        let paused = DownloadProgress(id: 1, name: "x", state: .paused(.user), received: 1, total: 2)
+        let frame = model.frame([paused], &ledger, time: 0, now: .now)
+        #expect(frame.rows.map(\.note) == ["paused"])
+    }
+
+    @Test("Pauses of a download that another process runs are told, too")
+    func joined() async throws {
+        let service = FollowerTests.joining { _, _ in }
+        let (status, captured) = try await WaitTests.following(["get", "http://a/x"], service) { service in
+            service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
+            service.changeElsewhere(1, .resumed) { $0.state = .queued }
+            service.changeElsewhere(1, .completed) { $0.complete(path: "/data/x") }
+        }
+        #expect(status == 0)
+        #expect(captured.output == "/data/x\n")
+        #expect(captured.errors == "dlm: 1: x: paused; continue with: dlm resume 1\ndlm: 1: x: goes on\n")
+    }
+
+    @Test("The log is not read for downloads that run here")
+    func noLog() async throws {
+        let service = FollowerTests.completing()
+        _ = try await run(["get", "http://a/x", "http://a/y"], service)
+        #expect(!service.calls.contains { $0.hasPrefix("log") })
+    }
+}

@@ -1,0 +1,74 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("The daemon's log")
+struct DaemonLogTests {
+    func withFolder(_ body: (TemporaryFolder, DaemonLogFile) throws -> Void) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try body(folder, DaemonLogFile(stateFolder: folder("a/state")))
+    }
+
+    @Test("It is appended to, private, and so is its folder")
+    func made() throws {
+        try withFolder { folder, file in
+            for text in ["one\n", "two\n"] {
+                let descriptor = try file.open()
+                #expect(write(descriptor, text, 4) == 4)
+                #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+                close(descriptor)
+                chmod(file.path, 0o644)
+            }
+            #expect(try folder.read("a/state/daemon.log") == "one\ntwo\n")
+            close(try file.open())
+            var status = stat()
+            #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(stat(folder("a/state"), &status) == 0 && status.st_mode & 0o777 == 0o700)
+        }
+    }
+
+    @Test("A link, a pipe or a folder in its place is refused, without waiting")
+    func refused() throws {
+        try withFolder { folder, file in
+            close(try file.open())
+            for make in [
+                { symlink(folder("target"), file.path) }, { mkfifo(file.path, 0o600) }, { mkdir(file.path, 0o700) },
+            ] as [() -> Int32] {
+                #expect(Glibc.remove(file.path) == 0)
+                #expect(make() == 0)
+                #expect(throws: DownloadError.self) { try file.open() }
+            }
+            #expect(!folder.exists("target"))
+        }
+    }
+
+    @Test("A line has its time in UTC, no control characters and no password")
+    func line() throws {
+        let captured = try CapturedConsole()
+        let log = DaemonLog(console: captured.console, file: nil)
+        log.line("a\nb http://me:secret@host/", at: Date(timeIntervalSince1970: 0))
+        #expect(captured.errors == "1970-01-01T00:00:00Z a\\x0ab http://***@host/\n")
+        #expect(captured.output == "")
+    }
+
+    @Test("Ends of downloads are told, other events are not")
+    func events() async throws {
+        let captured = try CapturedConsole()
+        let (events, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
+        var record = DownloadRecord.example(id: 7)
+        record.state = .running
+        continuation.yield(.didStart(DownloadSnapshot(record: record), atOffset: 0))
+        let error = DownloadError.serverRefused(status: 404, phrase: "Not Found")
+        record.state = .failed(error)
+        continuation.yield(.didFail(DownloadSnapshot(record: record), error))
+        continuation.finish()
+        await DaemonLog(console: captured.console, file: nil).follow(events)
+        #expect(captured.errorLines.count == 1)
+        #expect(captured.errors.contains(" 7: failed: "))
+        #expect(captured.errors.contains("404 Not Found"))
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import DownloadCore
+import Testing
+
+@testable import dlm
+
+@Suite("Options of the background session")
+struct DaemonOptionsTests {
+    @Test("They come through a command line unchanged")
+    func arguments() throws {
+        let options = try DaemonOptions.parse(["-j", "3", "--max-per-host", "2", "--limit-rate", "1.5M"])
+        let again = try DaemonOptions.parse(options.arguments)
+        #expect(again.settings == SessionSettings(maxConcurrent: 3, maxPerHost: 2, rateLimit: 3 << 19))
+        #expect(try DaemonOptions.parse([]).arguments == [])
+        #expect(try DaemonOptions.parse(["--limit-rate", "none"]).settings.rateLimit == 0)
+    }
+
+    @Test("What cannot be is refused", arguments: [["-j", "0"], ["-j", "1001"], ["--max-per-host", "0"]])
+    func refused(arguments: [String]) {
+        #expect(throws: (any Error).self) { try DaemonOptions.parse(arguments) }
+    }
+}

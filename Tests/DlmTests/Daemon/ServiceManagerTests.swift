@@ -1,0 +1,94 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("The service manager")
+struct ServiceManagerTests {
+    @Test("It is told by a datagram, at a path or in the abstract namespace", arguments: [false, true])
+    func notified(isAbstract: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let address = isAbstract ? "@" + folder("notify") : folder("notify")
+        let socket = try UnixSocket(.datagram, at: address)
+        let notifier = try #require(ServiceNotifier(environment: ["NOTIFY_SOCKET": address]))
+        notifier.ready("Serving")
+        notifier.stopping()
+        let lines = try await socket.receive()?.split(separator: "\n")
+        #expect(lines == ["READY=1", "STATUS=Serving", "MAINPID=\(getpid())"])
+        #expect(try await socket.receive()?.hasPrefix("STOPPING=1\n") == true)
+    }
+
+    @Test("Where nobody listens, nothing is said", arguments: ["", "@", "relative", "vsock:2:3", "/nowhere/notify"])
+    func nobody(address: String) {
+        ServiceNotifier(environment: ["NOTIFY_SOCKET": address])?.ready("")
+        #expect((ServiceNotifier(environment: ["NOTIFY_SOCKET": address]) != nil) == address.hasPrefix("/"))
+        #expect(ServiceNotifier(environment: [:]) == nil)
+        #expect(ServiceNotifier(environment: ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 107)]) == nil)
+    }
+
+    func environment(pid: pid_t = getpid(), count: String = "1") -> [String: String] {
+        ["LISTEN_PID": "\(pid)", "LISTEN_FDS": count, "LISTEN_FDNAMES": "dlm.socket"]
+    }
+
+    @Test("A listening socket that was passed is taken, and closed on exec")
+    func passed() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let socket = try UnixSocket(.stream, at: folder("s"))
+        try socket.startListening()
+        _ = fcntl(socket.descriptor, F_SETFD, 0)
+        let taken = try SocketActivation.listener(
+            environment: environment(), path: folder("s"), first: socket.descriptor)
+        #expect(taken == socket.descriptor)
+        #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    }
+
+    @Test("What was passed to another process, or not at all, is none of ours")
+    func foreign() throws {
+        let other = environment(pid: getpid() + 1)
+        #expect(try SocketActivation.listener(environment: other, path: "/s") == nil)
+        #expect(try SocketActivation.listener(environment: [:], path: "/s") == nil)
+    }
+
+    @Test("Anything else is refused")
+    func refused() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let datagram = try UnixSocket(.datagram, at: folder("d"))
+        let deaf = try UnixSocket(.stream, at: folder("deaf"))
+        let elsewhere = try UnixSocket(.stream, at: folder("elsewhere"))
+        try elsewhere.startListening()
+        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        for descriptor in [datagram.descriptor, deaf.descriptor, elsewhere.descriptor, file, 1_000_000] {
+            #expect(throws: DownloadError.self, "\(descriptor)") {
+                try SocketActivation.listener(environment: environment(), path: folder("s"), first: descriptor)
+            }
+        }
+        for count in ["0", "-1", "2", "x", "99999999999"] {
+            #expect(throws: DownloadError.self, "\(count)") {
+                try SocketActivation.listener(
+                    environment: environment(count: count), path: folder("s"), first: 1_000_000)
+            }
+        }
+    }
+
+    @Test("Whether somebody listens is found out, however long the path")
+    func probe() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        #expect(!SocketProbe.isListening(folder("s")))
+        let socket = try UnixSocket(.stream, at: folder("s"))
+        #expect(!SocketProbe.isListening(folder("s")))
+        try socket.startListening()
+        #expect(SocketProbe.isListening(folder("s")))
+        let deep = folder(String(repeating: "d", count: 200))
+        try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+        #expect(rename(folder("s"), deep + "/s") == 0)
+        #expect(SocketProbe.isListening(deep + "/s"))
+        #expect(!SocketProbe.isListening("/nowhere/s"))
+    }
+}

@@ -1,0 +1,119 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+/// A session that comes back under its name.
+@Suite("SessionManager: background sessions", .timeLimit(.minutes(1)))
+struct BackgroundSessionTests {
+    private static let content = Content(seed: 3, size: 600_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+    private static let stalling = reply.with { $0.cut = .stall(after: 400_000) }
+
+    private static func bench(
+        after earlier: SessionBench? = nil, _ script: @escaping FakeTransport.Script
+    ) async throws -> SessionBench {
+        try await SessionBench(
+            after: earlier, session: SessionIdentifier.background, maxConcurrent: 2, maxPerHost: 2, script)
+    }
+
+    @Test("What its predecessor had begun goes on in order, and what the user paused does not")
+    func comesBack() async throws {
+        let first = try await Self.bench { _, _ in .reply(Self.stalling) }
+        try await first.manager.start()
+        let ids = try await first.manager.add((0..<6).map { try first.request("/\($0)") }).map(\.record.id)
+        #expect(await first.transport.taken.wait { $0 == 800_000 })
+        _ = try await first.manager.pause([ids[3]])
+        await first.manager.pauseAll(.terminate)
+        let kept = try await first.store.records(.ids(ids))
+        let states: [DownloadState] = [
+            .paused(.terminate), .paused(.terminate), .queued, .paused(.user), .queued, .queued,
+        ]
+        #expect(kept.map(\.state) == states)
+        #expect(kept.allSatisfy { $0.session == SessionIdentifier.background })
+        await first.manager.close()
+
+        let second = try await Self.bench(after: first) { _, _ in .reply(Self.reply) }
+        try await second.manager.start()
+        for id in ids where id != ids[3] { #expect(try await second.ending(of: id).state == .completed) }
+        let order = second.transport.requests.map(\.url.path)
+        #expect(Set(order.prefix(2)) == ["/0", "/1"] && order.count == 5)
+        #expect(second.ranges.prefix(2) == ["400000-", "400000-"])
+        #expect(try await second.record(ids[3]).state == .paused(.user))
+        for name in [0, 1, 2, 4, 5] { #expect(try second.holds("\(name)", Self.content)) }
+        await second.manager.close()
+    }
+
+    @Test("To finish means: what runs ends, nothing is begun, what failed for a moment is kept for the next time")
+    func finish() async throws {
+        let bench = try await Self.bench { request, _ in
+            switch request.url.path {
+            case "/0": .reply(Self.reply.with { $0.bytesPerSecond = 3_000_000 })
+            case "/1": .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
+            default: .reply(Self.reply)
+            }
+        }
+        try await bench.manager.start()
+        let ids = try await bench.manager.add((0..<4).map { try bench.request("/\($0)") }).map(\.record.id)
+        #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
+        await bench.manager.finish()
+        let states = try await bench.store.records(.ids(ids)).map(\.state.kind)
+        #expect(states[0] == .completed)
+        #expect(states[1] == .paused)
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) {
+            try await bench.manager.add([try bench.request("/late")])
+        }
+        await bench.manager.close()
+    }
+
+    @Test("What it is asked to end for is handed to whoever runs it, and its status tells what it does")
+    func statusAndShutdown() async throws {
+        let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
+        try await bench.manager.start()
+        _ = try await bench.manager.add((0..<5).map { try bench.request("/\($0)") })
+        #expect(await bench.transport.taken.wait { $0 == 800_000 })
+        try await bench.manager.configure(SessionSettings(maxPerHost: 3, rateLimit: 5_000))
+        let status = try await bench.manager.status()
+        #expect(status.identifier == SessionIdentifier.background)
+        #expect(status.pid == getpid())
+        #expect(status.running == 2 && status.waiting == 0)
+        #expect(status.settings == SessionSettings(maxConcurrent: 2, maxPerHost: 3, rateLimit: 5_000))
+        try await bench.manager.shutdown(.finish)
+        var requests = bench.manager.shutdownRequests.makeAsyncIterator()
+        #expect(await requests.next() == .finish)
+        await bench.manager.close()
+        #expect(await requests.next() == nil)
+    }
+
+    @Test("More room is used at once")
+    func moreRoom() async throws {
+        let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
+        try await bench.manager.start()
+        _ = try await bench.manager.add((0..<5).map { try bench.request("/\($0)") })
+        #expect(await bench.transport.taken.wait { $0 == 800_000 })
+        try await bench.manager.configure(SessionSettings(maxConcurrent: 4, maxPerHost: 4))
+        #expect(await bench.transport.taken.wait { $0 == 1_600_000 })
+        #expect(bench.transport.requests.count == 4)
+        await bench.manager.close()
+    }
+
+    @Test("A host whose downloads fill the queue does not keep others from their slots")
+    func busyHost() async throws {
+        let bench = try await SessionBench(
+            session: SessionIdentifier.background, maxConcurrent: 4, maxPerHost: 2
+        ) { request, _ in .reply(request.url.host == "slow.example" ? Self.stalling : Self.reply) }
+        try await bench.manager.start()
+        let slow = try await bench.manager.add((0..<1500).map { try bench.request(host: "slow.example", "/s\($0)") })
+        #expect(await bench.transport.taken.wait { $0 == 800_000 })
+        let quick = try await bench.manager.add((0..<300).map { try bench.request(host: "quick.example", "/q\($0)") })
+        for download in quick { #expect(try await bench.ending(of: download.record.id).state == .completed) }
+        #expect(bench.transport.requests.count { $0.url.host == "slow.example" } == 2)
+        let order = bench.transport.requests.filter { $0.url.host == "quick.example" }.map(\.url.path)
+        #expect(order.first == "/q0" || order.first == "/q1")
+        _ = try await bench.manager.cancel(slow.prefix(1).map(\.record.id))
+        #expect(await bench.transport.waitForRequests(303))
+        #expect(bench.transport.requests.last?.url.path == "/s2")
+        await bench.manager.close()
+    }
+}

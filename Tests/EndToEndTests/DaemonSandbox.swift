@@ -1,0 +1,77 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// What `daemon status --json` says, as far as the tests look at it.
+struct DaemonStatusLine: Decodable, Equatable {
+    let version: Int
+    let identifier: String
+    let socket: String
+    let pid: Int32?
+    let running: Int
+    let queued: Int?
+    let maxConcurrent: Int?
+    let rateLimit: Int64?
+    let isFinishing: Bool
+}
+
+extension DlmSandbox {
+    var stateFolder: String { "\(state)/dlm" }
+    var daemonLog: String { (try? String(contentsOfFile: "\(stateFolder)/daemon.log", encoding: .utf8)) ?? "" }
+
+    /// Starts the background session and returns its process.
+    func startDaemon(_ options: String...) async throws -> ForeignProcess {
+        let result = try await ChildProcess(try launch(["daemon", "start", "--json"] + options)).result()
+        try #require(result.ending == .exited(0), "\(result.stderr)\n\(daemonLog)")
+        return try daemon(result)
+    }
+
+    /// The process that `daemon start --json` tells of.
+    func daemon(_ result: ChildProcess.Result) throws -> ForeignProcess {
+        let pid = try #require(try status(result).pid)
+        return try #require(ForeignProcess(pid))
+    }
+
+    func status(_ result: ChildProcess.Result) throws -> DaemonStatusLine {
+        try JSONDecoder().decode(DaemonStatusLine.self, from: Data(result.stdout.utf8))
+    }
+
+    func daemonStatus() async throws -> DaemonStatusLine {
+        try status(try await run("daemon", "status", "--json"))
+    }
+
+    /// Hands downloads to the background session and returns their ids.
+    @discardableResult
+    func hand(_ urls: [String]) async throws -> [Int] {
+        let result = try await ChildProcess(try launch(["get", "-b"] + urls)).result()
+        try #require(result.ending == .exited(0), "\(result.stderr)\n\(daemonLog)")
+        return result.outputLines.compactMap { Int($0) }
+    }
+
+    /// Asks `list` until the states, by id, are as they should be.
+    func waitForStates(
+        atMost limit: Duration = .seconds(20), _ isMet: ([String]) -> Bool,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let deadline = ContinuousClock.now + limit
+        var states: [String] = []
+        repeat {
+            states = try await list().sorted { $0.id < $1.id }.map(\.state)
+            if isMet(states) { return }
+        } while ContinuousClock.now < deadline
+        Issue.record("\(states)\n\(daemonLog)", sourceLocation: sourceLocation)
+    }
+
+    func mode(of path: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        return try #require(attributes[.posixPermissions] as? Int)
+    }
+}
+
+extension ProcessLaunch {
+    /// The same command, after something that a shell does first.
+    mutating func runInShell(after preparation: String) {
+        arguments = ["-c", preparation + "; exec \"$@\"", "sh", executable] + arguments
+        executable = "/bin/sh"
+    }
+}

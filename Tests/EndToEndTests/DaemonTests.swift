@@ -1,0 +1,195 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("The background session's process", .timeLimit(.minutes(2)))
+    struct DaemonTests {
+        @Test("Twenty starts at once make one, and all succeed")
+        func race() async throws {
+            try await withDlm { sandbox in
+                let starts = try (0..<20).map { _ in try sandbox.start("daemon", "start", "--json") }
+                var pids: Set<Int32?> = []
+                for start in starts {
+                    let result = try await start.result()
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    pids.insert(try sandbox.status(result).pid)
+                }
+                #expect(pids.count == 1)
+                let one = try #require(try await sandbox.daemonStatus().pid)
+                #expect(pids == [one])
+                // Those that were slower have ended.
+                for other in ForeignProcess.all(of: sandbox.root) where other.pid != one {
+                    #expect(await other.waitForEnd(), "\(other.pid)")
+                }
+                #expect(sandbox.daemonLog.split(separator: "\n").count == 1, "\(sandbox.daemonLog)")
+            }
+        }
+
+        @Test("A stale lock and a stale socket are no obstacle", arguments: [true, false])
+        func stale(isKilled: Bool) async throws {
+            try await withDlm { sandbox in
+                let sessions = sandbox.stateFolder + "/sessions"
+                if isKilled {
+                    let daemon = try await sandbox.startDaemon()
+                    daemon.send(SIGKILL)
+                    #expect(await daemon.waitForEnd())
+                } else {
+                    try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: true)
+                    try sandbox.root.write("1\n", to: "state/dlm/sessions/background.lock")
+                    _ = try UnixSocket(.stream, at: sessions + "/background.sock")
+                }
+                #expect(FileManager.default.fileExists(atPath: sessions + "/background.lock"))
+                #expect(FileManager.default.fileExists(atPath: sessions + "/background.sock"))
+                let daemon = try await sandbox.startDaemon()
+                #expect(try await sandbox.daemonStatus().pid == daemon.pid)
+            }
+        }
+
+        @Test("A second start finds it, and gives it its options while it works")
+        func again() async throws {
+            try await withDlm { sandbox in
+                let daemon = try await sandbox.startDaemon("-j", "3")
+                #expect(try await sandbox.daemonStatus().maxConcurrent == 3)
+                let again = try await sandbox.run("daemon", "start", "--limit-rate", "2M")
+                #expect(again.ending == .exited(0))
+                #expect(again.stderr == "dlm: the background session is running (pid \(daemon.pid))\n")
+                let status = try await sandbox.daemonStatus()
+                #expect(status.pid == daemon.pid && status.maxConcurrent == 3 && status.rateLimit == 2 << 20)
+                #expect(status.version == 1 && status.identifier == "background")
+                #expect(status.socket == sandbox.stateFolder + "/sessions/background.sock")
+            }
+        }
+
+        @Test("Where none runs, status says so with 1 and stop with 0")
+        func absent() async throws {
+            try await withDlm { sandbox in
+                let status = try await sandbox.run("daemon", "status")
+                #expect(status.ending == .exited(1))
+                #expect(status.stdout.hasPrefix("not running\n"))
+                let json = try await sandbox.daemonStatus()
+                #expect(json.pid == nil && json.identifier == "background" && json.version == 1)
+                let stop = try await sandbox.run("daemon", "stop")
+                #expect(stop.ending == .exited(0))
+                #expect(stop.stderr == "dlm: the background session is not running\n")
+            }
+        }
+
+        @Test("stop returns when the process has ended and its lock and socket are gone")
+        func stop() async throws {
+            try await withDlm { sandbox in
+                let daemon = try await sandbox.startDaemon()
+                let stop = try await sandbox.run("daemon", "stop")
+                #expect(stop.ending == .exited(0), "\(stop.stderr)")
+                #expect(daemon.hasEnded)
+                #expect(sandbox.root.names(in: "state/dlm/sessions") == [])
+                #expect(sandbox.daemonLog.hasSuffix("Z stopped\n"), "\(sandbox.daemonLog)")
+            }
+        }
+
+        @Test("It has no terminal and nothing that its starter had open, and its log is private")
+        func detached() async throws {
+            try await withDlm { sandbox in
+                // What a cron job does: it holds a lock that must be free once its script has ended.
+                let lock = sandbox.root("cron.lock")
+                let held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+                #expect(flock(held, LOCK_EX) == 0)
+                let started = try await sandbox.run("daemon", "start", "--json") {
+                    $0.passed = held
+                    $0.terminalColumns = 80
+                    $0.environment["NOTIFY_SOCKET"] = sandbox.root("nobody")
+                    $0.runInShell(after: "umask 000; exec 9<&3 3<&-")
+                }
+                close(held)
+                #expect(started.ending == .exited(0), "\(started.stderr)")
+                let daemon = try sandbox.daemon(started)
+                let other = open(lock, O_RDWR | O_CLOEXEC)
+                #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+                close(other)
+
+                let fields = try daemon.file("stat").split(separator: " ")
+                // pid, name, state, parent, group, session, terminal (proc_pid_stat(5)).
+                #expect(fields[1] == "(dlm)")
+                #expect(fields[4] == "\(daemon.pid)" && fields[5] == "\(daemon.pid)" && fields[6] == "0")
+                #expect(try daemon.link("cwd") == "/")
+                #expect(try daemon.link("fd/0") == "/dev/null")
+                let log = sandbox.stateFolder + "/daemon.log"
+                #expect(try daemon.link("fd/1") == log && daemon.link("fd/2") == log)
+                #expect(try daemon.file("status").contains("\nUmask:\t0000\n"))
+                #expect(try !daemon.file("environ").contains("NOTIFY_SOCKET"))
+                #expect(try sandbox.mode(of: log) == 0o600)
+                #expect(try sandbox.mode(of: sandbox.stateFolder + "/sessions/background.sock") == 0o600)
+                #expect(try sandbox.mode(of: sandbox.stateFolder + "/sessions/background.lock") == 0o600)
+            }
+        }
+
+        @Test("A log that has grown is put aside when the next one starts")
+        func rotated() async throws {
+            try await withDlm { sandbox in
+                let old = String(repeating: "old\n", count: 300_000)
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.stateFolder, withIntermediateDirectories: true)
+                try sandbox.root.write(old, to: "state/dlm/daemon.log")
+                let daemon = try await sandbox.startDaemon()
+                #expect(try sandbox.root.read("state/dlm/daemon.log.1") == old)
+                #expect(sandbox.daemonLog.contains("started: dlm "))
+                #expect(try daemon.link("fd/2") == sandbox.stateFolder + "/daemon.log")
+                #expect(try sandbox.mode(of: sandbox.stateFolder + "/daemon.log") == 0o600)
+            }
+        }
+
+        @Test("One that cannot start tells why in its starter's line, with its status")
+        func failing() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.stateFolder, withIntermediateDirectories: true)
+                try sandbox.root.write("", to: "state/dlm/sessions")
+                let started = try await sandbox.run("daemon", "start")
+                expectFailure(12, of: started)
+                #expect(started.stderr.contains("/sessions: is not a folder"), "\(started.stderr)")
+                #expect(sandbox.daemonLog.contains("/sessions: is not a folder"))
+                let run = try await sandbox.run("daemon", "run")
+                #expect(run.ending == .exited(12))
+                #expect(run.stderr == started.stderr)
+            }
+        }
+
+        @Test("A link in place of its log is not followed")
+        func link() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.stateFolder, withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(
+                    atPath: sandbox.stateFolder + "/daemon.log", withDestinationPath: sandbox.file("target"))
+                expectFailure(12, of: try await sandbox.run("daemon", "start"))
+                #expect(sandbox.names == [])
+            }
+        }
+
+        @Test("A second one in the foreground is refused")
+        func second() async throws {
+            try await withDlm { sandbox in
+                let daemon = try await sandbox.startDaemon()
+                let second = try await sandbox.run("daemon", "run")
+                expectFailure(12, of: second)
+                #expect(second.stderr.contains("running already"))
+                #expect(!daemon.hasEnded)
+            }
+        }
+
+        @Test("One that is stopped (SIGSTOP) does not answer: status 12, in time")
+        func silent() async throws {
+            try await withDlm { sandbox in
+                let daemon = try await sandbox.startDaemon()
+                daemon.send(SIGSTOP)
+                for command in ["status", "stop", "start"] {
+                    let result = try await sandbox.run("daemon", command)
+                    expectFailure(12, of: result, command)
+                    #expect(result.duration < .seconds(20), "\(command)")
+                }
+                daemon.send(SIGCONT)
+                #expect(try await sandbox.daemonStatus().pid == daemon.pid)
+            }
+        }
+    }
+}
