@@ -173,22 +173,22 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|resume|remove|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|daemon|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show resume remove help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url daemon help' -- "${cur}"))
         ;;
     esac
 }
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(-k --insecure --json --quiet -q --version -h --help)
+    non_repeating_flags=(--background -b -k --insecure --json --quiet -q --version -h --help)
     repeating_options=(-H --header)
-    non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --checksum --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority -x --connections --progress --color)
+    non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --max-per-host --limit-rate --checksum --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority -x --connections --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -210,6 +210,12 @@ _dlm_get() {
         return
         ;;
     '-j'|'--max-concurrent')
+        return
+        ;;
+    '--max-per-host')
+        return
+        ;;
+    '--limit-rate')
         return
         ;;
     '--checksum')
@@ -289,15 +295,39 @@ _dlm_show() {
     esac
 }
 
+_dlm_pause() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
 _dlm_resume() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all -k --insecure --json --quiet -q --version -h --help)
-    repeating_options=(-H --header)
+    non_repeating_flags=(--all --background -b -k --insecure --json --quiet -q --version -h --help)
+    repeating_options=(--state -H --header)
     non_repeating_options=(-x --connections --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
     '-x'|'--connections')
         return
         ;;
@@ -315,12 +345,259 @@ _dlm_resume() {
     esac
 }
 
-_dlm_remove() {
+_dlm_cancel() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--delete-file --json --quiet -q --version -h --help)
-    repeating_options=()
+    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    repeating_options=(--state)
     non_repeating_options=(--color)
     __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_remove() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --delete-file --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_wait() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --any --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--timeout --color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_watch() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--progress --color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--progress')
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_events() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--once --json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--since --color)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--since')
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_limit() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_priority() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--all --json --quiet -q --version -h --help)
+    repeating_options=(--state)
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--state')
+        __dlm_add_completions -W 'queued'$'\n''running'$'\n''waiting'$'\n''paused'$'\n''completed'$'\n''failed'$'\n''cancelled'
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_set-url() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_daemon() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    run|start|stop|status)
+        # Offer subcommand argument completions
+        "_dlm_daemon_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'run start stop status' -- "${cur}"))
+        ;;
+    esac
+}
+
+_dlm_daemon_run() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '-j'|'--max-concurrent')
+        return
+        ;;
+    '--max-per-host')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    esac
+}
+
+_dlm_daemon_start() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate --color)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '-j'|'--max-concurrent')
+        return
+        ;;
+    '--max-per-host')
+        return
+        ;;
+    '--limit-rate')
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_daemon_stop() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--finish --json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_daemon_status() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in

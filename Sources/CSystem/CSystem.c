@@ -2,6 +2,8 @@
 #include "CSystem.h"
 
 #include <errno.h>
+#include <link.h>
+#include <sys/mman.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <openssl/evp.h>
@@ -179,4 +181,22 @@ void dlm_digest_free(struct dlm_digest *digest) {
     if (!digest) return;
     EVP_MD_CTX_free(digest->context);
     free(digest);
+}
+
+static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
+    (void)size;
+    uintptr_t mask = *(uintptr_t *)page - 1;
+    for (int index = 0; index < object->dlpi_phnum; index++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        uintptr_t end = (start + segment->p_memsz + mask) & ~mask;
+        madvise((void *)(start & ~mask), end - (start & ~mask), MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void dlm_forget_code(void) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(forget_code, &page);
 }

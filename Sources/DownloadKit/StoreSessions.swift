@@ -34,7 +34,7 @@ final class StoreSessions: SessionDirectory {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             do {
-                _ = try await client.hello()
+                try await client.checkAvailability()
                 return client
             } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
                 guard ContinuousClock.now < deadline else {
@@ -50,7 +50,9 @@ final class StoreSessions: SessionDirectory {
         do {
             // Also wakes one that systemd starts when its socket is asked.
             return try await connect(to: identifier)
-        } catch DownloadError.sessionUnavailable(.notRunning) {
+        } catch DownloadError.sessionUnavailable(let failure)
+            where failure == .notRunning(identifier) || failure == .shuttingDown
+        {
             guard let start else { throw DownloadError.sessionUnavailable(.notRunning(identifier)) }
             try await start()
             return try await connect(to: identifier)

@@ -40,35 +40,40 @@ struct DownloadRow: Sendable {
 
     /// Writes everything, if the row still belongs to `owner`; false when it does not.
     func update(_ db: Database, ownedBy owner: String?) throws -> Bool {
+        // Address and priority rarely change, and SQLite writes the index of every column that an UPDATE names.
+        if try write(db, ownedBy: owner, "AND url = ? AND folder = ? AND askedName IS ? AND priority = ?", place) {
+            return true
+        }
+        guard try write(db, ownedBy: owner) else { return false }
+        try db.cachedStatement(sql: "UPDATE download SET url = ?, folder = ?, askedName = ?, priority = ? WHERE id = ?")
+            .execute(arguments: place + [record.id])
+        return true
+    }
+
+    /// Writes all but ``place``, when `condition` holds as well.
+    private func write(
+        _ db: Database, ownedBy owner: String?, _ condition: String = "", _ values: StatementArguments = []
+    ) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE download SET session = ?, state = ?, fileName = ?, received = ?, total = ?, speed = ?,
                     isFinishing = ?, updated = ?, request = ?, stateDetail = ?, resume = ?, attempts = ?, completed = ?
-                WHERE id = ? AND session IS ?
+                WHERE id = ? AND session IS ? \(condition)
                 """)
         let progress = DownloadSnapshot(record: record).progress
-        try statement.execute(arguments: [
+        let arguments: StatementArguments = [
             record.session, record.state.kind.rawValue, record.fileName, progress.received, progress.total,
             record.speed, record.isFinishing, Self.milliseconds(record.updated), request, stateDetail, resume,
             attempts, completed, record.id, owner,
-        ])
-        guard db.changesCount > 0 else { return false }
-        try updateRequest(db)
-        return true
+        ]
+        try statement.execute(arguments: arguments + values)
+        return db.changesCount > 0
     }
 
-    /// What rarely changes: SQLite writes the index of every column that an UPDATE names, changed or not.
-    private func updateRequest(_ db: Database) throws {
+    /// What it is found and started by.
+    private var place: StatementArguments {
         let request = record.request
-        let values: [(any DatabaseValueConvertible)?] = [
-            request.url.string, request.destination.folder, request.destination.fileName, request.priority,
-        ]
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE download SET url = ?1, folder = ?2, askedName = ?3, priority = ?4
-                WHERE id = ?5 AND (url IS NOT ?1 OR folder IS NOT ?2 OR askedName IS NOT ?3 OR priority IS NOT ?4)
-                """)
-        try statement.execute(arguments: StatementArguments(values + [record.id]))
+        return [request.url.string, request.destination.folder, request.destination.fileName, request.priority]
     }
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }

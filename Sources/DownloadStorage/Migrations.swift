@@ -99,12 +99,16 @@ enum Migrations {
         WHEN NEW.url <> OLD.url OR NEW.priority <> OLD.priority BEGIN
             \(log("'changed'", session: "NEW.session"));
         END;
+        CREATE TRIGGER downloadLimited AFTER UPDATE OF request ON download
+        WHEN CASE WHEN NEW.request = OLD.request OR NOT json_valid(NEW.request) OR NOT json_valid(OLD.request) THEN 0
+            ELSE json_extract(NEW.request, '$.rateLimit') IS NOT json_extract(OLD.request, '$.rateLimit') END BEGIN
+            \(log("'changed'", session: "NEW.session"));
+        END;
         CREATE TRIGGER downloadRemoved AFTER DELETE ON download BEGIN
             \(log("'removed'", row: "OLD", state: "NULL, NULL", session: "OLD.session"));
         END;
         DROP INDEX downloadActive;
         CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
-        CREATE INDEX downloadAtWork ON download (session) WHERE state IN ('running', 'waiting');
         CREATE INDEX downloadPaused ON download (session, stateDetail)
             WHERE state = 'paused' AND session IS NOT NULL;
         CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');

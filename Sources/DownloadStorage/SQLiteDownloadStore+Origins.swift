@@ -10,8 +10,7 @@ extension SQLiteDownloadStore {
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
-                    SELECT \(RowReader.columns) FROM download
-                    WHERE \(Self.isQueued) AND session = ? \(condition)
+                    SELECT \(RowReader.columns) FROM \(RowSet.queued) AND session = ? \(condition)
                     ORDER BY priority DESC, id
                     """, arguments: StatementArguments([session] + bounds))
             var records: [DownloadRecord] = []

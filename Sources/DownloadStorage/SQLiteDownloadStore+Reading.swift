@@ -37,8 +37,7 @@ extension SQLiteDownloadStore {
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT \(RowReader.columns) FROM download
-                WHERE \(Self.isQueued) AND session = ? AND \(range)
+                SELECT \(RowReader.columns) FROM \(RowSet.queued) AND session = ? AND \(range)
                 ORDER BY priority DESC, id
                 """)
         let rows = try Row.fetchCursor(statement, arguments: arguments)
@@ -68,7 +67,7 @@ extension SQLiteDownloadStore {
         let cursors = try kinds.map { kind in
             let statement = try db.cachedStatement(
                 sql: """
-                    SELECT \(RowReader.columns) FROM download WHERE state = '\(kind.rawValue)' AND id > ?
+                    SELECT \(RowReader.columns) FROM \(RowSet.state(kind)) AND id > ?
                     ORDER BY id \(order)
                     """)
             return try Row.fetchCursor(statement, arguments: [selection.after ?? 0])

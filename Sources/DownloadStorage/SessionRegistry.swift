@@ -66,8 +66,10 @@ package final class SessionRegistry: Sendable {
         guard LockFile.lockExclusively(descriptor) else { return }
         for name in lockFiles {
             let path = FileNaming.path(folder, name)
-            let socket = path.dropLast(Self.suffix.count) + ".sock"
-            LockFile.removeIfFree(path) { ListeningSockets.removeIfSilent(String(socket)) }
+            LockFile.removeIfFree(path) {
+                // At that of a background session a service manager may listen; the next session replaces it.
+                if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
+            }
         }
     }
 

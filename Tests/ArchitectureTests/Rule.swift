@@ -23,7 +23,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
         ],
         "dlm": [
-            "DownloadKit", "ArgumentParser", "Configuration", "CSystem", "Foundation", "Synchronization", "Glibc",
+            "DownloadKit", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],
     ]
 

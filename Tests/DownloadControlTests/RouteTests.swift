@@ -57,6 +57,9 @@ struct RouteTests {
         }
         #expect(try await ids("") == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12])
         #expect(try await ids("?all=true&limit=2") == [11, 12])
+        #expect(try await ids("?all=true&limit=2&after=3") == [4, 5])
+        let selection = DownloadSelection(.all, limit: 2, after: 3)
+        #expect(try await bench.client.snapshots(selection).map(\.id) == [4, 5])
         #expect(try await ids("?ids=1,5-7") == [1, 5, 6, 7])
         #expect(try await ids("?ids=1%2C5") == [1, 5])
         #expect(try await ids("?state=running,failed") == [2, 4])
@@ -219,11 +222,22 @@ struct RouteTests {
         await bench.end()
     }
 
+    @Test("Who answers is told at no cost")
+    func hello() async throws {
+        let bench = try await bench()
+        let answer = try await bench.ask("GET", "/v1")
+        #expect(answer.status == 200)
+        #expect(answer.json["identifier"] as? String == "background")
+        #expect(answer.json["pid"] as? Int == Int(getpid()))
+        try await bench.client.checkAvailability()
+        await bench.end()
+    }
+
     @Test("Unknown paths, methods and versions are refused by name")
     func unknown() async throws {
         let bench = try await bench()
         for path in [
-            "/", "/v1", "/v1/x", "/v1/downloads/1/eat", "/v1/downloads/x/pause", "/v1/downloads/pause/1", "/vx/session",
+            "/", "/v1/x", "/v1/downloads/1/eat", "/v1/downloads/x/pause", "/v1/downloads/pause/1", "/vx/session",
         ] {
             #expect(try await bench.ask("GET", path).status == 404, "\(path)")
         }
@@ -254,7 +268,7 @@ struct RouteTests {
         let (status, json) = try await bench.ask("GET", "/v1/session")
         #expect(status == expected)
         #expect((json["error"] as? [String: Any])?["exitStatus"] as? Int32 == error.exitStatus)
-        await #expect(throws: error) { try await bench.client.hello() }
+        await #expect(throws: error) { try await bench.client.status() }
         await bench.end()
     }
 }

@@ -22,6 +22,7 @@ struct ConcurrentStoresTests {
         }
         let records = try await folder.open().records(.all)
         #expect(records.count == 400)
+        try await expectWholeLog(of: records, in: folder)
         #expect(Set(records.map(\.id)).count == 400)
         #expect(records.allSatisfy { $0.state == .completed && $0.received == 7 })
     }
@@ -77,6 +78,63 @@ struct ConcurrentStoresTests {
         #expect(claimed.sorted() == ids)
     }
 
+    @Test("tell a reader of the log each event once, in order, while all of them write")
+    func readingAlong() async throws {
+        let folder = folder
+        let reader = try folder.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask { try await work(on: folder.path, session: "s\(number)", rounds: 10) }
+            }
+            var cursors: [EventCursor] = []
+            var completed = 0
+            while completed < 80 {
+                let events = try await reader.events(after: cursors.last ?? 0, limit: 7)
+                cursors += events.map(\.cursor)
+                completed += events.count { $0.kind == .completed }
+            }
+            #expect(cursors == Array(1...240))
+            try await group.waitForAll()
+        }
+        #expect(try await reader.eventBounds() == (0, 240))
+    }
+
+    @Test("drop old events while others write new ones, and lose none of those")
+    func dropping() async throws {
+        let folder = folder
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask { try await work(on: folder.path, session: "s\(number)", rounds: 10) }
+                group.addTask {
+                    let store = try folder.open()
+                    for _ in 0..<10 { try await store.dropEvents(keeping: 20) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let store = try folder.open()
+        try await store.dropEvents(keeping: 20)
+        #expect(try await store.eventBounds() == (100, 120))
+        #expect(try await store.events(after: 0, limit: 99).map(\.cursor) == Array(101...120))
+    }
+
+    @Test("change one download as if one after the other")
+    func changes() async throws {
+        let folder = folder
+        let id = try await folder.open().add([Sample.request()], session: "background-dead")[0].record.id
+        let changed = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let store = try folder.open(isAlive: { _ in false })
+                    return try await store.change([id], .pause, session: "me")[0].didChange
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(changed == 1)
+        #expect(try await folder.open().events(after: 0, limit: 99).map(\.kind) == [.added, .paused])
+    }
+
     #if compiler(>=6.2)
         @Test("share the file when they are ten processes")
         func processes() async throws {
@@ -94,11 +152,21 @@ struct ConcurrentStoresTests {
             let records = try await folder.open().records(.all)
             #expect(Set(records.map(\.session)).count == 10)
             #expect(records.count == 100)
+            try await expectWholeLog(of: records, in: folder)
             #expect(records.allSatisfy { $0.state == .completed })
         }
 
         private static let folderVariable = "DLM_TEST_STORE"
     #endif
+}
+
+/// The log tells of each download that it was added, started and completed, in this order, and nothing else.
+private func expectWholeLog(of records: [DownloadRecord], in folder: TemporaryFolder) async throws {
+    let events = try await folder.open().events(after: 0, limit: .max)
+    #expect(events.map(\.cursor) == Array(1...EventCursor(3 * records.count)))
+    let kinds = Dictionary(grouping: events, by: \.id).mapValues { $0.map(\.kind) }
+    #expect(Set(kinds.keys) == Set(records.map(\.id)))
+    #expect(kinds.values.allSatisfy { $0 == [.added, .started, .completed] })
 }
 
 /// What a session does: opens the store, then adds, starts and completes one download after the other.

@@ -43,6 +43,41 @@ struct SQLiteDownloadStoreTests {
         #expect(try await folder.open().add([Sample.request()], session: "s")[0].record.id > last)
     }
 
+    @Test("goes on with its log after it was closed, and counts on when it was emptied")
+    func logAcrossReopening() async throws {
+        let first = try folder.open()
+        let ids = try await first.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
+        let seen = try await first.events(after: 0, limit: 2)
+        await first.close()
+        let second = try folder.open()
+        _ = try await second.remove([ids[0]], session: "s")
+        let rest = try await second.events(after: 2, limit: 9)
+        #expect((seen + rest).map(\.cursor) == [1, 2, 3, 4])
+        #expect(rest.map(\.kind) == [.added, .removed])
+        try await second.dropEvents(keeping: 0)
+        await second.close()
+        let third = try folder.open()
+        #expect(try await third.eventBounds() == (4, 4))
+        _ = try await third.remove([ids[1]], session: "s")
+        #expect(try await third.events(after: 0, limit: 9).map(\.cursor) == [5])
+    }
+
+    @Test("drops a long log step by step")
+    func longLog() async throws {
+        let store = try folder.open()
+        try await store.database.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE number (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number LIMIT 50000)
+                    INSERT INTO event (time, kind, download, url, received) SELECT 0, 'added', value, '', 0 FROM number
+                    """)
+        }
+        #expect(try await store.eventBounds() == (0, 50000))
+        try await store.dropEvents(keeping: 10)
+        #expect(try await store.eventBounds() == (49990, 50000))
+        #expect(try await store.events(after: 0, limit: 99).map(\.id) == Array(49991...50000))
+    }
+
     @Test("really writes ahead, synchronises normally and waits ten seconds for others")
     func settings() throws {
         let store = try folder.open()
@@ -101,24 +136,5 @@ struct SQLiteDownloadStoreTests {
         }
         #expect(try await task.value == [])
         #expect(try await store.records(.all).map(\.state) == [.paused(.interrupt)])
-    }
-
-    @Test("opens a store of version 1 and finds its downloads")
-    func versionOne() async throws {
-        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Fixtures/v1.sql")
-        try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
-            try db.execute(sql: try String(contentsOf: fixture, encoding: .utf8))
-        }
-        let store = try folder.open()
-        let records = try await store.records(.all)
-        let blank = DownloadRecord(
-            id: 2, request: try Sample.request(), created: Date(timeIntervalSince1970: 1_740_000_000))
-        var filled = try Sample.filled(blank)
-        filled.session = "4711-abc"
-        #expect(records.count == 4)
-        #expect(records.first { $0.id == 2 } == filled)
-        #expect(records.map(\.state.kind) == [.queued, .waiting, .completed, .failed])
-        #expect(try await store.add([Sample.request("new")], session: "s")[0].record.id == 6)
     }
 }

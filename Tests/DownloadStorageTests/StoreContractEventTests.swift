@@ -62,7 +62,9 @@ struct StoreContractEventTests {
         #expect(events.allSatisfy { $0.time >= began && $0.time <= Date(timeIntervalSinceNow: 1) })
     }
 
-    @Test("tells of another address or priority, and of nothing else that a request has", arguments: StoreKind.allCases)
+    @Test(
+        "tells of another address, priority or rate limit, and of nothing else that a request has",
+        arguments: StoreKind.allCases)
     func changes(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request("a", as: "asked")], session: "s")[0].record
@@ -76,10 +78,15 @@ struct StoreContractEventTests {
         record.request.url = try Sample.request("c").url
         record.state = .running
         _ = try await store.save([record], session: "s")
+        for limit in [100, 100, 200, nil] as [Int64?] {
+            record.request.rateLimit = limit
+            _ = try await store.save([record], session: "s")
+        }
         let events = try await store.events(after: 0, limit: 100)
-        #expect(events.map(\.kind) == [.added, .changed, .changed, .started, .changed])
-        #expect(events.map { $0.url.suffix(1) } == ["a", "a", "b", "b", "c"])
-        #expect(events.map(\.state) == [.queued, .queued, .queued, .running, .running])
+        #expect(
+            events.map(\.kind) == [.added, .changed, .changed, .started, .changed, .changed, .changed, .changed])
+        #expect(events.map { $0.url.suffix(1) } == ["a", "a", "b", "b", "c", "c", "c", "c"])
+        #expect(events.map(\.state) == [.queued, .queued, .queued] + Array(repeating: .running, count: 5))
         #expect(events.allSatisfy { $0.name == "asked" })
     }
 

@@ -111,7 +111,7 @@ struct StoreContractSessionTests {
         #expect(try await store.claim([after[1].id], session: "t").map(\.record.state) == [.queued])
     }
 
-    @Test("tells what ended before a date, oldest first", arguments: StoreKind.allCases)
+    @Test("forgets what ended before a date, oldest first, and nothing else", arguments: StoreKind.allCases)
     func ended(kind: StoreKind) async throws {
         let states: [DownloadState] = [
             .completed, .failed(.cancelled), .cancelled, .paused(.user), .completed, .running,
@@ -122,14 +122,21 @@ struct StoreContractSessionTests {
             records[index].updated = Date(timeIntervalSince1970: Double(1000 - age))
         }
         _ = try await store.save(records, session: "s")
-        func ended(_ seconds: Double, _ limit: Int = 10) async throws -> [DownloadID] {
-            try await store.ended(before: Date(timeIntervalSince1970: seconds), limit: limit)
+        func removed(_ seconds: Double, _ limit: Int = 10) async throws -> [DownloadID] {
+            let removed = try await store.removeEnded(before: Date(timeIntervalSince1970: seconds), limit: limit)
+            #expect(removed == removed.compactMap { gone in records.first { $0.id == gone.id } })
+            return removed.map(\.id)
         }
-        #expect(try await ended(990) == [2, 3, 1])
-        #expect(try await ended(990, 2) == [2, 3])
-        #expect(try await ended(970) == [2, 3])
-        #expect(try await ended(970.001) == [2, 3, 1])
-        #expect(try await ended(900) == [])
-        #expect(try await ended(2000, 0) == [])
+        #expect(try await removed(900) == [])
+        #expect(try await removed(2000, 0) == [])
+        #expect(try await store.records(.all) == records)
+        #expect(try await removed(970, 1) == [2])
+        #expect(try await removed(970) == [3])
+        #expect(try await removed(970) == [])
+        #expect(try await removed(970.001) == [1])
+        #expect(try await removed(2000) == [5])
+        #expect(try await store.records(.all).map(\.id) == [4, 6])
+        let events = try await store.events(after: 0, limit: 100).filter { $0.kind == .removed }
+        #expect(events.map(\.id) == [2, 3, 1, 5])
     }
 }

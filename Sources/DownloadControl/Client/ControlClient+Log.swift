@@ -47,7 +47,7 @@ actor LogReader {
             if fruitless > Self.patience { throw client.bad("its event stream breaks off again and again") }
             if fruitless > 1 { try await Task.sleep(for: .milliseconds(100 * fruitless)) }
             // Throws when it is gone.
-            _ = try await client.hello()
+            try await client.checkAvailability()
             try await open()
         }
     }

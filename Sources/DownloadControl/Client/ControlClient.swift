@@ -36,12 +36,15 @@ package final class ControlClient: DownloadService {
     }
 
     /// Whether the session is there and understands us.
-    /// - Throws: ``DownloadError/sessionUnavailable(_:)``: `notRunning`, `notAnswering` or `incompatible`.
-    package func hello() async throws -> SessionStatus {
-        try decode(WireSession.self, await ask(.get, "session", within: limits.hello)).status
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)``: `notRunning`, `notAnswering`, `incompatible` or
+    ///   `shuttingDown`.
+    package func checkAvailability() async throws {
+        _ = try decode(WireHello.self, await ask(.get, "", within: limits.hello))
     }
 
-    package func status() async throws -> SessionStatus { try await hello() }
+    package func status() async throws -> SessionStatus {
+        try decode(WireSession.self, await ask(.get, "session", within: limits.hello)).status
+    }
 
     package func close() async { isClosed.withLock { $0 = true } }
 

@@ -1,6 +1,14 @@
 import DownloadCore
+import Glibc
 
 extension Routes {
+    func hello() async throws -> ControlAnswer {
+        try await within(limits.answer) {
+            try await service.checkAvailability()
+            return .json(WireHello(identifier: identifier, pid: getpid()))
+        }
+    }
+
     func session(_ request: ControlRequest) async throws -> ControlAnswer {
         let settings = request.method == "PATCH" ? try decode(SessionSettings.self, request) : nil
         if let settings {

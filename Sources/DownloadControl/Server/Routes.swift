@@ -35,6 +35,7 @@ struct Routes: Sendable {
 
     private func route(_ request: ControlRequest, _ path: [String]) async throws -> ControlAnswer {
         switch (path.first, path.count) {
+        case (nil, 0): return try await only(["GET"], request) { try await hello() }
         case ("session", 1): return try await only(["GET", "PATCH"], request) { try await session(request) }
         case ("session", 2) where path[1] == "shutdown":
             return try await only(["POST"], request) { try await shutdown(request) }
@@ -90,7 +91,10 @@ struct Routes: Sendable {
     }
 
     private var incompatible: ControlAnswer {
-        WireError.answer(400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)))
+        // Asked for is the other side's version: what it is told must be true for whoever reads it there.
+        WireError.answer(
+            400, .sessionUnavailable(.incompatible(identifier, version: WireCoder.version)),
+            message: "this session speaks version \(WireCoder.version) of the control API only")
     }
 
     private func unknown(_ request: ControlRequest) -> ControlAnswer {

@@ -50,7 +50,7 @@ struct WireDownload: Encodable, Sendable {
         rateLimit = record.request.rateLimit
         session = record.session
         attended = snapshot.isAttended
-        error = record.state.error.map(WireError.init)
+        error = record.state.error.map { WireError($0) }
         created = WireCoder.text(record.created)
         updated = WireCoder.text(record.updated)
         self.record = record

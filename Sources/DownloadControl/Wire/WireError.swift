@@ -19,10 +19,11 @@ struct WireError: Codable, Sendable {
     let version: Int?
     let download: DownloadError?
 
-    init(_ error: DownloadError) {
+    /// - Parameter message: in place of the error's own words.
+    init(_ error: DownloadError, message: String? = nil) {
         kind = error.kind
         reason = error.reason
-        message = Self.hidingUserInformation(error.description)
+        self.message = message ?? Self.hidingUserInformation(error.description)
         exitStatus = error.exitStatus
         curlCode = error.curlCode
         httpStatus = error.httpStatus
@@ -41,8 +42,8 @@ struct WireError: Codable, Sendable {
         answer(status, .sessionUnavailable(.badExchange(session, message: message)))
     }
 
-    static func answer(_ status: Int, _ error: DownloadError) -> ControlAnswer {
-        .json(Document(error: WireError(error)), status: status)
+    static func answer(_ status: Int, _ error: DownloadError, message: String? = nil) -> ControlAnswer {
+        .json(Document(error: WireError(error, message: message)), status: status)
     }
 
     private static func hidingUserInformation(_ text: String) -> String {

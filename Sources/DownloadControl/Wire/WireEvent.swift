@@ -41,7 +41,7 @@ struct WireEvent: Codable, Sendable {
             state = logged.state?.kind.rawValue
             received = logged.received
             total = logged.total
-            error = logged.state?.error.map(WireError.init)
+            error = logged.state?.error.map { WireError($0) }
             switch logged.state {
             case .waiting, .paused, .failed: detail = logged.state
             case .queued, .running, .completed, .cancelled, nil: break

@@ -1,5 +1,12 @@
 import DownloadCore
 
+/// `GET /v1`: who answers, at no cost.
+struct WireHello: Codable, Sendable {
+    var version = WireCoder.version
+    let identifier: String
+    let pid: Int32
+}
+
 /// `GET /v1/session`.
 struct WireSession: Codable, Sendable {
     var version = WireCoder.version

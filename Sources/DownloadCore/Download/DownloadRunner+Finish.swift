@@ -157,7 +157,10 @@ extension DownloadRunner {
             guard let name = try freeName(candidate, modified: modified) else { continue }
             if let file = try await createFile(named: name) { return file }
             let path = FileNaming.path(destination.folder, FileNaming.partial(name))
-            guard destination.ifExists == .rename else { throw DownloadError.fileFailed(.partialExists, path: path) }
+            guard destination.ifExists == .rename else {
+                let why: FileFailure = PartialFile.isLocked(path) ? .locked : .partialExists
+                throw DownloadError.fileFailed(why, path: path)
+            }
         }
         throw DownloadError.fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
     }

@@ -8,6 +8,8 @@ package struct PoolBuffer: @unchecked Sendable {
 /// The buffers between the engine threads and the disk. An empty pool is the back-pressure: a transfer that gets no
 /// buffer pauses, the engine never waits.
 package final class BufferPool: Sendable {
+    /// 10 MiB of buffers: from 8 on more are hardly faster, and a session is to stay small (docs/architecture.md).
+    package static let standardCapacity = 40
     /// Large enough to make `pwrite` cheap, small enough for many (docs/architecture.md).
     package static let bufferSize = 256 << 10
 
@@ -21,7 +23,7 @@ package final class BufferPool: Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
-    package init(capacity: Int = 64) { self.capacity = capacity }
+    package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
 
     deinit {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }

@@ -76,6 +76,19 @@ package final class PartialFile: Sendable {
         return file
     }
 
+    /// Whether somebody writes to it, asked without touching the lock: a lock taken for a moment only would look to its
+    /// owner like another download (proc_locks(5)).
+    package static func isLocked(_ path: String) -> Bool {
+        guard let inode = FileStatus.of(path)?.identity.inode,
+            let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        else { return false }
+        // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF. The device is not that of stat(2) on every file system.
+        return locks.split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            return words.contains("FLOCK") && words.contains { $0.hasSuffix(":\(inode)") }
+        }
+    }
+
     /// Lets others have it, whoever still holds this object: nothing is written from now on.
     package func unlock() { dlm_unlock(descriptor) }
 

@@ -132,16 +132,20 @@ public final class DownloadRouter: DownloadService {
 
     public func status() async throws -> SessionStatus { try await local.status() }
 
-    /// Every live session.
+    /// Every live session; one that does not answer keeps none of the others from it.
     public func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
+        var failure: (any Error)?
         for identifier in directory.liveSessions() where identifier != local.identifier {
             do {
                 try await directory.connect(to: identifier).configure(settings)
             } catch DownloadError.sessionUnavailable(.notRunning) {
                 continue
+            } catch {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
     }
 
     public func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }

@@ -17,6 +17,8 @@ public protocol DownloadService: Sendable {
     func events() async -> AsyncStream<DownloadEvent>
     /// Every change in the store behind `cursor` (nil: from now on), whichever session made it, and what follows.
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
+    /// Returns if it answers and can be worked with: it is not about to end. Cheap, whatever is in its queue.
+    func checkAvailability() async throws
     func status() async throws -> SessionStatus
     /// Changes how the session works, at once.
     func configure(_ settings: SessionSettings) async throws
@@ -29,6 +31,7 @@ public protocol DownloadService: Sendable {
 }
 
 extension DownloadService {
+    public func checkAvailability() async throws { _ = try await status() }
     public func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops them for good, but keeps what was fetched: `resume` may still go on.
     public func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }

@@ -15,7 +15,7 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
         /// A failure that may pass; the next attempt follows.
         case waiting
         case paused, cancelled, completed, failed, removed
-        /// Its address or priority.
+        /// Its address, priority or rate limit.
         case changed
     }
 

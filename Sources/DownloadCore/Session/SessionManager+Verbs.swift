@@ -5,6 +5,7 @@ extension SessionManager {
     public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         try begin()
         let added = try await store.add(requests, session: identifier)
+        startTicker()
         for download in added where download.kind != .joined {
             held[download.record.id] = nil
             broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
@@ -22,6 +23,7 @@ extension SessionManager {
         }
         try await store.releaseDeadSessions()
         let claimed = try await store.claim(ids, session: identifier)
+        startTicker()
         for case .claimed(var record) in claimed {
             held[record.id] = nil
             secrets.restore(&record)
@@ -108,7 +110,13 @@ extension SessionManager {
         return AsyncThrowingStream { try await reader.next() }
     }
 
+    /// Who asks for a session to work with must wait for the next one while this one ends.
+    public func checkAvailability() async throws {
+        if stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+    }
+
     public func status() async throws -> SessionStatus {
+        try await checkAvailability()
         let states = entries.values.map(\.record.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,

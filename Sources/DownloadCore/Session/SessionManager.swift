@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// Owns the downloads that run in this process: the list, its beginning and its end. The verbs, scheduling, running,
@@ -119,6 +120,7 @@ public actor SessionManager: DownloadService {
         _ = try await serving?.value
         try await store.releaseDeadSessions()
         try await store.requeue(session: identifier)
+        startTicker()
         leaveToStore()
         await fill()
     }
@@ -127,6 +129,7 @@ public actor SessionManager: DownloadService {
         if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard context == nil else { return }
         let transport = try parts.start()
+        dlm_forget_code()
         let disk = DiskWriter(pool: BufferPool())
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
@@ -134,7 +137,9 @@ public actor SessionManager: DownloadService {
             rateLimit: rateLimit,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
-        serving = Task { [parts] in
+        serving = Task { [parts, isForeground] in
+            // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
+            if isForeground { try await Task.sleep(for: Self.quiet) }
             do {
                 return try await parts.serve(self)
             } catch {
@@ -142,6 +147,11 @@ public actor SessionManager: DownloadService {
                 throw error
             }
         }
+    }
+
+    /// Once something is claimed: what is asked for again is not old any more, and is not to be forgotten meanwhile.
+    func startTicker() {
+        if ticker != nil || context == nil { return }
         ticker = Task { [weak self] in
             while !Task.isCancelled {
                 await self?.clearHistory()
@@ -155,6 +165,8 @@ public actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
+    /// From the beginning of a foreground session to its first answer; whoever finds its lock waits for that.
+    private static let quiet = Duration.milliseconds(150)
 
     private func tick() async {
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
@@ -165,19 +177,30 @@ public actor SessionManager: DownloadService {
 
     /// Events that are kept, for those who were away.
     private static let eventsKept = 1_000_000
+    /// Downloads that are forgotten at once: the store and the end of the session wait no longer than for these.
+    private static let historyPart = 500
 
     /// Forgets what ended longer ago than the configuration says, with what is left of it on disk.
     private func clearHistory() async {
         do {
-            try await store.dropEvents(keeping: Self.eventsKept)
-            guard let historyAge else { return }
-            while stopReason == nil {
-                let old = try await store.ended(before: Date(timeIntervalSinceNow: -historyAge), limit: 500)
-                if old.isEmpty { return }
-                try await remove(old, deletesFile: false)
+            while let historyAge, stopReason == nil {
+                let limit = Date(timeIntervalSinceNow: -historyAge)
+                let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
+                if removed.isEmpty { break }
+                for record in removed { forget(record) }
             }
+            try await store.dropEvents(keeping: Self.eventsKept)
         } catch {
             parts.notice("the history cannot be cleared: \(error)")
+        }
+    }
+
+    private func forget(_ record: DownloadRecord) {
+        // No event: these are not the downloads of this session, and the log of the store tells it.
+        do {
+            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
+        } catch {
+            parts.notice("\(record.id): forgotten, but its partial file is still there: \(error)")
         }
     }
 
@@ -222,8 +245,11 @@ public actor SessionManager: DownloadService {
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
         stopReason = stopReason ?? .user
         ticker?.cancel()
+        // Partial files of what it has just forgotten are deleted yet.
+        await ticker?.value
         shutdownRequest.finish()
-        // One that could not be begun needs no end, and has told so.
+        serving?.cancel()
+        // One that was not begun needs no end; why it could not be was told.
         if let stopServing = try? await serving?.value { await stopServing() }
         if let context {
             context.transport.shutdown()

@@ -50,8 +50,9 @@ public protocol DownloadStore: Sendable {
     /// Forgets events, but keeps the newest `count`.
     func dropEvents(keeping count: Int) async throws
 
-    /// Completed, failed and cancelled downloads that were last touched before `date`, oldest first.
-    func ended(before date: Date, limit: Int) async throws -> [DownloadID]
+    /// Forgets completed, failed and cancelled downloads that were last touched before `date`, the oldest first: at
+    /// once, so that nobody takes one up again in between.
+    func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord]
 
     /// The `queued` ones of `session` become paused and free, all at once.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws

@@ -233,9 +233,13 @@ public final class InMemoryDownloadStore: DownloadStore {
         state.withLock { $0.log.drop(keeping: count) }
     }
 
-    public func ended(before date: Date, limit: Int) async throws -> [DownloadID] {
-        let ended = state.withLock { $0.matching { $0.state.kind.isEnded && $0.updated < date } }
-        return ended.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }.prefix(max(0, limit)).map(\.id)
+    public func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
+        state.withLock { state in
+            let ended = state.matching { $0.state.kind.isEnded && $0.updated < date }
+            let oldest = ended.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }.prefix(max(0, limit))
+            for record in oldest { state.drop(record.id) }
+            return Array(oldest)
+        }
     }
 
     public func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {

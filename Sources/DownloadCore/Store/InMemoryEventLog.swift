@@ -21,7 +21,8 @@ struct InMemoryEventLog {
     /// Tells what became of `old`, or that there was none: first of the state, then of the request.
     mutating func note(_ record: DownloadRecord, after old: DownloadRecord?) {
         guard let old else { return append(.added, record) }
-        let isMoved = old.request.url != record.request.url || old.request.priority != record.request.priority
+        let (before, now) = (old.request, record.request)
+        let isChanged = (before.url, before.priority, before.rateLimit) != (now.url, now.priority, now.rateLimit)
         var unmoved = record
         unmoved.request.url = old.request.url
         if old.state.kind != record.state.kind {
@@ -29,7 +30,7 @@ struct InMemoryEventLog {
         } else if record.state == .running, record.received < old.received {
             append(.restarted, unmoved)
         }
-        if isMoved { append(.changed, record) }
+        if isChanged { append(.changed, record) }
     }
 
     mutating func noteRemoval(of old: DownloadRecord) { append(.removed, old, session: old.session) }

@@ -15,6 +15,8 @@ extension Daemon {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(in context: Context) async throws -> Int32 {
+            // What is wrong with them is told here, and not only in the log.
+            _ = try context.settings()
             let session = try BackgroundSession(environment: context.environment)
             let starter = BackgroundStarter(
                 session: session, environment: context.environment, arguments: options.arguments)

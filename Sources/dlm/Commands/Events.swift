@@ -28,7 +28,7 @@ struct Events: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await print(service.log(since: since), context.console) }
+                group.addTask { try await tell(service.log(since: since), context.console) }
                 group.addTask { await context.console.outputClosed() }
                 try await group.next()
                 group.cancelAll()
@@ -37,7 +37,7 @@ struct Events: ContextCommand {
         }
     }
 
-    private func print(_ log: AsyncThrowingStream<LogEntry, any Error>, _ console: Console) async throws {
+    private func tell(_ log: AsyncThrowingStream<LogEntry, any Error>, _ console: Console) async throws {
         for try await entry in log {
             console.print(LogDocument(entry).json)
             if once, case .didFinishEvents = entry { return }

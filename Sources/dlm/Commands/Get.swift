@@ -46,10 +46,11 @@ struct Get: ContextCommand {
     }
 
     func run(in context: Context) async throws -> Int32 {
-        let maker = RequestMaker(self, workingFolder: context.workingFolder)
+        let settings = try context.settings()
+        let maker = RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
         let requests = try urls.map { try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
-        return try await context.withService(configure) { service in
+        return try await context.withService({ transfer.apply(to: &$0, settings) }) { service in
             if background { return try await handOver(requests, list, maker, service, context) }
             let following = Following(context, output, progress.progress)
             return try await following.follow(service, for: .get(renewable.overrides)) { follower in
@@ -72,13 +73,5 @@ struct Get: ContextCommand {
             try await handover.add(lines.compactMap { maker.request($0) { handover.reject($0) } })
         }
         return handover.exitStatus
-    }
-
-    private func configure(_ configuration: inout SessionConfiguration) {
-        if let limit = transfer.maxConcurrent {
-            configuration.maxConcurrent = limit
-            configuration.maxPerHost = limit
-        }
-        if let limit = transfer.maxPerHost { configuration.maxPerHost = limit }
     }
 }

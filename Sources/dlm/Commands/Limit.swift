@@ -20,7 +20,7 @@ struct Limit: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         if selection.isEmpty { return try await context.withService { try await limitSessions($0, context) } }
-        return try await Changing(context: context, output: output, event: "changed")
+        return try await Changing(context: context, output: output, event: "changed", text: "limit \(rate)")
             .apply(.rateLimit(rate.limit), to: selection.chosen(all: List.unfinished)) { snapshot in
                 snapshot.record.request.rateLimit == rate.limit
                     ? "has that limit already" : "\(snapshot.record.state.kind.rawValue) already"

@@ -24,7 +24,7 @@ struct Priority: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let (priority, chosen) = try parsed()
-        return try await Changing(context: context, output: output, event: "changed")
+        return try await Changing(context: context, output: output, event: "changed", text: "priority \(priority)")
             .apply(.priority(priority), to: chosen) { snapshot in
                 snapshot.record.request.priority == priority ? "has priority \(priority) already" : "left as it is"
             }

@@ -26,7 +26,7 @@ struct SetURL: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let (address, credential) = try RequestMaker.address(url).get()
-        return try await Changing(context: context, output: output, event: "changed")
+        return try await Changing(context: context, output: output, event: "changed", text: "goes on from \(address)")
             .apply(.url(address, credential), to: .ids([id.ids.lowerBound])) { snapshot in
                 snapshot.record.state == .completed ? "completed already" : "has that URL already"
             }

@@ -6,6 +6,8 @@ struct Changing {
     let output: OutputOptions
     /// The word for what was done: `paused`, `cancelled`, `changed`.
     let event: String
+    /// The same for people, where the word says too little.
+    var text: String?
 
     /// - Parameter why: what is told of a download for which there was nothing to do.
     func apply(
@@ -30,6 +32,6 @@ struct Changing {
             context.console.print(EventDocument(word, snapshot, reason: reason).json)
         }
         guard !output.quiet, changed.didChange ? output.verbose > 0 : isByName || output.verbose > 0 else { return }
-        context.console.report("\(snapshot.id): \(snapshot.record.displayName): \(reason ?? event)")
+        context.console.report("\(snapshot.id): \(snapshot.record.displayName): \(reason ?? text ?? event)")
     }
 }

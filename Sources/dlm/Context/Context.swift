@@ -26,6 +26,7 @@ struct Context: Sendable {
     ) async throws -> Int32 {
         var configuration = SessionConfiguration(
             kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
+        try settings().apply(to: &configuration)
         change(&configuration)
         let service = try await open(configuration, environment) { [console] in console.report($0) }
         do {
@@ -45,6 +46,9 @@ struct Context: Sendable {
         } catch let error as DownloadError {
             console.report(Redaction.describe(error))
             return error.exitStatus
+        } catch let error as SettingsError {
+            console.report(error.message)
+            return SettingsError.exitStatus
         } catch {
             return UsageReport(error).print(on: console)
         }

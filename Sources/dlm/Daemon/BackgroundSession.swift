@@ -10,12 +10,6 @@ struct BackgroundSession: Sendable {
     let stateFolder: String
     let directory: any SessionDirectory
 
-    /// The one of this user's state folder, running or not.
-    init(environment: [String: String]) throws {
-        stateFolder = try SessionConfiguration.stateFolder(environment: environment)
-        directory = DownloadSession.sessions(stateFolder: stateFolder)
-    }
-
     static let identifier = SessionIdentifier.background
 
     /// Where it is served, and where a service manager listens in its place.
@@ -40,8 +34,10 @@ struct BackgroundSession: Sendable {
                 do {
                     let service = try await directory.connect(to: Self.identifier)
                     return Connected(service: service, status: try await service.status())
-                } catch DownloadError.sessionUnavailable(.notRunning) {
-                    // It is ending.
+                } catch DownloadError.sessionUnavailable(let failure)
+                    where failure == .notRunning(Self.identifier) || failure == .shuttingDown
+                {
+                    last = .sessionUnavailable(failure)
                 } catch let error as DownloadError where !isAlive {
                     last = error
                 }
@@ -67,5 +63,13 @@ struct BackgroundSession: Sendable {
             try await Task.sleep(for: Self.pace)
         }
         return true
+    }
+}
+
+extension BackgroundSession {
+    /// The one of this user's state folder, running or not.
+    init(environment: [String: String]) throws {
+        stateFolder = try SessionConfiguration.stateFolder(environment: environment)
+        directory = DownloadSession.sessions(stateFolder: stateFolder)
     }
 }

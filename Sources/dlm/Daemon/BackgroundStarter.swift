@@ -7,6 +7,7 @@ struct BackgroundStarter: Sendable {
     let environment: [String: String]
     /// For `dlm daemon run`.
     var arguments: [String] = []
+    var patience = BackgroundSession.patience
 
     /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
     static func ensureRunning(environment: [String: String]) async throws {
@@ -17,10 +18,10 @@ struct BackgroundStarter: Sendable {
 
     /// The session that serves now, ours or one that was there or was faster.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
-        let deadline = ContinuousClock.now + BackgroundSession.patience
+        let deadline = ContinuousClock.now + patience
         while .now < deadline {
             if let connected = try await existing(until: deadline) { return (connected, false) }
-            let process = try spawn()
+            let process = try DaemonProcess(options: arguments, environment: environment, log: logFile)
             switch try await process.readiness(within: deadline - .now) {
             case .ready:
                 guard let connected = try await session.connect(until: deadline) else { break }
@@ -50,10 +51,4 @@ struct BackgroundStarter: Sendable {
     }
 
     private var logFile: DaemonLogFile { DaemonLogFile(stateFolder: session.stateFolder) }
-
-    private func spawn() throws(DownloadError) -> DaemonProcess {
-        let log = try logFile.open()
-        defer { close(log) }
-        return try DaemonProcess(options: arguments, environment: environment, log: log)
-    }
 }

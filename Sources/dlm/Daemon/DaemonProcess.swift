@@ -7,6 +7,7 @@ import Glibc
 struct DaemonProcess {
     let pid: pid_t
     private let pipe: ReadinessPipe
+    private let logPath: String
 
     /// What the manager of another service told its own process.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
@@ -14,7 +15,9 @@ struct DaemonProcess {
     /// - Parameters:
     ///   - options: of `dlm daemon run`.
     ///   - log: becomes its standard output and error.
-    init(options: [String], environment: [String: String], log: Int32) throws(DownloadError) {
+    init(options: [String], environment: [String: String], log: DaemonLogFile) throws(DownloadError) {
+        let output = try log.open()
+        defer { close(output) }
         let pipe = try ReadinessPipe()
         let settings = environment.filter { !Self.foreign.contains($0.key) }.map { "\($0.key)=\($0.value)" }
         let words = ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"]
@@ -22,7 +25,7 @@ struct DaemonProcess {
         var pid: pid_t = 0
         let error = Self.withCStrings(words) { arguments in
             Self.withCStrings(settings) { environment in
-                dlm_spawn_detached(program, arguments, environment, log, pipe.writer, &pid)
+                dlm_spawn_detached(program, arguments, environment, output, pipe.writer, &pid)
             }
         }
         close(pipe.writer)
@@ -32,6 +35,7 @@ struct DaemonProcess {
         }
         self.pid = pid
         self.pipe = pipe
+        logPath = log.path
     }
 
     /// This very program, also when another was installed in its place since; by its path where that still leads to
@@ -50,12 +54,16 @@ struct DaemonProcess {
         if !inTime {
             // It was never waited for, so the number is still its own.
             kill(pid, SIGTERM)
-            throw .sessionUnavailable(.startFailed(message: "it was not ready within \(limit.seconds) s"))
+            throw failure("it was not ready within \(limit.seconds) s")
         }
         guard let readiness = line.flatMap(Readiness.init(line:)) else {
-            throw .sessionUnavailable(.startFailed(message: Self.ending(of: pid)))
+            throw failure(Self.ending(of: pid))
         }
         return readiness
+    }
+
+    private func failure(_ why: String) -> DownloadError {
+        .sessionUnavailable(.startFailed(message: "\(why); see \(logPath)"))
     }
 
     /// How the process ended that closed its pipe without a word.

@@ -53,6 +53,7 @@ struct DaemonRunner: Sendable {
     private func open(_ stateFolder: String, _ listener: Int32?, _ log: DaemonLog) async throws -> SessionManager {
         var configuration = SessionConfiguration(
             kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
+        try context.settings().apply(to: &configuration)
         options.apply(to: &configuration)
         return try await DownloadSession.openBackground(configuration, listener: listener) { log.line($0) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// A duration in seconds: `30`, `30s`, `5m`, `2h`, `1.5`.
+/// A duration in seconds: `30`, `30s`, `5m`, `2h`, `30d`, `1.5`.
 struct Seconds: Equatable {
     let value: Double
 
@@ -10,7 +10,7 @@ struct Seconds: Equatable {
 
     /// For the parser's `transform`: the error becomes the end of its message.
     init(argument: String) throws {
-        let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600]
+        let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var digits = argument[...]
         var factor = 1.0
         if let last = digits.last, let known = factors[last] {
@@ -19,7 +19,7 @@ struct Seconds: Equatable {
         }
         guard let first = digits.first, first != ".", digits.allSatisfy({ "0123456789.".contains($0) }),
             let number = Double(digits), number * factor <= 1e9
-        else { throw ValidationError("give a time such as 30, 1.5s, 5m or 2h") }
+        else { throw ValidationError("give a time such as 30, 1.5s, 5m, 2h or 30d") }
         value = number * factor
     }
 }

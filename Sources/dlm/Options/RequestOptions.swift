@@ -61,30 +61,35 @@ struct TransferOptions: ParsableArguments {
         help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
     var checksum: String?
 
-    @Option(help: ArgumentHelp("Attempts after the first that failed, counted anew after progress.", valueName: "n"))
-    var retries = RetryPolicy().limit
+    @Option(
+        help: ArgumentHelp(
+            "Attempts after the first that failed, counted anew after progress; \(RetryPolicy().limit) unless given.",
+            valueName: "n"))
+    var retries: Int?
 
     @Option(
         help: ArgumentHelp(
             "Before the first repetition, \(Self.delay) unless given; doubles each time.", valueName: "time"),
         transform: Seconds.init(argument:))
-    var retryDelay = Self.delay
+    var retryDelay: Seconds?
 
     @Option(
         help: ArgumentHelp(
             "For name lookup, connection and TLS together; \(Self.connect) unless given.", valueName: "time"),
         transform: Seconds.init(argument:))
-    var connectTimeout = Self.connect
+    var connectTimeout: Seconds?
 
     @Option(
         help: ArgumentHelp(
             "Cut a connection that brings no byte for so long, and retry; \(Self.stall) unless given.",
             valueName: "time"),
         transform: Seconds.init(argument:))
-    var stallTimeout = Self.stall
+    var stallTimeout: Seconds?
 
-    @Option(help: ArgumentHelp("Redirects that are followed.", valueName: "n"))
-    var maxRedirects = RedirectPolicy().limit
+    @Option(
+        help: ArgumentHelp(
+            "Redirects that are followed; \(RedirectPolicy().limit) unless given.", valueName: "n"))
+    var maxRedirects: Int?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts earlier.", valueName: "n"))
     var priority = 0
@@ -100,12 +105,14 @@ struct TransferOptions: ParsableArguments {
             let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
             throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
         }
-        if !(0...1_000_000).contains(retries) { throw ValidationError("--retries \(retries): give 0 or more") }
-        if !(0...1000).contains(maxRedirects) {
+        if let retries, !(0...1_000_000).contains(retries) {
+            throw ValidationError("--retries \(retries): give 0 or more")
+        }
+        if let maxRedirects, !(0...1000).contains(maxRedirects) {
             throw ValidationError("--max-redirects \(maxRedirects): give 0 to 1000")
         }
-        if connectTimeout.value == 0 { throw ValidationError("--connect-timeout: give more than 0") }
-        if stallTimeout.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
+        if connectTimeout?.value == 0 { throw ValidationError("--connect-timeout: give more than 0") }
+        if stallTimeout?.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
     }
 
     /// The option given, if any, that is not about downloads but about the session that runs them.
@@ -116,11 +123,14 @@ struct TransferOptions: ParsableArguments {
     func apply(to request: inout DownloadRequest) {
         request.rateLimit = limitRate?.limit
         request.checksum = checksum.flatMap { Checksum($0) }
-        request.retry.limit = retries
-        request.retry.delay = retryDelay.value
-        request.retry.maximumDelay = max(request.retry.maximumDelay, retryDelay.value)
-        request.timeouts = .init(connect: connectTimeout.value, stall: stallTimeout.value)
-        request.redirect.limit = maxRedirects
+        if let retries { request.retry.limit = retries }
+        if let delay = retryDelay?.value {
+            request.retry.delay = delay
+            request.retry.maximumDelay = max(request.retry.maximumDelay, delay)
+        }
+        if let connectTimeout { request.timeouts.connect = connectTimeout.value }
+        if let stallTimeout { request.timeouts.stall = stallTimeout.value }
+        if let maxRedirects { request.redirect.limit = maxRedirects }
         request.priority = priority
     }
 }

@@ -15,10 +15,16 @@ enum ProgressText {
             var retry = "tries again"
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
             return "\(name): \(Redaction.describe(error)); \(retry)"
-        case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didChange, .didComplete,
-            .didFail:
+        case .didChange(let snapshot): return "\(name): changed: \(settings(snapshot.record.request))"
+        case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
             return nil
         }
+    }
+
+    /// All that can be changed, for the event does not tell what was.
+    private static func settings(_ request: DownloadRequest) -> String {
+        let limit = request.rateLimit.map { "limit \(Units.rate(Double($0)))" } ?? "no limit"
+        return "\(limit), priority \(request.priority), from \(request.url)"
     }
 
     static func details(_ record: DownloadRecord) -> [String] {

@@ -24,7 +24,7 @@ struct ProgressFrame: Equatable {
         var bytes: Int64?
         var speed: Double?
 
-        var label: String { "\(downloads) downloads" }
+        var label: String { downloads == 1 ? "1 download" : "\(downloads) downloads" }
         var counts: String { "\(done) done" + (failed > 0 ? ", \(failed) failed" : "") }
         var time: String? { TimeLeft.seconds(received: received, total: bytes, speed: speed).map(Units.left) }
     }

@@ -40,7 +40,7 @@ struct UsageReportTests {
             ),
             (
                 "get --retry-delay 5x u",
-                "the value '5x' is invalid for '--retry-delay <time>': give a time such as 30, 1.5s, 5m or 2h; run: dlm get --help"
+                "the value '5x' is invalid for '--retry-delay <time>': give a time such as 30, 1.5s, 5m, 2h or 30d; run: dlm get --help"
             ),
             ("resume", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
             ("resume --all 3", "give the numbers of downloads, --all or --state; run: dlm resume --help"),

@@ -24,7 +24,7 @@ struct CompletionTests {
         #expect(try bench.holds("file.bin", content))
         #expect(bench.folder.names() == ["file.bin"])
         #expect(bench.words(id) == ["add", "start 0", "complete"])
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("Several connections fetch each byte once", arguments: [2, 5])
@@ -39,7 +39,7 @@ struct CompletionTests {
         #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0) })
         #expect(asked == ByteRanges([0..<content.size]))
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test(
@@ -56,7 +56,7 @@ struct CompletionTests {
         #expect(record.state == .completed)
         #expect(record.attempts.last?.connections == 1)
         #expect(try bench.holds("file.bin", reply.content))
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A server that answers with less than was asked for is asked for the rest", arguments: [1, 3])

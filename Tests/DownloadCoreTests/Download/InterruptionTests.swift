@@ -24,7 +24,7 @@ struct InterruptionTests {
         #expect(paused.attempts.last?.outcome == "stopped")
         #expect(first.folder.names() == ["file.bin.part"])
         #expect(first.words(id) == ["add", "start 0", "pause"])
-        #expect(await first.freeBuffers() == 64)
+        #expect(await first.freeBuffers() == BufferPool.standardCapacity)
         await first.manager.close()
 
         let second = try await SessionBench(after: first, session: "second", serving: Self.reply)
@@ -169,6 +169,6 @@ struct InterruptionTests {
         #expect(bench.words(id) == ["add", "start 0", "complete"])
         #expect(bench.transport.taken.value - content.size <= 64 << 10)
         #expect(try bench.holds("file.bin", content))
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 }

@@ -55,7 +55,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
         #expect(try bench.folder.read("file.bin") == "mine")
         #expect(bench.ranges.count == (isAsked ? 0 : 1))
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A file that appears under the final name meanwhile is left alone, and the bytes are kept")
@@ -156,7 +156,7 @@ struct NameTests {
             }
         ).map(\.record.id)
         for id in ids { _ = try await bench.ending(of: id) }
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
         let id = try await bench.add("/other.bin")
         #expect(try await bench.ending(of: id).state == .completed)
     }

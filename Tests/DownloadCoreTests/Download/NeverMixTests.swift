@@ -60,7 +60,7 @@ struct NeverMixTests {
         #expect(record.state == .completed, "\(record.state)")
         #expect(try second.holds("file.bin", change.after.content))
         #expect(second.words(id).contains("restart"))
-        #expect(await second.freeBuffers() == 64)
+        #expect(await second.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A file that changes while several connections fetch it becomes the new one", arguments: [true, false])
@@ -75,7 +75,7 @@ struct NeverMixTests {
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", new))
         #expect(bench.words(id) == ["add", "start 0", "restart", "start 0", "complete"])
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A remote that changes with every request is given up, with nothing but one version on disk")

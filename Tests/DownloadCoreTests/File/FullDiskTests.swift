@@ -31,7 +31,7 @@ struct FullDiskTests {
             }
             #expect((1 << 20...2 << 20).contains(needed))
             #expect(folder.names().isEmpty)
-            #expect(await bench.freeBuffers() == 64)
+            #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
         }
     }
 
@@ -52,7 +52,7 @@ struct FullDiskTests {
             }
             #expect(record.received > 1 << 20)
             #expect(folder.names() == ["file.bin.part"])
-            #expect(await first.freeBuffers() == 64)
+            #expect(await first.freeBuffers() == BufferPool.standardCapacity)
             await first.manager.close()
             #expect(mount("tmpfs", folder.path, "tmpfs", 32, "size=8m") == 0)
             let second = try await SessionBench(

@@ -52,6 +52,17 @@ struct PartialFileTests {
         }
     }
 
+    @Test("Whether somebody writes to it can be asked without disturbing them")
+    func locked() throws {
+        try with { folder in
+            let file = try create(folder)
+            #expect(PartialFile.isLocked(file.path))
+            file.unlock()
+            #expect(!PartialFile.isLocked(file.path))
+            #expect(!PartialFile.isLocked(folder("none.part")))
+        }
+    }
+
     @Test("Opening again takes the same file, and nothing else", arguments: ["folder", "symlink", "fifo"])
     func reopenOther(kind: String) throws {
         try with { folder in

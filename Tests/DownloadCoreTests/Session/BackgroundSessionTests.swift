@@ -26,6 +26,8 @@ struct BackgroundSessionTests {
         #expect(await first.transport.taken.wait { $0 == 800_000 })
         _ = try await first.manager.pause([ids[3]])
         await first.manager.pauseAll(.terminate)
+        // Who asks now is to wait for the next one.
+        await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await first.manager.status() }
         let kept = try await first.store.records(.ids(ids))
         let states: [DownloadState] = [
             .paused(.terminate), .paused(.terminate), .queued, .paused(.user), .queued, .queued,

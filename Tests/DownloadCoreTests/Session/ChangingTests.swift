@@ -161,7 +161,7 @@ struct ChangingTests {
         #expect(bench.folder.names() == [])
         await #expect(throws: DownloadError.noSuchDownload(id)) { try await bench.store.records(.ids([id])) }
         #expect(await bench.events.wait { $0.last?.word == "remove" })
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("Nothing is done to any before all are known")
@@ -196,7 +196,7 @@ struct ChangingTests {
         #expect(await bench.events.wait { $0.contains { $0.word == "complete" } })
         #expect(try bench.holds("file.bin", Self.content))
         #expect(bench.transport.taken.value == Self.content.size)
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
         #expect(await bench.manager.progress().isEmpty)
     }
 
@@ -221,6 +221,6 @@ struct ChangingTests {
         let completed = await bench.events.wait(atMost: .seconds(40)) { $0.count { $0.word == "complete" } == 6 }
         #expect(completed)
         for name in 0..<6 { #expect(try bench.holds("\(name)", Self.content)) }
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 }

@@ -57,8 +57,8 @@ extension ForwardingStore {
 
     func dropEvents(keeping count: Int) async throws { try await inner.dropEvents(keeping: count) }
 
-    func ended(before date: Date, limit: Int) async throws -> [DownloadID] {
-        try await inner.ended(before: date, limit: limit)
+    func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
+        try await inner.removeEnded(before: date, limit: limit)
     }
 
     func close() async { await inner.close() }

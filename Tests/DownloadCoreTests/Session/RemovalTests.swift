@@ -38,6 +38,17 @@ struct RemovalTests {
         #expect(first.folder.names() == ["file.bin.part", "moved"])
     }
 
+    @Test("A file that stood in the way of the partial one stays")
+    func inTheWay() async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        try bench.folder.write("mine", to: "file.bin.part")
+        let id = try await bench.add()
+        let record = try await bench.ending(of: id)
+        #expect(record.state == .failed(.fileFailed(.partialExists, path: bench.folder("file.bin.part"))))
+        try await bench.manager.remove([id], deletesFile: true)
+        #expect(bench.folder.names() == ["file.bin.part"])
+    }
+
     @Test(
         "The finished file stays unless its deletion is asked for, and then only if it is still the same",
         arguments: [0, 1, 2])

@@ -19,7 +19,8 @@ final class SessionBench: Sendable {
     /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
-        maxConcurrent: Int = 8, maxPerHost: Int = 8,
+        maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
+        notice: @escaping @Sendable (String) -> Void = { _ in },
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         _ script: @escaping FakeTransport.Script
     ) async throws {
@@ -32,8 +33,8 @@ final class SessionBench: Sendable {
         manager = SessionManager(
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
-                isAlive: isAlive),
-            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost)
+                isAlive: isAlive, notice: notice),
+            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in
             for await event in stream {

@@ -115,7 +115,7 @@ struct SessionManagerTests {
         #expect(await bench.ends.wait(atMost: .seconds(50)) { $0.count == 1200 })
         #expect(bench.folder.names().count == 1200)
         #expect(!bench.events.value.contains { $0.word == "fail" })
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A download that ends while the store is asked for more is not begun again")

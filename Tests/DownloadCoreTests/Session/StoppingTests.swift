@@ -36,7 +36,7 @@ struct StoppingTests {
         let paused = bench.events.value.filter { $0.word == "pause" }.map(\.snapshot.id)
         #expect(Set(paused).count == paused.count)
         #expect(await bench.manager.progress().isEmpty)
-        #expect(await bench.freeBuffers() == 64)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
     @Test("A store that is slow is waited for by all at once, not by one after the other")

@@ -1,18 +1,17 @@
-import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// A client that sends what it likes, and reads only when told to.
-final class RawClient: Sendable {
-    struct Received: Sendable {
-        var bytes: [UInt8] = []
-        var isClosed = false
+/// A client of a Unix socket that sends what it likes, and reads only when told to.
+package final class RawClient: Sendable {
+    package struct Received: Sendable {
+        package var bytes: [UInt8] = []
+        package var isClosed = false
 
-        var text: String { String(decoding: bytes, as: UTF8.self) }
+        package var text: String { String(decoding: bytes, as: UTF8.self) }
         /// The status line, the fields and as much of the body as there is.
-        var status: Int { Int(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") ?? 0 }
-        var body: String { text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
-        var json: [String: Any] {
+        package var status: Int { Int(text.split(separator: " ", maxSplits: 2).dropFirst().first ?? "") ?? 0 }
+        package var body: String { text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? "" }
+        package var json: [String: Any] {
             get throws {
                 var body = body
                 // Of chunks, what is between their sizes.
@@ -25,10 +24,10 @@ final class RawClient: Sendable {
         }
     }
 
-    let received = Observed(Received())
+    package let received = Observed(Received())
     private let descriptor: Int32
 
-    init(_ path: String, reads: Bool = true) throws {
+    package init(_ path: String, reads: Bool = true) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemError("socket") }
         var address = sockaddr_un()
@@ -43,7 +42,7 @@ final class RawClient: Sendable {
         if reads { startReading() }
     }
 
-    func startReading() {
+    package func startReading() {
         // Holds on to self: the descriptor is closed when nobody can use its number any more.
         Thread.detachNewThread { [self] in
             var piece = [UInt8](repeating: 0, count: 65536)
@@ -60,7 +59,7 @@ final class RawClient: Sendable {
 
     /// False when the server has closed.
     @discardableResult
-    func send(_ text: String) -> Bool {
+    package func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -72,10 +71,10 @@ final class RawClient: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Waits until the server has closed.
-    func answer() async throws -> Received {
+    package func answer() async throws -> Received {
         guard await received.wait(until: \.isClosed) else { throw SystemError("no end of the answer", code: ETIMEDOUT) }
         return received.value
     }

@@ -1,0 +1,121 @@
+import DownloadKit
+import Glibc
+import Yams
+
+/// `config.yaml`: one mapping from keys to plain values.
+struct SettingsFile {
+    let path: String
+
+    /// Bytes; a file that is larger is not what it is taken for.
+    static let largest = 1 << 20
+
+    /// `$XDG_CONFIG_HOME/dlm/config.yaml`, by default in `~/.config`; a relative value is invalid and ignored (XDG base
+    /// directory specification). Nil without a home.
+    init?(environment: [String: String]) {
+        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+            path = FileNaming.path(folder, "dlm/config.yaml")
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            path = FileNaming.path(home, ".config/dlm/config.yaml")
+        } else {
+            return nil
+        }
+    }
+
+    /// Nothing when there is no file.
+    static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
+        guard let file = SettingsFile(environment: environment), let bytes = try file.read() else { return [] }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingsError("\(file.path): not UTF-8 text; write it anew in UTF-8")
+        }
+        return try file.entries(in: text)
+    }
+
+    // MARK: Reading
+
+    /// - Returns: nil when there is no file.
+    private func read() throws(SettingsError) -> [UInt8]? {
+        // Not blocking: a FIFO without a writer would hold up every command.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw unreadable(errno)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        while bytes.count <= Self.largest {
+            var code: Int32 = 0
+            let part = [UInt8](unsafeUninitializedCapacity: 1 << 14) { buffer, count in
+                let got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                code = got < 0 ? errno : 0
+                count = max(0, got)
+            }
+            if code == 0, part.isEmpty { return bytes }
+            if code != 0, code != EINTR { throw unreadable(code) }
+            bytes += part
+        }
+        throw SettingsError("\(path): larger than 1 MiB; this is no configuration of dlm")
+    }
+
+    private func unreadable(_ code: Int32) -> SettingsError {
+        SettingsError("\(path): cannot read the configuration: \(String(cString: strerror(code)))")
+    }
+
+    // MARK: Understanding
+
+    func entries(in text: String) throws(SettingsError) -> [SettingsEntry] {
+        let root: Node?
+        do {
+            // Neither the default resolver, which compiles expressions for types that nothing here has, nor the default
+            // encoding, which prints to stdout when a variable of the environment says so.
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+        } catch {
+            throw malformed(error)
+        }
+        guard let root else { return [] }
+        guard case .mapping(let mapping) = root else {
+            // A document without anything in it.
+            if case .scalar(let scalar) = root, scalar.string.isEmpty { return [] }
+            throw SettingsError("\(place(root.mark?.line)): \(Self.form)")
+        }
+        var entries: [SettingsEntry] = []
+        for (key, value) in mapping { entries.append(try entry(key, value)) }
+        return entries
+    }
+
+    private func entry(_ key: Node, _ value: Node) throws(SettingsError) -> SettingsEntry {
+        let place = place(key.mark?.line)
+        guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
+        guard let known = SettingsKey(rawValue: name.string) else {
+            throw SettingsError(unknown: name.string, at: place)
+        }
+        guard case .scalar(let text) = value else {
+            throw SettingsError("\(place): \(known.rawValue) takes one plain value; \(Self.form)")
+        }
+        return SettingsEntry(key: known, text: text.string, place: "\(place): \(known.rawValue)")
+    }
+
+    private static let form = "give one setting a line, such as 'history-age: 30d'"
+
+    private func place(_ line: Int?) -> String { line.map { "\(path):\($0)" } ?? path }
+
+    private func malformed(_ error: any Error) -> SettingsError {
+        switch error as? YamlError {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            // What was expected before the "but" is the parser's business.
+            SettingsError("\(place(mark.line)): not valid YAML: \(problem.trimmingPrefix("but ")); \(Self.form)")
+        case .reader(let problem, let offset, _, let yaml):
+            SettingsError("\(place(offset.map { Self.line(at: $0, in: yaml) })): not valid YAML: \(problem)")
+        case .duplicatedKeysInMapping(let names, let context):
+            SettingsError(
+                "\(place(context.mark.line)): \(names.map { "'\(SettingsError.short($0))'" }.joined(separator: ", ")) "
+                    + "stands there more than once; leave one")
+        case .no, .memory, .writer, .emitter, .representer, .dataCouldNotBeDecoded, nil:
+            SettingsError("\(path): not valid YAML; \(Self.form)")
+        }
+    }
+
+    private static func line(at offset: Int, in yaml: String) -> Int {
+        yaml.prefix(offset).count { $0.isNewline } + 1
+    }
+}

@@ -1,0 +1,96 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import dlm
+
+/// A directory whose background session answers as it is told, one answer after the other.
+final class ScriptedDirectory: SessionDirectory {
+    let answers: Mutex<[DownloadError?]>
+    let hasLock = Mutex(true)
+
+    /// Every answer was asked for.
+    var isThrough: Bool { answers.withLock { $0.isEmpty } }
+
+    init(_ answers: [DownloadError?]) { self.answers = Mutex(answers) }
+
+    func isAlive(_ identifier: String) -> Bool { hasLock.withLock { $0 } }
+    func liveSessions() -> [String] { [] }
+    func startBackground() async throws -> any DownloadService { throw DownloadError.cancelled }
+    func close() {}
+
+    func connect(to identifier: String) async throws -> any DownloadService {
+        let answer = answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if answers.withLock(\.isEmpty), answer != nil { hasLock.withLock { $0 = false } }
+        if let answer { throw answer }
+        return FakeService()
+    }
+}
+
+@Suite("The background session as a command finds it", .timeLimit(.minutes(1)))
+struct BackgroundSessionTests {
+    /// With a socket that somebody listens on, or none.
+    func withSession(
+        _ answers: [DownloadError?], isListening: Bool = true,
+        _ body: (BackgroundSession, ScriptedDirectory) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try FileManager.default.createDirectory(atPath: folder("sessions"), withIntermediateDirectories: true)
+        let socket = try UnixSocket(.stream, at: folder("sessions/background.sock"))
+        if isListening { try socket.startListening() }
+        let directory = ScriptedDirectory(answers)
+        try await body(BackgroundSession(stateFolder: folder.path, directory: directory), directory)
+    }
+
+    static let ending = DownloadError.sessionUnavailable(.shuttingDown)
+    static let gone = DownloadError.sessionUnavailable(.notRunning("background"))
+    static let silent = DownloadError.sessionUnavailable(.notAnswering("background", message: "x"))
+
+    @Test("One that is ending is waited for until it has ended")
+    func ending() async throws {
+        try await withSession([Self.ending, Self.ending, Self.gone, Self.ending]) { (session, directory) async throws in
+            let connected = try await session.connect()
+            #expect(connected == nil)
+            #expect(directory.isThrough)
+        }
+    }
+
+    @Test("One that comes up is waited for")
+    func coming() async throws {
+        try await withSession([Self.gone, nil]) { (session, _) async throws in
+            let connected = try await session.connect()
+            #expect(connected?.status.identifier == "here")
+        }
+    }
+
+    @Test("One that does not answer is told at once")
+    func silent() async throws {
+        try await withSession([Self.silent, nil]) { session, _ in
+            await #expect(throws: Self.silent) { try await session.connect() }
+        }
+    }
+
+    @Test("One that has its lock and never listens is told in time")
+    func deaf() async throws {
+        try await withSession([], isListening: false) { session, _ in
+            let error = await #expect(throws: DownloadError.self) {
+                try await session.connect(until: .now + .milliseconds(100))
+            }
+            #expect(error?.exitStatus == 12)
+        }
+    }
+
+    @Test("A listener without a session is told in time, and nothing is started beside it")
+    func nobody() async throws {
+        try await withSession([]) { session, directory in
+            directory.hasLock.withLock { $0 = false }
+            let starter = BackgroundStarter(session: session, environment: [:], patience: .milliseconds(100))
+            let error = await #expect(throws: DownloadError.self) { try await starter.start() }
+            #expect(error?.description.contains("no session comes up") == true)
+            #expect(!FileManager.default.fileExists(atPath: session.stateFolder + "/daemon.log"))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Glibc
+import Testing
+
+@testable import dlm
+
+@Suite("config.yaml")
+struct SettingsFileTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
+    }
+
+    private var path: String { folder("dlm/config.yaml") }
+
+    /// The message, empty when it is accepted.
+    private func message() throws -> String {
+        do {
+            _ = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
+            return ""
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test(
+        "It is in $XDG_CONFIG_HOME, else in ~/.config; a relative folder is ignored",
+        arguments: [
+            (["XDG_CONFIG_HOME": "/x", "HOME": "/h"], "/x/dlm/config.yaml"),
+            (["XDG_CONFIG_HOME": "x", "HOME": "/h"], "/h/.config/dlm/config.yaml"),
+            (["XDG_CONFIG_HOME": "", "HOME": "/h"], "/h/.config/dlm/config.yaml"),
+            (["HOME": "/h"], "/h/.config/dlm/config.yaml"),
+            (["HOME": "h"], nil), ([:], nil),
+        ] as [([String: String], String?)])
+    func place(environment: [String: String], path: String?) {
+        defer { folder.remove() }
+        #expect(SettingsFile(environment: environment)?.path == path)
+    }
+
+    @Test("Without a home only the environment counts")
+    func noHome() throws {
+        defer { folder.remove() }
+        #expect(try Settings(environment: ["DLM_RETRIES": "3"]).retries == 3)
+    }
+
+    @Test("A folder, a file that is none and a file without an end are refused; a FIFO holds nothing up")
+    func strangeFiles() throws {
+        defer { folder.remove() }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(try message() == "\(path): cannot read the configuration: Is a directory")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/zero")
+        #expect(try message() == "\(path): larger than 1 MiB; this is no configuration of dlm")
+        try FileManager.default.removeItem(atPath: path)
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(try message() == "")
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: path)
+        #expect(try message().contains("cannot read the configuration: Too many levels of symbolic links"))
+    }
+
+    @Test("Bytes that are no UTF-8 are refused")
+    func notText() throws {
+        defer { folder.remove() }
+        try Data([0x61, 0x3A, 0x20, 0xFF, 0x0A]).write(to: URL(fileURLWithPath: path))
+        #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
+    }
+
+    @Test("The sample has every key with its default, and is valid with and without the # before them")
+    func sample() throws {
+        defer { folder.remove() }
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: source.appending(path: "docs/config.yaml"), encoding: .utf8)
+        let file = try #require(SettingsFile(environment: ["HOME": "/h"]))
+        #expect(try file.entries(in: text) == [])
+        let active = text.split(separator: "\n").filter { $0.prefixMatch(of: #/\#[a-z-]+: /#) != nil }.map {
+            $0.dropFirst()
+        }
+        #expect(try file.entries(in: active.joined(separator: "\n")).map(\.key) == SettingsKey.allCases)
+        try folder.write(active.joined(separator: "\n"), to: "dlm/config.yaml")
+        let settings = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
+        let get = try #require(try DLM.command(["get", "http://h/"]) as? Get)
+        func request(_ settings: Settings) throws -> DownloadRequest {
+            try RequestMaker(get.completed(by: settings), workingFolder: "/").request("http://h/").get()
+        }
+        #expect(try request(settings) == request(Settings()))
+        var with = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        let without = with
+        settings.apply(to: &with)
+        #expect(with == without)
+    }
+
+    @Test("Commands end with status 2 and the one line; help and version read nothing")
+    func commands() async throws {
+        defer { folder.remove() }
+        try folder.write("retires: 3\n", to: "dlm/config.yaml")
+        for arguments in [["list"], ["get", "http://h/"], ["get", "-b", "http://h/"], ["daemon", "run"]] {
+            let (status, captured) = try await run(arguments, FakeService()) {
+                $0.environment["XDG_CONFIG_HOME"] = folder.path
+            }
+            #expect(status == 2, "\(arguments)")
+            #expect(captured.errors == "dlm: \(path):1: unknown key 'retires'; did you mean 'retries'?\n")
+            #expect(captured.output == "")
+        }
+        let (status, _) = try await run(["--version"], FakeService()) {
+            $0.environment["XDG_CONFIG_HOME"] = folder.path
+        }
+        #expect(status == 0)
+    }
+}

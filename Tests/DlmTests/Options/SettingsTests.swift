@@ -1,0 +1,218 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Settings")
+struct SettingsTests {
+    /// What the file says; nil for no file.
+    private func settings(_ yaml: String?, _ environment: [String: String] = [:]) throws -> Settings {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        if let yaml {
+            try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
+            try folder.write(yaml, to: "dlm/config.yaml")
+        }
+        do {
+            return try Settings(environment: environment.merging(["XDG_CONFIG_HOME": folder.path]) { $1 })
+        } catch {
+            throw SettingsError(error.message.replacing(folder("dlm/"), with: ""))
+        }
+    }
+
+    private func message(_ yaml: String?, _ environment: [String: String] = [:]) throws -> String {
+        do {
+            return "accepted: \(try settings(yaml, environment))"
+        } catch let error as SettingsError {
+            return error.message
+        }
+    }
+
+    private static let everything = """
+        history-age: 30d
+        max-concurrent: 4
+        max-per-host: 2
+        limit-rate: 1.5M
+        connections: 3
+        retries: 0
+        retry-delay: 0.5
+        connect-timeout: 2m
+        stall-timeout: 1h
+        max-redirects: 7
+        """
+
+    @Test("Every key is read and reaches what it is about")
+    func everyKey() throws {
+        let settings = try settings(Self.everything)
+        var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        settings.apply(to: &configuration)
+        #expect(configuration.historyAge == 2_592_000)
+        #expect(configuration.maxConcurrent == 4 && configuration.maxPerHost == 2)
+        #expect(configuration.rateLimit == 3 << 19)
+        let request = try request(["http://h/"], settings)
+        #expect(request.connections == 3)
+        #expect(request.retry.limit == 0 && request.retry.delay == 0.5)
+        #expect(request.timeouts.connect == 120 && request.timeouts.stall == 3600)
+        #expect(request.redirect.limit == 7)
+        #expect(request.rateLimit == nil)
+    }
+
+    @Test("The environment does the same, and comes before the file")
+    func environment() throws {
+        let variables = [
+            "DLM_HISTORY_AGE": "12h", "DLM_MAX_CONCURRENT": "5", "DLM_MAX_PER_HOST": "6", "DLM_LIMIT_RATE": "2k",
+            "DLM_CONNECTIONS": "7", "DLM_RETRIES": "8", "DLM_RETRY_DELAY": "9", "DLM_CONNECT_TIMEOUT": "10",
+            "DLM_STALL_TIMEOUT": "11", "DLM_MAX_REDIRECTS": "12",
+        ]
+        #expect(Set(variables.keys) == Set(SettingsKey.allCases.map(\.variable)))
+        let alone = try settings(nil, variables)
+        #expect(try settings(Self.everything, variables) == alone)
+        #expect(alone.historyAge == Seconds(43200) && alone.limitRate?.limit == 2048)
+        #expect(
+            [alone.maxConcurrent, alone.maxPerHost, alone.connections, alone.retries, alone.maxRedirects]
+                == [5, 6, 7, 8, 12])
+        #expect([alone.retryDelay, alone.connectTimeout, alone.stallTimeout].map(\.?.value) == [9, 10, 11])
+    }
+
+    @Test("none in the environment lifts what the file limits; an empty variable does nothing")
+    func lifting() throws {
+        let lifted = try settings(Self.everything, ["DLM_HISTORY_AGE": "none", "DLM_LIMIT_RATE": "none"])
+        var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        lifted.apply(to: &configuration)
+        #expect(configuration.historyAge == nil && configuration.rateLimit == nil)
+        #expect(try settings(Self.everything, ["DLM_HISTORY_AGE": ""]) == settings(Self.everything))
+    }
+
+    /// The request of a command line with these settings.
+    private func request(_ arguments: [String], _ settings: Settings) throws -> DownloadRequest {
+        let get = try #require(try DLM.command(["get"] + arguments) as? Get)
+        return try RequestMaker(get.completed(by: settings), workingFolder: "/").request("http://h/").get()
+    }
+
+    @Test("Options come before settings")
+    func options() throws {
+        let settings = try settings(Self.everything)
+        let arguments = [
+            "-x", "9", "--retries", "2", "--retry-delay", "3", "--connect-timeout", "4", "--stall-timeout", "5",
+            "--max-redirects", "6", "http://h/",
+        ]
+        let with = try request(arguments, settings)
+        #expect(try with == request(arguments, Settings()))
+        #expect(with.connections == 9 && with.retry.limit == 2)
+        #expect(with.redirect.limit == 6 && with.timeouts.connect == 4)
+    }
+
+    @Test("Without settings and options requests are as ever")
+    func defaults() throws {
+        let request = try request(["http://h/"], Settings())
+        #expect(request.retry == RetryPolicy())
+        #expect(request.redirect == RedirectPolicy())
+        #expect(request.timeouts == DownloadRequest.Timeouts())
+        #expect(request.connections == 1)
+    }
+
+    @Test(
+        "A session takes its limits from the options, then from the settings",
+        arguments: [
+            ([], 4, 2, 3 << 19), (["-j", "8"], 8, 2, 3 << 19), (["-j", "8", "--max-per-host", "3"], 8, 3, 3 << 19),
+            (["--limit-rate", "1k"], 4, 2, nil), (["--limit-rate", "none"], 4, 2, nil),
+        ] as [([String], Int, Int, Int64?)])
+    func session(arguments: [String], concurrent: Int, perHost: Int, rate: Int64?) throws {
+        let get = try #require(try DLM.command(["get", "http://h/"] + arguments) as? Get)
+        let settings = try settings(Self.everything)
+        var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        settings.apply(to: &configuration)
+        get.transfer.apply(to: &configuration, settings)
+        #expect(configuration.maxConcurrent == concurrent && configuration.maxPerHost == perHost)
+        #expect(configuration.rateLimit == rate)
+    }
+
+    @Test("-j alone is also the limit for one host, as long as no setting says otherwise")
+    func concurrentAlone() throws {
+        let get = try #require(try DLM.command(["get", "http://h/", "-j", "40"]) as? Get)
+        var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        get.transfer.apply(to: &configuration, Settings())
+        #expect(configuration.maxConcurrent == 40 && configuration.maxPerHost == 40)
+    }
+
+    @Test(
+        "No file, or one that says nothing, sets nothing",
+        arguments: [nil, "", "\n", "# only this\n", "---\n", "{}\n", "\u{FEFF}"])
+    func nothing(yaml: String?) throws {
+        #expect(try settings(yaml, ["DLM_TEST_SEED": "5", "DLM_FROB": "x"]) == Settings())
+    }
+
+    @Test(
+        "What is wrong is told in one line, with the place and what to do",
+        arguments: [
+            ("history-age: soon\n", "config.yaml:1: history-age: 'soon' cannot be used; give an age such as 30d"),
+            ("\n# x\nhistory-age: 0\n", "config.yaml:3: history-age: '0' cannot be used; give an age such as 30d"),
+            ("history-age: -1d\n", "config.yaml:1: history-age: '-1d'"),
+            (
+                "retries: 1\nmax-concurrent: 0\n",
+                "config.yaml:2: max-concurrent: '0' cannot be used; give a number from 1"
+            ),
+            ("max-concurrent: 1001\n", "from 1 to 1000"),
+            ("max-per-host: many\n", "max-per-host: 'many' cannot be used; give a number from 1 to 1000"),
+            ("connections: 65\n", "from 1 to 64"),
+            ("retries: -1\n", "from 0 to 1000000"),
+            ("retries: 1.5\n", "'1.5' cannot be used; give a number"),
+            ("retries:\n", "config.yaml:1: retries: '' cannot be used; give a number"),
+            ("max-redirects: 99999999999999999999\n", "from 0 to 1000"),
+            ("limit-rate: fast\n", "limit-rate: 'fast' cannot be used; give a speed such as 500k"),
+            ("retry-delay: 1w\n", "retry-delay: '1w' cannot be used; give a time such as 30"),
+            ("connect-timeout: 0\n", "connect-timeout: '0' cannot be used; give a time of more than 0"),
+            ("stall-timeout: 0s\n", "more than 0"),
+            ("histry-age: 30d\n", "config.yaml:1: unknown key 'histry-age'; did you mean 'history-age'?"),
+            ("History-Age: 30d\n", "did you mean 'history-age'?"),
+            ("max_concurrent: 3\n", "did you mean 'max-concurrent'?"),
+            ("frobnicate: 30d\n", "unknown key 'frobnicate'; the keys are history-age, max-concurrent"),
+            ("retries: 3\nretries: 4\n", "config.yaml:1: 'retries' stands there more than once; leave one"),
+            ("retries: [3]\n", "config.yaml:1: retries takes one plain value; give one setting a line"),
+            ("retries:\n  a: 3\n", "config.yaml:1: retries takes one plain value"),
+            ("- retries: 3\n", "config.yaml:1: give one setting a line, such as 'history-age: 30d'"),
+            ("retries 3\n", "config.yaml:1: give one setting a line"),
+            ("? [a, b]\n: c\n", "config.yaml:1: give one setting a line"),
+            ("a: b: c\n", "config.yaml:1: not valid YAML: mapping values are not allowed"),
+            ("retries: 3\n\tconnections: 4\n", "config.yaml:2: not valid YAML"),
+            ("retries: '3\n", "not valid YAML: found unexpected end of stream"),
+            ("retries: *x\n", "config.yaml:1: not valid YAML: found undefined alias"),
+            ("retries: 1\n---\nretries: 2\n", "config.yaml:2: not valid YAML: found another document"),
+            ("retries: 1\n\u{1}", "config.yaml:2: not valid YAML: control characters are not allowed"),
+            ("retries: 1\r\n\0", "config.yaml:2: not valid YAML: control characters are not allowed"),
+        ])
+    func wrong(yaml: String, part: String) throws {
+        let message = try message(yaml)
+        #expect(message.contains(part), "\(message)")
+        #expect(message.hasPrefix("config.yaml:"), "\(message)")
+        #expect(!message.contains("\n"))
+    }
+
+    @Test("A bad value in the environment names the variable")
+    func wrongVariable() throws {
+        #expect(
+            try message("retries: 3\n", ["DLM_RETRIES": "x"])
+                == "DLM_RETRIES: 'x' cannot be used; give a number from 0 to 1000000")
+        #expect(try message(nil, ["DLM_HISTORY_AGE": "0"]).hasPrefix("DLM_HISTORY_AGE: '0' cannot be used"))
+    }
+
+    @Test("What is overridden is looked at all the same")
+    func overridden() throws {
+        #expect(try message("retries: x\n", ["DLM_RETRIES": "3"]).hasPrefix("config.yaml:1: retries: 'x'"))
+    }
+
+    @Test(
+        "A file made to hurt is refused in time",
+        arguments: [
+            ("", "[", 100_000), ("a: ", "{a: ", 20_000), ("", "x", 100_000), ("retries: ", "1", 100_000),
+            ("", "# comment\n", 200_000), ("retries: ", "[", 990), ("retries: \"", "\\n", 10_000),
+        ])
+    func hostile(start: String, part: String, count: Int) throws {
+        let clock = ContinuousClock.now
+        let message = try message(start + String(repeating: part, count: count))
+        #expect(message.hasPrefix("config.yaml:") && message.count < 400, "\(message)")
+        #expect(ContinuousClock.now - clock < .seconds(5))
+    }
+}

@@ -1,0 +1,115 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// What `show --json` says, as far as the tests look at it.
+struct ShownDownload: Decodable, Equatable {
+    struct Failure: Decodable, Equatable {
+        let kind: String
+        let httpStatus: Int?
+        let exitStatus: Int32
+    }
+
+    struct Attempt: Decodable, Equatable {
+        let outcome: String?
+    }
+
+    let id: Int
+    let state: String
+    let received: Int64
+    let total: Int64?
+    let url: String
+    let priority: Int
+    let rateLimit: Int64?
+    let session: String?
+    let isAttended: Bool?
+    let attempts: [Attempt]
+    let error: Failure?
+}
+
+/// A line of `get --json`, `watch --json`, `events` and the commands that change downloads.
+struct EventLine: Decodable, Equatable {
+    let version: Int
+    let event: String
+    let id: Int?
+    let cursor: Int64?
+    let state: String?
+    let received: Int64?
+    let rateLimit: Int64?
+    let path: String?
+    let session: String?
+}
+
+extension ChildProcess.Result {
+    var eventLines: [EventLine] { get throws { try EventLine.lines(stdout) } }
+}
+
+extension EventLine {
+    /// The whole lines of what was printed so far.
+    static func lines(_ text: String) throws -> [EventLine] {
+        try text[...(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map {
+            try JSONDecoder().decode(EventLine.self, from: Data($0.utf8))
+        }
+    }
+}
+
+extension DlmSandbox {
+    /// Runs it and expects that it succeeds.
+    @discardableResult
+    func done(
+        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> ChildProcess.Result {
+        var launch = try launch(arguments)
+        change(&launch)
+        let result = try await ChildProcess(launch).result()
+        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
+        return result
+    }
+
+    func show(_ id: Int, with change: (inout ProcessLaunch) -> Void = { _ in }) async throws -> ShownDownload {
+        let result = try await run("show", "--json", "\(id)", with: change)
+        try #require(result.ending == .exited(0), "\(result.stderr)")
+        return try JSONDecoder().decode(ShownDownload.self, from: Data(result.stdout.utf8))
+    }
+
+    /// The ids of the downloads of these URLs.
+    func ids(of urls: [String]) async throws -> [Int] {
+        var ids: [String: Int] = [:]
+        for id in try await list().map(\.id) { ids[try await show(id).url] = id }
+        return try urls.map { try #require(ids[$0], "\($0)") }
+    }
+
+    /// Asks `show` until it says what it should.
+    @discardableResult
+    func waitToShow(
+        _ id: Int, atMost limit: Duration = .seconds(20), with change: (inout ProcessLaunch) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation, _ isMet: (ShownDownload) -> Bool
+    ) async throws -> ShownDownload {
+        let deadline = ContinuousClock.now + limit
+        var shown = try await show(id, with: change)
+        while !isMet(shown), ContinuousClock.now < deadline { shown = try await show(id, with: change) }
+        #expect(isMet(shown), "\(shown)", sourceLocation: sourceLocation)
+        return shown
+    }
+
+    /// What is recorded as fetched of a file that came in order is in its partial file.
+    func expectPartial(
+        _ content: Content, _ name: String, has received: Int64, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let path = file(name + ".part")
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { try? handle.close() }
+        let bytes = try handle.read(upToCount: Int(received)) ?? Data()
+        #expect(
+            Array(bytes) == content.bytes(0..<received), "\(path) \(received)", sourceLocation: sourceLocation)
+    }
+}
+
+extension ChildProcess {
+    /// Waits until it has printed this on one of its outputs.
+    func expectSays(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let said = await waitForOutput { $0.errorText.contains(text) || $0.outputText.contains(text) }
+        #expect(said, "\(text)\n\(standardOutput)\n\(standardError)", sourceLocation: sourceLocation)
+    }
+}

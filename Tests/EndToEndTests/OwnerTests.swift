@@ -1,0 +1,184 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Owners that do not answer, are dead, or are pestered", .timeLimit(.minutes(2)))
+    struct OwnerTests {
+        let content = Content(seed: 420, size: 8 * mebibyte + 5)
+
+        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
+        var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        @Test("An owner that does not answer is status 12 within seconds, and nothing has been done once it goes on")
+        func silent() async throws {
+            // While it is stopped, the kernel takes what the server sends.
+            let content = Content(seed: 421, size: 32 * mebibyte)
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                _ = try await sandbox.startDaemon()
+                let get = try sandbox.start("get", "-x", "1", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                get.send(SIGSTOP)
+                let verbs = [
+                    ["pause", "1"], ["resume", "1"], ["cancel", "1"], ["remove", "1"], ["limit", "1M", "1"],
+                    ["priority", "3", "1"], ["set-url", "1", server.url("/other")], ["limit", "1M"],
+                ]
+                try await concurrently(verbs, atMost: verbs.count) { words in
+                    let result = try await ChildProcess(try sandbox.launch(words)).result()
+                    expectFailure(12, of: result, words)
+                    #expect(result.stderr.contains("does not answer"), "\(result.stderr)")
+                    #expect(result.duration < .seconds(15), "\(words)")
+                }
+                // What is only looked at needs nobody's answer.
+                #expect(try await sandbox.show(1).state == "running")
+                // The limit of everything reaches who answers.
+                #expect(try await sandbox.daemonStatus().rateLimit == 1 << 20)
+                get.send(SIGCONT)
+                try await sandbox.done("pause", "1")
+                let paused = try await sandbox.show(1)
+                #expect(paused.state == "paused")
+                #expect(paused.rateLimit == nil)
+                #expect(paused.priority == 0)
+                #expect(paused.url == server.url())
+                server.handle { _ in FaultReply(content, etag: "\"v1\"") }
+                try await sandbox.done("resume", "1")
+                try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
+                #expect(server.log.requests(to: "/other").isEmpty)
+            }
+        }
+
+        @Test("The limit of everything reaches those behind the one that does not answer")
+        func limitOfAll() async throws {
+            let content = Content(seed: 422, size: 48 * mebibyte)
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                let daemon = try await sandbox.startDaemon()
+                _ = try sandbox.start("get", "-x", "1", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                daemon.send(SIGSTOP)
+                expectFailure(12, of: try await sandbox.run("limit", "60M"))
+                daemon.send(SIGCONT)
+                #expect(try await sandbox.daemonStatus().rateLimit == nil)
+                let session = try #require(try await sandbox.show(1).session)
+                let client = try RawClient("\(sandbox.stateFolder)/sessions/\(session).sock")
+                client.send("GET /v1/session HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                let status = try await client.answer()
+                #expect(status.body.contains(#""rateLimit":62914560"#), "\(status.text)")
+            }
+        }
+
+        @Test("What the owner left when it was killed is changed in the store, and goes on from its bytes")
+        func dead() async throws {
+            try await withDlm({ [slow] _ in slow }) { sandbox, server in
+                let names = ["a", "b", "c", "d"]
+                let get = try ChildProcess(
+                    try sandbox.launch(["get", "-x", "1"] + names.map { server.url("/" + $0) }))
+                #expect(await server.waitUntil { $0.entries.count == 4 })
+                let ids = try await sandbox.ids(of: names.map { server.url("/" + $0) })
+                for id in ids { try await sandbox.waitToShow(id) { $0.received > mebibyte } }
+                get.send(SIGKILL)
+                _ = try await get.result()
+                #expect(Set(try await sandbox.list().map(\.state)) == ["paused"])
+
+                try await sandbox.done("pause", "\(ids[0])")
+                try await sandbox.done("cancel", "\(ids[1])")
+                try await sandbox.done("remove", "\(ids[2])")
+                #expect(try await sandbox.show(ids[0]).state == "paused")
+                #expect(try await sandbox.show(ids[1]).state == "cancelled")
+                #expect(sandbox.names == ["a.part", "b.part", "d.part"])
+                expectFailure(10, of: try await sandbox.run("show", "\(ids[2])"))
+
+                let interrupted = server.log.entries.count
+                server.handle { [fast] _ in fast }
+                for (name, id) in zip(names, ids) where name != "c" {
+                    let received = try await sandbox.show(id).received
+                    #expect(received > mebibyte, "\(name)")
+                    let resumed = try await sandbox.run("resume", "\(id)")
+                    try expectDownloaded(content, as: name, by: resumed, in: sandbox)
+                    #expect(server.log.entries.last?.start == received, "\(name)")
+                }
+                #expect(server.log.entries.count == interrupted + 3)
+            }
+        }
+
+        @Test("With an id that is not known nothing is done to the others, wherever they run")
+        func unknown() async throws {
+            try await withDlm({ [slow] _ in slow }) { sandbox, server in
+                let get = try sandbox.start("get", "-x", "1", server.url("/here"))
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                try await sandbox.hand([server.url("/there")])
+                let verbs = [
+                    ["pause"], ["resume"], ["cancel"], ["remove"], ["limit", "1k"], ["priority", "7"], ["wait"],
+                    ["watch"], ["show"],
+                ]
+                try await concurrently(verbs, atMost: 3) { words in
+                    for ids in [["1", "2", "77"], ["77", "1-2"], ["1-3"], ["2-77"]] {
+                        expectFailure(
+                            10, of: try await ChildProcess(try sandbox.launch(words + ids)).result(), words + ids)
+                    }
+                }
+                expectFailure(10, of: try await sandbox.run("set-url", "77", server.url("/x")))
+                for id in [1, 2] {
+                    let shown = try await sandbox.show(id)
+                    #expect(shown.state == "running" || shown.state == "completed", "\(id)")
+                    #expect(shown.rateLimit == nil && shown.priority == 0, "\(id)")
+                    #expect(shown.attempts.count == 1, "\(id)")
+                }
+                try expectDownloaded(content, as: "here", by: try await get.result(), in: sandbox)
+                try expectDownloaded(content, as: "there", by: try await sandbox.run("wait", "2"), in: sandbox)
+            }
+        }
+
+        static let requests = [
+            ("not HTTP", "\u{1}\u{2}nonsense\r\n\r\n", 400),
+            ("no JSON", "POST /v1/downloads/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 7\r\n\r\n{\"ids\":", 400),
+            (
+                "wrong types",
+                "POST /v1/downloads/pause HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{\"ids\":[\"1\"]}", 400
+            ),
+            ("a large body", "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 413),
+            ("a large head", "GET /v1/downloads HTTP/1.1\r\nX: \(String(repeating: "x", count: 200_000))\r\n\r\n", 431),
+            ("an unknown path", "GET /v1/../../etc/passwd HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
+            (
+                "half a request",
+                "POST /v1/downloads/cancel HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"ids\":[1", 0
+            ),
+            ("half a head", "DELETE /v1/down", 0),
+        ]
+
+        @Test("What is no request does not disturb a download, and is refused", arguments: [true, false])
+        func pestered(inBackground: Bool) async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let arguments = ["get", "-x", "1"] + (inBackground ? ["-b"] : []) + [server.url()]
+                let get = try ChildProcess(try sandbox.launch(arguments))
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                let session = try #require(try await sandbox.show(1).session)
+                let socket = "\(sandbox.stateFolder)/sessions/\(session).sock"
+                let clients = try Self.requests.map { request in
+                    let client = try RawClient(socket)
+                    client.send(request.1)
+                    return client
+                }
+                for (client, request) in zip(clients, Self.requests) where request.2 > 0 {
+                    _ = await client.received.wait { $0.status > 0 }
+                    let answer = client.received.value
+                    #expect(answer.status == request.2, "\(request.0): \(answer.text)")
+                }
+                // Those that never end their request leave room for others.
+                let shown = try await sandbox.done("limit", "50M", "1")
+                #expect(shown.duration < .seconds(3))
+                for client in clients { client.close() }
+                if inBackground {
+                    #expect(try await get.result().ending == .exited(0))
+                    try expectDownloaded(content, as: "file.bin", by: try await sandbox.run("wait", "1"), in: sandbox)
+                    #expect(try await sandbox.daemonStatus().pid != nil)
+                } else {
+                    try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
+                }
+                #expect(try await sandbox.show(1).attempts.count == 1)
+                #expect(server.log.entries.count == 1)
+            }
+        }
+    }
+}

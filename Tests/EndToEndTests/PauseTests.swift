@@ -1,0 +1,151 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Pause, resume, limit and cancel from elsewhere", .timeLimit(.minutes(2)))
+    struct PauseTests {
+        let content = Content(seed: 400, size: 24 * mebibyte + 17)
+
+        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
+        var fast: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        /// A cron job knows no folders but the home, and has no terminal.
+        static func asCron(_ launch: inout ProcessLaunch) {
+            launch.environment = launch.environment.filter { ["HOME", "PATH"].contains($0.key) }
+        }
+
+        /// Another terminal of the same user, with the store in its default place as well.
+        static func asUser(_ launch: inout ProcessLaunch) { launch.environment["XDG_STATE_HOME"] = nil }
+
+        @Test("A get shows each change that is made from elsewhere, and the file ends right", arguments: [false, true])
+        func foreground(isCron: Bool) async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
+                let get = try sandbox.start("get", "-x", "1", "--json", server.url()) {
+                    if isCron { Self.asCron(&$0) }
+                }
+                #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
+
+                try await sandbox.done("pause", "1", with: asUser)
+                let paused = try await sandbox.show(1, with: asUser)
+                #expect(paused.state == "paused")
+                #expect(paused.received > mebibyte)
+                try sandbox.expectPartial(content, "file.bin", has: paused.received)
+                await get.expectSays("dlm: 1: file.bin: paused; continue with: dlm resume 1\n")
+                await get.expectSays(#""event":"paused""#)
+                #expect(await server.waitUntil { $0.openConnections == 0 })
+
+                let before = server.log.bytesSent
+                let resumed = try await sandbox.done("resume", "1", with: asUser)
+                #expect(resumed.stdout == "")
+                await get.expectSays("dlm: 1: file.bin: goes on\n")
+                #expect(await server.waitUntil { $0.bytesSent > before + mebibyte })
+
+                try await sandbox.done("limit", "300k", "1", with: asUser)
+                #expect(try await sandbox.show(1, with: asUser).rateLimit == 300 << 10)
+                await get.expectSays("dlm: 1: file.bin: changed: limit 300 KiB/s, ")
+                await get.expectSays(#""rateLimit":307200"#)
+
+                try await sandbox.done("cancel", "1", with: asUser)
+                let result = try await get.result()
+                #expect(result.ending == .exited(11), "\(result.stderr)")
+                let events = try result.eventLines
+                #expect(
+                    events.map(\.event)
+                        == ["added", "started", "paused", "resumed", "started", "changed", "finished"])
+                #expect(events.last?.state == "cancelled")
+                let cancelled = try await sandbox.show(1, with: asUser)
+                #expect(cancelled.state == "cancelled")
+                #expect(cancelled.received > paused.received)
+                try sandbox.expectPartial(content, "file.bin", has: cancelled.received)
+
+                // The limit stays with the download until it is lifted.
+                try await sandbox.done("limit", "none", "1", with: asUser)
+                server.handle { [fast] _ in fast }
+                let end = try await sandbox.run("resume", "1", with: asUser)
+                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= 3 * mebibyte)
+            }
+        }
+
+        @Test("A download of the background session does the same; watch shows each change", arguments: [false, true])
+        func background(isCron: Bool) async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let asUser: (inout ProcessLaunch) -> Void = { if isCron { Self.asUser(&$0) } }
+                let get = try await sandbox.done("get", "-b", "-x", "1", server.url()) {
+                    if isCron { Self.asCron(&$0) }
+                }
+                #expect(get.stdout == "1\n")
+                let watch = try sandbox.start("watch", "--json", "1", with: asUser)
+                #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
+
+                try await sandbox.done("pause", "1", with: asUser)
+                let paused = try await sandbox.show(1, with: asUser)
+                #expect(paused.state == "paused")
+                #expect(paused.session == "background")
+                try sandbox.expectPartial(content, "file.bin", has: paused.received)
+                await watch.expectSays(#""event":"paused""#)
+
+                let before = server.log.bytesSent
+                let resumed = try await sandbox.done("resume", "1", with: asUser)
+                #expect(resumed.stdout == "")
+                #expect(resumed.stderr.contains("session background"), "\(resumed.stderr)")
+                #expect(await server.waitUntil { $0.bytesSent > before + mebibyte })
+                await watch.expectSays(#""event":"resumed""#)
+
+                try await sandbox.done("limit", "300k", "1", with: asUser)
+                #expect(try await sandbox.show(1, with: asUser).rateLimit == 300 << 10)
+                await watch.expectSays(#""event":"changed""#)
+
+                try await sandbox.done("cancel", "1", with: asUser)
+                #expect(try await watch.result().ending == .exited(11))
+                let cancelled = try await sandbox.show(1, with: asUser)
+                #expect(cancelled.state == "cancelled")
+                try sandbox.expectPartial(content, "file.bin", has: cancelled.received)
+
+                try await sandbox.done("limit", "none", "1", with: asUser)
+                server.handle { [fast] _ in fast }
+                try await sandbox.done("resume", "1", with: asUser)
+                let end = try await sandbox.run("wait", "1", with: asUser)
+                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                try await sandbox.done("daemon", "stop", with: asUser)
+            }
+        }
+
+        @Test("When pause has returned, the resume data survives kill -9: no byte comes twice")
+        func onDisk() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let get = try sandbox.start("get", "-x", "1", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
+                try await sandbox.done("pause", "1")
+                get.send(SIGKILL)
+                _ = try await get.result()
+                let paused = try await sandbox.show(1)
+                #expect(paused.state == "paused")
+                server.handle { [fast] _ in fast }
+                let end = try await sandbox.run("resume", "1")
+                try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
+                #expect(server.log.entries.last?.start == paused.received)
+            }
+        }
+
+        @Test("A limit slows what runs, and none lets it go")
+        func limit() async throws {
+            let content = Content(seed: 401, size: 8 * mebibyte)
+            let reply = FaultReply(content).with { $0.bytesPerSecond = Int(4 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let get = try sandbox.start("get", "-x", "1", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                try await sandbox.done("limit", "256k", "1")
+                let first = try await sandbox.show(1).received
+                let begin = ContinuousClock.now
+                try await sandbox.waitToShow(1) { $0.received > first + 768 << 10 }
+                // What was on its way when the limit came counts, and what is shown is half a second old.
+                #expect(ContinuousClock.now - begin > .seconds(1))
+                try await sandbox.done("limit", "none", "1")
+                try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Order and limits in the background session", .timeLimit(.minutes(2)))
+    struct PriorityTests {
+        static func content(_ target: String) -> Content {
+            Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)
+        }
+
+        /// The first one holds its slot until it is told otherwise.
+        static func handler(stalling stalled: Set<String>) -> FaultServer.Handler {
+            { request in
+                FaultReply(content(request.target), etag: "\"v1\"").with {
+                    if stalled.contains(request.target) { $0.cut = .stall(after: 512 << 10) }
+                }
+            }
+        }
+
+        /// Downloads in the order in which the server first heard of them.
+        func order(_ server: FaultServer) -> [String] {
+            var seen: [String] = []
+            for entry in server.log.entries where !seen.contains(entry.request.target) {
+                seen.append(entry.request.target)
+            }
+            return seen
+        }
+
+        @Test(
+            "With one slot the order is that of the list; priorities given now or later go before, and below 0 behind")
+        func order() async throws {
+            try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
+                _ = try await sandbox.startDaemon("-j", "1")
+                try await sandbox.hand((0..<8).map { server.url("/\($0)") })
+                try await sandbox.hand(["--priority", "5", server.url("/high")])
+                try await sandbox.hand(["--priority", "-1", server.url("/low")])
+                try await sandbox.hand([server.url("/last")])
+                #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
+                // Ids count from 1: these are /6, /3 and /2.
+                try await sandbox.done("priority", "7", "7")
+                try await sandbox.done("priority", "-3", "4")
+                try await sandbox.done("priority", "1", "3")
+                try await sandbox.done("cancel", "6")
+                #expect(try await sandbox.show(7).priority == 7)
+                #expect(server.log.entries.count == 1)
+                server.handle(Self.handler(stalling: []))
+                // What is paused gives its slot to the next; resumed, it stands where its number is.
+                try await sandbox.done("pause", "1")
+                try await sandbox.done("wait", "2-5", "7-11")
+                try await sandbox.done("resume", "1")
+                try await sandbox.done("wait", "1")
+                #expect(
+                    order(server) == ["/0", "/6", "/high", "/2", "/1", "/4", "/7", "/last", "/low", "/3"])
+                #expect(server.log.peakConnections <= 2)
+                for name in sandbox.names { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                #expect(sandbox.names.count == 10)
+            }
+        }
+
+        @Test("The order and the priorities survive kill -9 of the background session")
+        func restart() async throws {
+            try await withDlm(Self.handler(stalling: ["/0"])) { sandbox, server in
+                let daemon = try await sandbox.startDaemon("-j", "1")
+                try await sandbox.hand((0..<5).map { server.url("/\($0)") })
+                try await sandbox.done("priority", "2", "5")
+                #expect(await server.waitUntil { $0.bytesSent >= 512 << 10 })
+                daemon.send(SIGKILL)
+                #expect(await daemon.waitForEnd())
+                // Nobody works on it, and yet it can be changed.
+                try await sandbox.done("priority", "1", "4")
+                server.handle(Self.handler(stalling: []))
+                _ = try await sandbox.startDaemon("-j", "1")
+                try await sandbox.done("wait", "1-5")
+                let targets = server.log.entries.dropFirst().map(\.request.target)
+                #expect(targets == ["/4", "/3", "/0", "/1", "/2"])
+            }
+        }
+
+        @Test("A host has its limit, and its queue keeps no other host from its slots")
+        func hosts() async throws {
+            let others = try FaultServer(Self.handler(stalling: []))
+            defer { others.stop() }
+            try await withDlm(Self.handler(stalling: ["/0", "/1"])) { sandbox, server in
+                _ = try await sandbox.startDaemon("-j", "4", "--max-per-host", "2")
+                try await sandbox.hand((0..<40).map { server.url("/\($0)") })
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                // The same machine by another name and another port.
+                let free = (0..<4).map { others.url("/f\($0)").replacing("127.0.0.1", with: "localhost") }
+                let ids = try await sandbox.hand(free)
+                try await sandbox.done("wait", "\(ids[0])-\(ids[3])")
+                #expect(server.log.entries.count == 2)
+                #expect(others.log.peakConnections <= 2)
+                let status = try await sandbox.daemonStatus()
+                #expect(status.running == 2)
+                #expect(status.queued == 38)
+
+                // Both limits can be changed while it runs.
+                server.handle(Self.handler(stalling: ["/2", "/3", "/4"]))
+                try await sandbox.done("daemon", "start", "--max-per-host", "3")
+                #expect(await server.waitUntil { $0.entries.count == 3 })
+                #expect(try await sandbox.daemonStatus().running == 3)
+                try await sandbox.done("daemon", "start", "-j", "5", "--max-per-host", "5")
+                #expect(await server.waitUntil { $0.entries.count == 5 })
+                #expect(server.log.peakConnections == 5)
+                server.handle(Self.handler(stalling: []))
+                try await sandbox.done("pause", "1-5")
+                try await sandbox.done("resume", "1-5")
+                try await sandbox.done("wait", "1-40")
+                for name in sandbox.names { try expectFile(Self.content("/" + name), name, in: sandbox) }
+                #expect(sandbox.names.count == 44)
+            }
+        }
+
+        @Test("What waits for its next attempt holds no slot")
+        func waiting() async throws {
+            try await withDlm({ request in
+                request.target == "/busy"
+                    ? FaultReply(status: 503, fields: [("Retry-After", "600")])
+                    : Self.handler(stalling: [])(request)
+            }) { sandbox, server in
+                _ = try await sandbox.startDaemon("-j", "1")
+                try await sandbox.hand([server.url("/busy"), server.url("/a"), server.url("/b")])
+                try await sandbox.done("wait", "2-3")
+                #expect(try await sandbox.show(1).state == "waiting")
+                // Paused and resumed it does not wait for the rest of its time.
+                server.handle(Self.handler(stalling: []))
+                try await sandbox.done("pause", "1")
+                try await sandbox.done("resume", "1")
+                try await sandbox.done("wait", "1")
+                try expectFile(Self.content("/busy"), "busy", in: sandbox)
+            }
+        }
+
+        @Test("The limit of the session is one for all its downloads, and can be lifted")
+        func rate() async throws {
+            try await withDlm({ FaultReply(Self.content($0.target), etag: "\"v1\"") }) { sandbox, server in
+                _ = try await sandbox.startDaemon("--limit-rate", "512k")
+                let begin = ContinuousClock.now
+                try await sandbox.hand(["/a", "/b"].map { server.url($0) })
+                try await sandbox.waitToShow(1) { $0.received > 384 << 10 }
+                try await sandbox.waitToShow(2) { $0.received > 384 << 10 }
+                // 768 KiB of both, of which a burst comes at once.
+                #expect(ContinuousClock.now - begin > .milliseconds(700))
+                #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
+                try await sandbox.done("limit", "none")
+                try await sandbox.done("wait", "1-2")
+                #expect(try await sandbox.daemonStatus().rateLimit == nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Rounds of pause and resume", .timeLimit(.minutes(2)))
+    struct RoundsTests {
+        let content = Content(seed: 410, size: 64 * mebibyte + 3)
+
+        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
+
+        @Test("100 rounds on a background download: the file is right, and nothing is leaked or stuck")
+        func background() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let daemon = try await sandbox.startDaemon()
+                try await sandbox.hand([server.url()])
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                try await rounds(5, in: sandbox, server)
+                let before = try Usage(of: daemon)
+                let begin = ContinuousClock.now
+                try await rounds(100, in: sandbox, server)
+                print("100 rounds of pause and resume: \(ContinuousClock.now - begin)")
+                try await before.expectNoMore(in: daemon)
+                try await finish(in: sandbox, server)
+                #expect(try await sandbox.run("wait", "1").stdout == sandbox.file("file.bin") + "\n")
+                try expectFile(content, "file.bin", in: sandbox)
+            }
+        }
+
+        @Test("20 rounds on a get")
+        func foreground() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let get = try sandbox.start("get", server.url())
+                let process = try #require(ForeignProcess(get.pid))
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                try await rounds(5, in: sandbox, server)
+                let before = try Usage(of: process)
+                try await rounds(20, in: sandbox, server)
+                try await before.expectNoMore(in: process)
+                try await finish(in: sandbox, server)
+                try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
+                #expect(get.standardError.split(separator: "\n").count >= 50)
+            }
+        }
+
+        /// Ends with the download paused. Most rounds come so fast that no byte does; each tenth lets some come.
+        private func rounds(_ count: Int, in sandbox: DlmSandbox, _ server: FaultServer) async throws {
+            try await sandbox.done("resume", "1")
+            for round in 1...count {
+                let pause = try await sandbox.done("pause", "1", "--json")
+                #expect(try pause.eventLines.map(\.event) == ["paused"], "\(round)")
+                #expect(try pause.eventLines.map(\.state) == ["paused"], "\(round)")
+                let before = server.log.bytesSent
+                let resume = try await sandbox.done("resume", "1", "--json")
+                #expect(try resume.eventLines.map(\.event) == ["resumed"], "\(round)")
+                if round % 10 == 0 {
+                    #expect(await server.waitUntil { $0.bytesSent > before + mebibyte / 8 }, "stuck in round \(round)")
+                }
+            }
+            try await sandbox.done("pause", "1")
+        }
+
+        private func finish(in sandbox: DlmSandbox, _ server: FaultServer) async throws {
+            let paused = try await sandbox.show(1)
+            #expect(paused.state == "paused")
+            #expect(paused.received < content.size)
+            server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
+            try await sandbox.done("resume", "1")
+        }
+
+        /// What a process holds.
+        struct Usage {
+            let descriptors: Int
+            let threads: Int
+
+            init(of process: ForeignProcess) throws {
+                descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd").count
+                threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/task").count
+            }
+
+            /// Asks until it is so: a connection that has served ends a little later. The system's own pool of
+            /// threads grows and shrinks a little.
+            func expectNoMore(
+                in process: ForeignProcess, sourceLocation: SourceLocation = #_sourceLocation
+            ) async throws {
+                let deadline = ContinuousClock.now + .seconds(5)
+                var now = try Usage(of: process)
+                while now.descriptors > descriptors, ContinuousClock.now < deadline {
+                    await Task.yield()
+                    now = try Usage(of: process)
+                }
+                #expect(now.descriptors <= descriptors, sourceLocation: sourceLocation)
+                #expect(now.threads <= threads + 4, sourceLocation: sourceLocation)
+            }
+        }
+    }
+}

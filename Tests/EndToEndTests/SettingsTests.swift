@@ -1,0 +1,155 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension DlmSandbox {
+    var configuration: String { root("config/dlm/config.yaml") }
+
+    func configure(_ yaml: String) throws {
+        try FileManager.default.createDirectory(atPath: root("config/dlm"), withIntermediateDirectories: true)
+        try root.write(yaml, to: "config/dlm/config.yaml")
+    }
+}
+
+extension EndToEnd {
+    @Suite("config.yaml and the environment", .timeLimit(.minutes(1)))
+    struct SettingsTests {
+        let content = Content(seed: 130, size: mebibyte)
+
+        /// One download of each kind, the last three with a partial file: completed, failed, cancelled and paused.
+        private func withHistory(_ body: (DlmSandbox, FaultServer) async throws -> Void) async throws {
+            let reply = FaultReply(content, etag: "\"v1\"")
+            let script: FaultServer.Handler = { request in
+                switch request.target {
+                case "/failed": reply.with { $0.cut = .reset(after: 300_000) }
+                case "/cancelled", "/paused": reply.with { $0.cut = .stall(after: 300_000) }
+                default: reply
+                }
+            }
+            try await withDlm(script) { sandbox, server in
+                _ = try await sandbox.run("get", server.url("/done"))
+                _ = try await sandbox.run("get", "--retries", "0", server.url("/failed"))
+                for name in ["cancelled", "paused"] {
+                    let process = try sandbox.start("get", server.url("/\(name)"))
+                    while !sandbox.exists("\(name).part") { _ = try await states(sandbox) }
+                    if name == "cancelled" {
+                        #expect(try await sandbox.run("cancel", "3").ending == .exited(0))
+                        #expect(try await process.result().ending == .exited(11))
+                    } else {
+                        process.send(SIGTERM)
+                        #expect(try await process.result().ending == .signalled(SIGTERM))
+                    }
+                }
+                try #require(try await states(sandbox) == ["completed", "failed", "cancelled", "paused"])
+                try #require(sandbox.names == ["cancelled.part", "done", "failed.part", "paused.part"])
+                try await body(sandbox, server)
+            }
+        }
+
+        private func states(_ sandbox: DlmSandbox) async throws -> [String] {
+            try await sandbox.list().sorted { $0.id < $1.id }.map(\.state)
+        }
+
+        @Test("What ended longer ago than history-age goes with its partial file when a session begins; the rest stays")
+        func history() async throws {
+            try await withHistory { sandbox, server in
+                try sandbox.configure("# nothing is that old\nhistory-age: 30d\n")
+                #expect(try await sandbox.run("get", server.url("/young")).ending == .exited(0))
+                #expect(try await states(sandbox) == ["completed", "failed", "cancelled", "paused", "completed"])
+                #expect(sandbox.names == ["cancelled.part", "done", "failed.part", "paused.part", "young"])
+
+                let result = try await sandbox.run("get", server.url("/new")) {
+                    $0.environment["DLM_HISTORY_AGE"] = "0.001s"
+                }
+                try expectDownloaded(content, as: "new", by: result, in: sandbox)
+                #expect(result.stderr == "")
+                let left = try await sandbox.list().sorted { $0.id < $1.id }
+                #expect(left.map(\.id) == [4, 6] && left.map(\.state) == ["paused", "completed"])
+                #expect(sandbox.names == ["done", "new", "paused.part", "young"])
+                try expectFile(content, "done", in: sandbox)
+            }
+        }
+
+        @Test("A download that is asked for again is continued, however old it is")
+        func revived() async throws {
+            try await withHistory { sandbox, server in
+                try sandbox.configure("history-age: 0.001s\n")
+                let result = try await sandbox.run("resume", "2", "--json")
+                #expect(result.ending == .exited(4), "\(result.stderr)")
+                let ranges = server.log.requests(to: "/failed").compactMap(\.range)
+                #expect(ranges.contains("bytes=300000-"), "\(ranges)")
+                #expect(try await states(sandbox) == ["failed", "paused"])
+            }
+        }
+
+        @Test("The background session clears the history, too, and takes its limits from the file and the environment")
+        func daemon() async throws {
+            try await withHistory { sandbox, _ in
+                try sandbox.configure("history-age: 0.001s\nmax-concurrent: 3\nlimit-rate: 2M\n")
+                let result = try await sandbox.run("daemon", "start", "--limit-rate", "1M", "--json") {
+                    $0.environment["DLM_MAX_CONCURRENT"] = "5"
+                }
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let status = try sandbox.status(result)
+                #expect(status.maxConcurrent == 5 && status.rateLimit == 1 << 20)
+                try await sandbox.waitForStates { $0 == ["paused"] }
+                #expect(sandbox.names == ["done", "paused.part"])
+            }
+        }
+
+        @Test("Retries and other options of get are taken from the file, unless they are given")
+        func requests() async throws {
+            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
+                try sandbox.configure("retries: 2\nretry-delay: 0.001\n")
+                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(8))
+                #expect(server.log.entries.count == 3)
+                #expect(try await sandbox.run("get", "--retries", "1", server.url("/b")).ending == .exited(8))
+                #expect(server.log.entries.count == 5)
+                let result = try await sandbox.run("get", server.url("/c")) { $0.environment["DLM_RETRIES"] = "0" }
+                #expect(result.ending == .exited(8))
+                #expect(server.log.entries.count == 6)
+            }
+        }
+
+        @Test(
+            "What is wrong is one line and status 2, before anything is done",
+            arguments: [
+                ["list"], ["get", "http://127.0.0.1:9/"], ["get", "-b", "http://127.0.0.1:9/"], ["resume", "--all"],
+                ["daemon", "start"], ["daemon", "run"],
+            ])
+        func wrong(arguments: [String]) async throws {
+            try await withDlm { sandbox in
+                try sandbox.configure("\nretires: 3\n")
+                let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+                expectFailure(2, of: result)
+                let expected = "dlm: \(sandbox.configuration):2: unknown key 'retires'; did you mean 'retries'?\n"
+                #expect(result.stderr == expected)
+                #expect(!FileManager.default.fileExists(atPath: sandbox.stateFolder + "/downloads.sqlite"))
+            }
+        }
+
+        @Test("A bad value in the environment names the variable")
+        func variable() async throws {
+            try await withDlm { sandbox in
+                let result = try await sandbox.run("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
+                expectFailure(2, of: result)
+                let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number from 1 to 1000\n"
+                #expect(result.stderr == expected)
+            }
+        }
+
+        @Test("A configuration that must not be read is an error; help and version do not look at it")
+        func unreadable() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.configuration, withIntermediateDirectories: true)
+                let result = try await sandbox.run("list")
+                expectFailure(2, of: result)
+                #expect(result.stderr.hasSuffix("config.yaml: cannot read the configuration: Is a directory\n"))
+                for arguments in [["--version"], ["--help"], ["get", "--help"]] {
+                    #expect(try await ChildProcess(try sandbox.launch(arguments)).result().ending == .exited(0))
+                }
+            }
+        }
+    }
+}

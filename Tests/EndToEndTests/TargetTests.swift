@@ -1,0 +1,129 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("One target, many who want it", .timeLimit(.minutes(2)))
+    struct TargetTests {
+        let content = Content(seed: 430, size: 6 * mebibyte + 1)
+
+        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
+
+        /// A second store, for the same folder of downloads.
+        static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
+            let folder = sandbox.root("home")
+            return { $0.environment["XDG_STATE_HOME"] = folder }
+        }
+
+        /// Exactly one proceeded, and the other said why.
+        func expectOne(_ first: ChildProcess.Result, _ second: ChildProcess.Result, in sandbox: DlmSandbox) throws {
+            let winner = first.ending == .exited(0) ? first : second
+            let loser = first.ending == .exited(0) ? second : first
+            try expectDownloaded(content, as: "file.bin", by: winner, in: sandbox)
+            #expect(loser.ending == .exited(3), "\(loser.stderr)")
+            #expect(loser.stdout == "")
+            #expect(loser.stderr.hasPrefix("dlm: "))
+            #expect(loser.stderr.contains("file.bin.part"), "\(loser.stderr)")
+            #expect(loser.stderr.contains("another process"), "\(loser.stderr)")
+            #expect(sandbox.names == ["file.bin"])
+        }
+
+        @Test(
+            "Two stores at the same moment: one proceeds, the other ends with status 3 and says why", arguments: 0..<4)
+        func foreground(round: Int) async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                let second = try sandbox.start("get", server.url(), with: Self.otherStore(sandbox))
+                try expectOne(try await first.result(), try await second.result(), in: sandbox)
+            }
+        }
+
+        @Test("The same with background sessions, each of its store")
+        func background() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let other = Self.otherStore(sandbox)
+                let first = try sandbox.start("get", "-b", server.url())
+                let second = try sandbox.start("get", "-b", server.url(), with: other)
+                for process in [first, second] {
+                    #expect(try await process.result().stdout == "1\n")
+                }
+                let firstEnd = try sandbox.start("wait", "1")
+                let secondEnd = try await sandbox.run("wait", "1", with: other)
+                try expectOne(try await firstEnd.result(), secondEnd, in: sandbox)
+            }
+        }
+
+        @Test("A get gives way to the background session of another store, and the other way round")
+        func mixed() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                try await sandbox.hand([server.url()])
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                let get = try await sandbox.run("get", server.url(), with: Self.otherStore(sandbox))
+                try expectOne(try await sandbox.run("wait", "1"), get, in: sandbox)
+                // The partial file of a paused download is nobody's to take, either.
+                let again = try sandbox.start("get", "-o", "again", server.url())
+                #expect(await server.waitUntil { $0.entries.last?.sent ?? 0 > mebibyte && $0.entries.count >= 2 })
+                try await sandbox.done("pause", "2")
+                let thief = try await sandbox.run(
+                    "get", "-o", "again", server.url(), with: Self.otherStore(sandbox))
+                expectFailure(3, of: thief)
+                try await sandbox.done("resume", "2")
+                try expectDownloaded(content, as: "again", by: try await again.result(), in: sandbox)
+            }
+        }
+
+        @Test("Twenty get -b of one URL and destination at once: one session, one download, one id")
+        func twenty() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", server.url()) }
+                for process in processes {
+                    let result = try await process.result()
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                    #expect(result.stdout == "1\n")
+                }
+                try expectDownloaded(content, as: "file.bin", by: try await sandbox.run("wait", "1"), in: sandbox)
+                #expect(try await sandbox.list().count == 1)
+                #expect(server.log.entries.count == 1)
+                let pids = ForeignProcess.all(of: sandbox.root).map(\.pid)
+                #expect(pids == [try await sandbox.daemonStatus().pid])
+            }
+        }
+
+        @Test("A get of what the background session downloads joins it, and shows its end")
+        func joined() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                try await sandbox.hand([server.url()])
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                let gets = try (0..<3).map { _ in try sandbox.start("get", "-v", server.url()) }
+                let leaver = try sandbox.start("get", "-v", server.url())
+                try await sandbox.done("pause", "1")
+                for get in gets + [leaver] { await get.expectSays("1: file.bin: paused") }
+                // Who joined takes nothing with it.
+                leaver.send(SIGINT)
+                #expect(try await leaver.result().ending == .signalled(SIGINT))
+                #expect(try await sandbox.show(1).session == "background")
+                try await sandbox.done("resume", "1")
+                for get in gets {
+                    try expectDownloaded(content, as: "file.bin", by: try await get.result(), in: sandbox)
+                }
+                #expect(try await sandbox.list().count == 1)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("A get that joined ends with the status of the download: cancelled 11, removed 11")
+        func joinedEnds() async throws {
+            try await withDlm(serving: slow) { sandbox, server in
+                for verb in ["cancel", "remove"] {
+                    let id = try #require(try await sandbox.hand([server.url("/" + verb)]).first)
+                    let get = try sandbox.start("get", "-v", server.url("/" + verb))
+                    try await sandbox.done("pause", "\(id)")
+                    await get.expectSays("\(id): \(verb): paused")
+                    try await sandbox.done(verb, "\(id)")
+                    #expect(try await get.result().ending == .exited(11), "\(verb)")
+                }
+                #expect(sandbox.names == ["cancel.part"])
+            }
+        }
+    }
+}
