@@ -78,6 +78,8 @@ struct ClientTests {
             state.records[5]?.attempts = [AttemptRecord(started: Date())]
         }
         let local = try await bench.service.snapshots(.all)
+        let page = DownloadSelection(.all, limit: 3, after: 2)
+        #expect(try await bench.client.snapshots(page) == Array(local[2...4]))
         #expect(try await bench.client.snapshots(.all) == local)
         #expect(try await bench.client.snapshots(.ids([2, 3])) == Array(local[1...2]))
         #expect(try await bench.client.snapshots(.ids([])).isEmpty)
@@ -129,7 +131,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Six thousand ids are more than one request")
+    @Test("Six thousand are more than one request")
     func manyIDs() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add((0..<6_000).map { .example("\($0)") })
@@ -138,6 +140,9 @@ struct ClientTests {
         #expect(bench.service.calls.suffix(2) == ["priority(1) 5000", "priority(1) 1000"])
         let odd = ids.filter { $0 % 2 == 1 }
         #expect(try await bench.client.snapshots(.ids(odd)).map(\.id) == odd)
+        #expect(try await bench.client.snapshots(.all).map(\.id) == ids)
+        let newest = DownloadSelection(.states([.queued]), limit: 5_000)
+        #expect(try await bench.client.snapshots(newest).map(\.id) == Array(ids.suffix(5_000)))
         await bench.end()
     }
 

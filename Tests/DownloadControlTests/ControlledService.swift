@@ -107,11 +107,9 @@ final class ControlledService: DownloadService {
             case .states(let states): all.values.filter { states.contains($0.state.kind) }
             case .all: Array(all.values)
             }
-        let sorted = records.sorted { $0.id < $1.id }
-        let limit = selection.limit ?? .max
-        let page =
-            selection.after.map { after in sorted.filter { $0.id > after }.prefix(limit) } ?? sorted.suffix(limit)
-        return page.map { DownloadSnapshot(record: $0) }
+        let sorted = records.sorted { $0.id < $1.id }.map { DownloadSnapshot(record: $0) }
+        guard let after = selection.after else { return sorted.suffix(selection.limit ?? .max) }
+        return Array(sorted.filter { $0.id > after }.prefix(selection.limit ?? .max))
     }
 
     func progress() async -> [DownloadProgress] {

@@ -89,9 +89,17 @@ struct RouteTests {
         let cut = try await bench.ask("GET", "/v1/downloads?all=true").json
         #expect(cut["more"] as? Bool == true)
         #expect((cut["downloads"] as? [Any])?.count == 5)
-        let asked = try await bench.ask("GET", "/v1/downloads?all=true&limit=5").json
-        #expect(asked["more"] as? Bool == false)
-        await #expect(throws: DownloadError.self) { try await bench.client.snapshots(.all) }
+        func ids(_ query: String) async throws -> ([Int], Bool?) {
+            let json = try await bench.ask("GET", "/v1/downloads?all=true&\(query)").json
+            let rows = json["downloads"] as? [[String: Any]] ?? []
+            return (rows.compactMap { $0["id"] as? Int }, json["more"] as? Bool)
+        }
+        #expect(try await ids("limit=6") == ([2, 3, 4, 5, 6], true))
+        #expect(try await ids("limit=2") == ([5, 6], true))
+        #expect(try await ids("after=0") == ([1, 2, 3, 4, 5], true))
+        #expect(try await ids("after=5&limit=9") == ([6], false))
+        #expect(try await ids("after=2&limit=2") == ([3, 4], true))
+        #expect(try await ids("after=6") == ([], false))
         await bench.end()
     }
 

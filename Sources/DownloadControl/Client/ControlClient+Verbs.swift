@@ -53,16 +53,19 @@ extension ControlClient {
     }
 
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
-        let limit =
-            (selection.limit.map { "&limit=\($0)" } ?? "") + (selection.after.map { "&after=\($0)" } ?? "")
         switch selection.which {
-        case .all: return try await list("all=true" + limit)
+        case .all: return try await list("all=true", selection)
         case .states(let states):
             if states.isEmpty { return [] }
-            return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ",") + limit)
+            return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ","), selection)
         case .ids(let ids):
             var found: [DownloadSnapshot] = []
-            for chunk in ids.chunks(of: Self.idsAtOnce / 5) { found += try await list("ids=" + IDList.text(chunk)) }
+            for chunk in ids.chunks(of: Self.idsAtOnce / 5) {
+                found += try await page("ids=" + IDList.text(chunk)).downloads.map(\.snapshot)
+            }
+            if let after = selection.after {
+                return Array(found.filter { $0.id > after }.prefix(selection.limit ?? .max))
+            }
             return selection.limit.map { Array(found.suffix($0)) } ?? found
         }
     }
@@ -97,11 +100,35 @@ extension ControlClient {
         return result
     }
 
-    private func list(_ query: String) async throws -> [DownloadSnapshot] {
-        let answer = try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query))
-        // Part of an answer is not an answer.
-        if answer.more == true { throw bad("it has more downloads than fit into an answer; give a limit") }
-        return answer.downloads.map(\.snapshot)
+    /// Page by page where it is long.
+    private func list(_ query: String, _ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        let wanted = selection.limit ?? .max
+        if wanted <= Self.rowsAtMost, selection.after == nil {
+            return try await page("\(query)&limit=\(wanted)").downloads.map(\.snapshot)
+        }
+        let most = selection.after == nil ? Int.max : wanted
+        var found: [DownloadSnapshot] = []
+        while found.count < most {
+            let after = found.last?.id ?? selection.after ?? 0
+            let limit = min(most - found.count, Self.rowsAtOnce)
+            let rows = try await page("\(query)&after=\(after)&limit=\(limit)").downloads
+            // Whatever the peer answers, this ends.
+            guard rows.allSatisfy({ $0.record.id > after }), rows.count <= limit else {
+                throw bad("its answer makes no sense")
+            }
+            found += rows.map(\.snapshot)
+            if rows.count < limit { break }
+        }
+        return selection.after == nil ? Array(found.suffix(wanted)) : found
+    }
+
+    /// What a session gives in one answer.
+    private static let rowsAtMost = 10_000
+    /// Of many pages each: an answer stays small.
+    private static let rowsAtOnce = 2_000
+
+    private func page(_ query: String) async throws -> ReceivedDownloads {
+        try decode(ReceivedDownloads.self, await ask(.get, "downloads?" + query))
     }
 }
 

@@ -36,15 +36,15 @@ extension Routes {
         var selection = try selection(request)
         let wanted = min(selection.limit ?? .max, limits.rows)
         // One more than goes into an answer tells whether there are more.
-        selection.limit = wanted == limits.rows ? wanted + 1 : wanted
+        selection.limit = wanted + 1
         let asked = selection
         let found = try await within(limits.answer) { try await service.snapshots(asked) }
-        if case .ids(let ids) = selection.which, found.count < ids.count, found.count < wanted {
+        if case .ids(let ids) = selection.which, selection.after == nil, found.count < min(ids.count, wanted) {
             let known = Set(found.map(\.id))
             if let missing = ids.first(where: { !known.contains($0) }) { throw DownloadError.noSuchDownload(missing) }
         }
-        let hasMore = found.count > limits.rows && (request.query["limit"].flatMap { Int($0) } ?? .max) > limits.rows
-        let rows = Array(asked.after == nil ? found.suffix(wanted) : found.prefix(wanted))
+        let rows = Array(selection.after == nil ? found.suffix(wanted) : found.prefix(wanted))
+        let hasMore = found.count > wanted
         return ControlAnswer(body: .stream { try await Self.write(rows, hasMore: hasMore, to: $0) })
     }
 
@@ -66,20 +66,12 @@ extension Routes {
     }
 
     private func selection(_ request: ControlRequest) throws -> DownloadSelection {
-        let query = request.query
-        var limit: Int?
-        if let text = query["limit"] {
-            guard let number = Int(text), number >= 0 else { throw WireProblem("limit: give a number") }
-            limit = number
-        }
-        var after: DownloadID?
-        if let text = query["after"] {
-            guard let id = DownloadID(text), id >= 0 else { throw WireProblem("after: give an id") }
-            after = id
-        }
-        if let ids = query["ids"] {
-            return DownloadSelection(.ids(try IDList.parse(ids, atMost: limits.rows)), limit: limit)
-        }
+        DownloadSelection(
+            try which(request.query), limit: try number("limit", request), after: try number("after", request))
+    }
+
+    private func which(_ query: [String: String]) throws -> DownloadSelection.Which {
+        if let ids = query["ids"] { return .ids(try IDList.parse(ids, atMost: limits.rows)) }
         if let states = query["state"] {
             let kinds = try states.split(separator: ",").map { word in
                 guard let kind = DownloadState.Kind(rawValue: String(word)) else {
@@ -87,11 +79,15 @@ extension Routes {
                 }
                 return kind
             }
-            return DownloadSelection(.states(Set(kinds)), limit: limit, after: after)
+            return .states(Set(kinds))
         }
-        if query["all"] == "true" { return DownloadSelection(.all, limit: limit, after: after) }
-        return DownloadSelection(
-            .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished)), limit: limit, after: after)
+        return query["all"] == "true" ? .all : .states(Set(DownloadState.Kind.allCases).subtracting(Self.finished))
+    }
+
+    private func number<Number: FixedWidthInteger>(_ name: String, _ request: ControlRequest) throws -> Number? {
+        guard let text = request.query[name] else { return nil }
+        guard let number = Number(text), number >= 0 else { throw WireProblem("\(name): give a number") }
+        return number
     }
 
     // MARK: POST

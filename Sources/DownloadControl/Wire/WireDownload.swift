@@ -23,6 +23,8 @@ struct WireDownload: Encodable, Sendable {
     let priority: Int
     let rateLimit: Int64?
     let session: String?
+    /// Its session lives.
+    let attended: Bool
     let error: WireError?
     let created: String
     let updated: String
@@ -47,6 +49,7 @@ struct WireDownload: Encodable, Sendable {
         priority = record.request.priority
         rateLimit = record.request.rateLimit
         session = record.session
+        attended = snapshot.isAttended
         error = record.state.error.map { WireError($0) }
         created = WireCoder.text(record.created)
         updated = WireCoder.text(record.updated)
@@ -65,10 +68,15 @@ struct WireDownloads: Encodable, Sendable {
 struct ReceivedDownload: Decodable, Sendable {
     let kind: String?
     let changed: Bool?
+    let attended: Bool?
     let record: DownloadRecord
     let progress: DownloadProgress
 
-    var snapshot: DownloadSnapshot { DownloadSnapshot(record: record, progress: progress) }
+    var snapshot: DownloadSnapshot {
+        var snapshot = DownloadSnapshot(record: record, progress: progress)
+        snapshot.isAttended = attended ?? true
+        return snapshot
+    }
 }
 
 struct ReceivedDownloads: Decodable, Sendable {
