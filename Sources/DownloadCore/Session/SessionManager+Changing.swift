@@ -61,6 +61,7 @@ extension SessionManager {
                 }
             }
             await waitUntilOver(id, entry.control)
+            if let failure = unsaved[id]?.failure { throw failure }
             if case .priority = change { continue }
             if case .rateLimit = change { continue }
             return try await store.records(.ids([id])).allSatisfy { Self.shows($0, change) }
@@ -85,6 +86,8 @@ extension SessionManager {
         entries[id]?.record = record
         entries[id]?.control.show(record)
         record = await save(record)
+        // It goes on waiting, and its next save may succeed.
+        unsaved[id] = nil
         broadcaster.send(.didChange(DownloadSnapshot(record: record)))
         return true
     }
@@ -96,6 +99,14 @@ extension SessionManager {
         secrets.restore(&full)
         _ = full.apply(change)
         secrets.replace(full)
+    }
+
+    /// Gives the store what it could not take: nothing may stay at work in it that nobody works on.
+    func saveUnsaved() async throws {
+        let records = Array(unsaved.values)
+        if records.isEmpty { return }
+        _ = try await store.save(records, session: identifier)
+        for record in records where unsaved[record.id]?.updated == record.updated { unsaved[record.id] = nil }
     }
 
     // MARK: Withholding

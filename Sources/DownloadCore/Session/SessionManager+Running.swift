@@ -97,6 +97,7 @@ extension SessionManager {
 
     private func start(_ queued: DownloadRecord, failures: Int) {
         guard let context else { return }
+        unsaved[queued.id] = nil
         var record = queued
         record.move(to: .running)
         let control = RunnerControl(record: record)
@@ -196,6 +197,10 @@ extension SessionManager {
         if let reason = stopReason ?? (isFinishing ? .terminate : nil) { return await pause(record, reason) }
         record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
         record = await save(record)
+        if let failure = record.failure {
+            leave(record)
+            return broadcaster.send(.didFail(DownloadSnapshot(record: record), failure))
+        }
         wait(record, failures: failures + 1, delay: delay)
         broadcaster.send(.willRetry(DownloadSnapshot(record: record), error))
     }
@@ -271,6 +276,8 @@ extension SessionManager {
             _ = try await store.save([saved], session: parts.identifier)
         } catch {
             saved.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
+            saved.leaveForeground()
+            unsaved[saved.id] = saved
         }
         return saved
     }

@@ -4,6 +4,7 @@ import Foundation
 extension SessionManager {
     public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         try begin()
+        try await saveUnsaved()
         let added = try await store.add(requests, session: identifier)
         startTicker()
         for download in added where download.kind != .joined {
@@ -21,6 +22,7 @@ extension SessionManager {
         for id in ids {
             if let entry = entries[id], entry.wish != nil { await waitUntilOver(id, entry.control) }
         }
+        try await saveUnsaved()
         try await store.releaseDeadSessions()
         let claimed = try await store.claim(ids, session: identifier)
         startTicker()
@@ -37,6 +39,7 @@ extension SessionManager {
     }
 
     public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+        try await saveUnsaved()
         try await store.releaseDeadSessions()
         let ids = ids.firstOccurrences
         let before = try await store.records(.ids(ids))

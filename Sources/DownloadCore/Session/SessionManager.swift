@@ -78,6 +78,8 @@ public actor SessionManager: DownloadService {
     var retries: [DownloadID: Int] = [:]
     /// Paused from elsewhere: a foreground session stays for them.
     var held: [DownloadID: DownloadRecord] = [:]
+    /// What the store could not take when an attempt ended: it still shows them at work.
+    var unsaved: [DownloadID: DownloadRecord] = [:]
     /// Being changed in the store: not to be started meanwhile.
     var changing: Set<DownloadID> = []
     /// What the store does not keep of requests that wait in it.
@@ -169,6 +171,8 @@ public actor SessionManager: DownloadService {
     private static let quiet = Duration.milliseconds(150)
 
     private func tick() async {
+        // A store that is still full is asked again at the next tick.
+        try? await saveUnsaved()
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
         if queueMayHaveMore, candidates.isEmpty { await fill() }
     }

@@ -27,7 +27,9 @@ extension Daemon {
                 try await connected.service.shutdown(finish ? .finish : .pause)
             } catch let error as DownloadError {
                 // It may end faster than it answers.
-                if session.isAlive { throw error }
+                if session.isAlive, error != .sessionUnavailable(.notRunning(BackgroundSession.identifier)) {
+                    throw error
+                }
             }
             let hasEnded = try await session.waitForEnd(of: process, within: finish ? nil : Self.patience)
             guard hasEnded else {

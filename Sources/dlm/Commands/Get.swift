@@ -66,8 +66,7 @@ struct Get: ContextCommand {
         _ requests: [DownloadRequest], _ list: InputList?, _ maker: RequestMaker, _ service: any SessionRouting,
         _ context: Context
     ) async throws -> Int32 {
-        var handover = BackgroundHandover(
-            try await service.background(), console: context.console, options: output)
+        var handover = BackgroundHandover(service, console: context.console, options: output)
         try await handover.add(requests)
         while let lines = try await list?.next(Follower.chunk) {
             try await handover.add(lines.compactMap { maker.request($0) { handover.reject($0) } })

@@ -2,13 +2,13 @@ import DownloadKit
 
 /// Hands downloads to the background session and tells their ids; a list of any length takes no more memory than a part.
 struct BackgroundHandover {
-    let service: any DownloadService
+    let router: any SessionRouting
     let console: Console
     let options: OutputOptions
     private(set) var statuses: Set<Int32> = []
 
-    init(_ service: any DownloadService, console: Console, options: OutputOptions) {
-        self.service = service
+    init(_ router: any SessionRouting, console: Console, options: OutputOptions) {
+        self.router = router
         self.console = console
         self.options = options
     }
@@ -18,7 +18,7 @@ struct BackgroundHandover {
 
     func add(_ requests: [DownloadRequest]) async throws {
         guard !requests.isEmpty else { return }
-        for download in try await service.add(requests) {
+        for download in try await added(requests) {
             let snapshot = DownloadSnapshot(record: download.record)
             if options.json {
                 console.print(EventDocument(download.kind == .joined ? "joined" : "added", snapshot).json)
@@ -30,6 +30,22 @@ struct BackgroundHandover {
             console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
         }
     }
+
+    /// A session that somebody ends just now is followed by the next one.
+    private func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        for _ in 1..<Self.attempts {
+            do {
+                return try await router.background().add(requests)
+            } catch DownloadError.sessionUnavailable(let failure)
+                where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
+            {
+                continue
+            }
+        }
+        return try await router.background().add(requests)
+    }
+
+    private static let attempts = 5
 
     /// Something that never became a download.
     mutating func reject(_ document: RejectedDocument) {

@@ -73,8 +73,10 @@ extension Follower {
         let progress = DownloadProgress(
             id: event.id, name: event.name, state: state, received: event.received, total: event.total)
         if state.kind == .paused {
-            if event.session == nil, state != .paused(.user), !purpose.isWatch { return await look(at: [event.id]) }
-            stands(progress, isInterrupted: event.session != nil && state != .paused(.user))
+            // The event names the session it left, too.
+            let isOfBackground = event.session.map { !SessionIdentifier.isForeground($0) } ?? false
+            if !isOfBackground, state != .paused(.user), !purpose.isWatch { return await look(at: [event.id]) }
+            stands(progress, isInterrupted: isOfBackground && state != .paused(.user))
         } else if state.kind.isActive {
             display.update(progress)
             goOn(event.id, event.name)

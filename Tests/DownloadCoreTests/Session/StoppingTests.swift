@@ -70,6 +70,42 @@ struct StoppingTests {
         }
     }
 
+    @Test("A store that cannot take the end of an attempt is told later; until then nothing is said to be done")
+    func fullStore() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store) { _, asked in
+            .reply(asked.number == 1 ? Self.reply.with { $0.cut = .stall(after: 400_000) } : Self.reply)
+        }
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 400_000 })
+        let full = DownloadError.unexpected("the disk is full")
+        store.change { $0.beforeSave = { _ in throw full } }
+        await #expect(throws: full) { try await bench.manager.change([id], .pause) }
+        await #expect(throws: full) { try await bench.manager.change([id], .cancel) }
+        store.change { $0.beforeSave = nil }
+        let resumed = try await bench.manager.resume([id], overrides: RequestOverrides())
+        guard case .claimed = try #require(resumed.first) else {
+            Issue.record("still said to run: \(resumed)")
+            return
+        }
+        #expect(try await bench.ending(of: id, times: 2).state == .completed)
+    }
+
+    @Test("A store that cannot take a wait between two attempts fails the download, which holds up no end")
+    func fullStoreBetweenAttempts() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store) { _, _ in .reply(FaultReply(status: 503)) }
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                if records.contains(where: { $0.state.kind == .waiting }) { throw DownloadError.unexpected("full") }
+            }
+        }
+        let id = try await bench.add()
+        #expect(await bench.events.wait { $0.contains { $0.word == "fail" } })
+        await bench.manager.pauseAll(.user)
+        #expect(try await bench.ending(of: id).state == .failed(.unexpected("full")))
+    }
+
     @Test("Two stops at once both return when all is done")
     func twice() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
