@@ -40,6 +40,15 @@ actor EventLogReader {
 
     private func read() async throws {
         let events = try await store.events(after: cursor, limit: Self.batch)
+        if let first = events.first, first.cursor > cursor + 1 {
+            // Dropped since the last look; numbers are given without gaps.
+            let dropped = min(try await store.eventBounds().dropped, first.cursor - 1)
+            if dropped > cursor {
+                finishReplay(before: dropped)
+                waiting.append(.didLoseEvents(upTo: dropped))
+                cursor = dropped
+            }
+        }
         for event in events {
             finishReplay(before: event.cursor)
             waiting.append(.event(event))

@@ -2,17 +2,18 @@ import Foundation
 
 /// Changes of downloads that wait in the store, and of those that run.
 extension SessionManager {
-    /// Changes what has no runner.
+    /// Changes what has no runner, and is not being changed.
     /// - Returns: those for which it made a difference.
-    func changeIdle(_ records: [DownloadRecord], _ change: DownloadChange) async throws -> Set<DownloadID> {
-        if records.isEmpty { return [] }
-        let ids = records.map(\.id)
+    func changeIdle(_ ids: [DownloadID], _ change: DownloadChange) async throws -> Set<DownloadID> {
+        if ids.isEmpty { return [] }
         let withheld = withhold(ids)
+        let records: [DownloadRecord]
         let results: [ChangedRecord]
         do {
+            records = try await store.records(.ids(ids))
             results = try await store.change(ids, change, session: identifier)
         } catch {
-            release(ids, back: withheld)
+            await giveBack(ids, withheld)
             throw error
         }
         release(ids)
@@ -45,9 +46,10 @@ extension SessionManager {
     }
 
     /// Changes one that was running when it was looked at.
-    func changeRunning(_ record: DownloadRecord, _ change: DownloadChange) async throws -> Bool {
-        let id = record.id
-        while let entry = entries[id] {
+    func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
+        while true {
+            await waitForChanges(of: [id])
+            guard let entry = entries[id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
             case .pause: stop(id, .pause(.user))
             case .cancel: stop(id, .cancel)
@@ -60,23 +62,20 @@ extension SessionManager {
                     return didChange
                 }
             }
-            await waitUntilOver(id, entry.control)
+            let left = await waitUntilOver(id, entry.control)
             if let failure = unsaved[id]?.failure { throw failure }
-            if case .priority = change { continue }
-            if case .rateLimit = change { continue }
-            return try await store.records(.ids([id])).allSatisfy { Self.shows($0, change) }
+            if let left, Self.shows(left, change) { return true }
         }
-        return try await !changeIdle(store.records(.ids([id])), change).isEmpty
     }
 
-    /// Whether a download that was stopped for a change has become what was wanted: its end may have come first.
+    /// Whether a download that was stopped for a change has become what was wanted: its end, or the wish of another, may
+    /// have come first.
     private static func shows(_ record: DownloadRecord, _ change: DownloadChange) -> Bool {
         switch change {
         case .pause: record.state == .paused(.user)
         case .cancel: record.state == .cancelled
-        case .url(let url, _): record.request.url == url
-        case .priority(let priority): record.request.priority == priority
-        case .rateLimit(let limit): record.request.rateLimit == limit
+        case .url(let url, _): record.state.kind.isActive && record.request.url == url
+        case .priority, .rateLimit: false
         }
     }
 
@@ -98,7 +97,7 @@ extension SessionManager {
         var full = record
         secrets.restore(&full)
         _ = full.apply(change)
-        secrets.replace(full)
+        secrets.keep(full)
     }
 
     /// Gives the store what it could not take: nothing may stay at work in it that nobody works on.
@@ -111,7 +110,15 @@ extension SessionManager {
 
     // MARK: Withholding
 
-    /// Keeps these from being started while the store changes them. Returns those that waited for a slot.
+    /// Returns once nobody changes any of these in the store. What runs then may be another thing than before.
+    func waitForChanges(of ids: [DownloadID]) async {
+        while ids.contains(where: changing.contains) {
+            await withCheckedContinuation { changeWaiters.append($0) }
+        }
+    }
+
+    /// Keeps these from being started while the store changes them: one change at a time, see ``waitForChanges(of:)``.
+    /// Returns those that waited for a slot.
     func withhold(_ ids: [DownloadID]) -> [DownloadID: DownloadRecord] {
         changing.formUnion(ids)
         if isFilling { leftWhileLoading.formUnion(ids) }
@@ -124,9 +131,18 @@ extension SessionManager {
         return withheld
     }
 
-    /// - Parameter back: these wait as before.
-    func release(_ ids: [DownloadID], back withheld: [DownloadID: DownloadRecord] = [:]) {
+    func release(_ ids: [DownloadID]) {
         changing.subtract(ids)
+        let waiters = changeWaiters
+        changeWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// The store refused: all is as before, what was passed over meanwhile included.
+    func giveBack(_ ids: [DownloadID], _ withheld: [DownloadID: DownloadRecord]) async {
+        release(ids)
         for record in withheld.values { offer(record) }
+        leaveToStore()
+        await fill()
     }
 }

@@ -17,9 +17,9 @@ extension SessionManager {
         if candidates[id] != nil || entries[id] != nil || changing.contains(id) { return }
         let candidate = Scheduler.Candidate(
             id: id, origin: record.request.url.origin, priority: record.request.priority)
-        if candidates.count >= 2 * Self.windowSize {
+        // Whoever is between two attempts is not queued in the store.
+        if candidates.count >= 2 * Self.windowSize, retries[id] == nil {
             leaveToStore()
-            // Whoever is between two attempts is not queued in the store.
             guard let last = scheduler.last(where: { retries[$0] == nil }), candidate.precedes(last) else { return }
             scheduler.remove(last.id)
             candidates[last.id] = nil
@@ -37,6 +37,7 @@ extension SessionManager {
         queueMayHaveMore = true
         queuePosition = nil
         nothingBeyond = nil
+        leftToStore = true
     }
 
     /// Starts what may start.
@@ -49,7 +50,7 @@ extension SessionManager {
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
             if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
-            guard stopReason == nil, let id = scheduler.start() else { break }
+            guard stopReason == nil, !isFinishing, let id = scheduler.start() else { break }
             guard let record = candidates.removeValue(forKey: id) else {
                 scheduler.ended(id)
                 continue
@@ -60,13 +61,17 @@ extension SessionManager {
 
     private func loadMore() async {
         leftWhileLoading = []
+        leftToStore = false
         // A store that fails now is asked again at the next tick.
         guard
             let records = try? await store.queued(
                 session: parts.identifier, after: queuePosition, limit: Self.windowSize)
         else { return }
-        queueMayHaveMore = records.count == Self.windowSize
-        queuePosition = queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil
+        if !leftToStore {
+            queueMayHaveMore = records.count == Self.windowSize
+            queuePosition =
+                queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil
+        }
         // One that ended since the store answered is queued no more.
         for var record in records where !leftWhileLoading.contains(record.id) {
             secrets.restore(&record)
@@ -166,7 +171,7 @@ extension SessionManager {
             leave(await save(record))
         case .change(let change):
             _ = record.apply(change)
-            secrets.replace(record)
+            secrets.keep(record)
             if let stopReason { return await pause(record, stopReason) }
             record.move(to: .queued)
             record = await save(record)
@@ -211,9 +216,10 @@ extension SessionManager {
             try? await Task.sleep(for: .seconds(delay))
             await self?.waited(record.id, failures: failures)
         }
-        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
-        if stopReason != nil { task.cancel() }
-        attemptIsOver(record.id)
+        // What was asked for while the failure was being noted stands, and who asked waits for it.
+        let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
+        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures, wish: wish)
+        if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
     }
 
     /// The delay is over, or was cut short by the end of the session.
@@ -225,7 +231,7 @@ extension SessionManager {
         record.move(to: .queued)
         entries[id] = nil
         retries[id] = failures
-        attemptIsOver(id)
+        attemptIsOver(record)
         offer(record)
         await fill()
     }
@@ -252,20 +258,23 @@ extension SessionManager {
     private func leave(_ record: DownloadRecord) {
         entries[record.id] = nil
         if isFilling { leftWhileLoading.insert(record.id) }
-        attemptIsOver(record.id)
+        if returning.remove(record.id) != nil { leaveToStore() }
+        attemptIsOver(record)
         guard entries.isEmpty else { return }
         for waiter in idleWaiters { waiter.resume() }
         idleWaiters.removeAll()
     }
 
-    /// Returns once the attempt that `control` belongs to, or the time between two, has ended.
-    func waitUntilOver(_ id: DownloadID, _ control: RunnerControl) async {
-        guard entries[id]?.control === control else { return }
-        await withCheckedContinuation { leavers[id, default: []].append($0) }
+    /// Returns once the attempt that `control` belongs to, or the time between two, has ended: with the record as that
+    /// left it, or nil when it was over before.
+    @discardableResult
+    func waitUntilOver(_ id: DownloadID, _ control: RunnerControl) async -> DownloadRecord? {
+        guard entries[id]?.control === control else { return nil }
+        return await withCheckedContinuation { leavers[id, default: []].append($0) }
     }
 
-    private func attemptIsOver(_ id: DownloadID) {
-        for waiter in leavers.removeValue(forKey: id) ?? [] { waiter.resume() }
+    private func attemptIsOver(_ record: DownloadRecord) {
+        for waiter in leavers.removeValue(forKey: record.id) ?? [] { waiter.resume(returning: record) }
     }
 
     /// The record as it stands after the save: failed, if the store could not take it.

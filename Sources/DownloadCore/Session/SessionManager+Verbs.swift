@@ -11,7 +11,7 @@ extension SessionManager {
             held[download.record.id] = nil
             broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
             secrets.keep(download.record)
-            offer(download.record)
+            takeUp(download.record)
         }
         await fill()
         return added
@@ -32,22 +32,28 @@ extension SessionManager {
             record.request = overrides.applied(to: record.request)
             secrets.keep(record)
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
-            offer(record)
+            takeUp(record)
         }
         await fill()
         return claimed
+    }
+
+    /// What is queued for this session from now on. One whose last attempt is about to leave is found in
+    /// the store after that.
+    private func takeUp(_ record: DownloadRecord) {
+        if entries[record.id] != nil { returning.insert(record.id) }
+        offer(record)
     }
 
     public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await saveUnsaved()
         try await store.releaseDeadSessions()
         let ids = ids.firstOccurrences
-        let before = try await store.records(.ids(ids))
-        let idle = before.filter { entries[$0.id] == nil }
-        var changed = try await changeIdle(idle, change)
-        for record in before where !idle.contains(where: { $0.id == record.id }) {
-            if try await changeRunning(record, change) { changed.insert(record.id) }
-        }
+        _ = try await store.records(.ids(ids))
+        await waitForChanges(of: ids)
+        let running = ids.filter { entries[$0] != nil }
+        var changed = try await changeIdle(ids.filter { entries[$0] == nil }, change)
+        for id in running where try await changeRunning(id, change) { changed.insert(id) }
         await fill()
         return try await snapshots(.ids(ids)).map {
             ChangedDownload(snapshot: $0, didChange: changed.contains($0.id))
@@ -56,15 +62,24 @@ extension SessionManager {
 
     public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
         _ = try await store.records(.ids(ids))
-        let running = ids.compactMap { id in entries[id].map { (id, $0.control) } }
-        for (id, _) in running { stop(id, .remove) }
-        for (id, control) in running { await waitUntilOver(id, control) }
+        var stopped: [DownloadID: DownloadRecord] = [:]
+        while true {
+            await waitForChanges(of: ids)
+            let running = ids.compactMap { id in entries[id].map { (id, $0.control) } }
+            if running.isEmpty { break }
+            for (id, _) in running { stop(id, .remove) }
+            for (id, control) in running { stopped[id] = await waitUntilOver(id, control) }
+        }
         let withheld = withhold(ids)
         let removed: [DownloadRecord]
         do {
             removed = try await store.remove(ids, session: identifier)
         } catch {
-            release(ids, back: withheld)
+            for record in stopped.values where record.state == .paused(.user) {
+                if isForeground, stopReason == nil { held[record.id] = record }
+                broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+            }
+            await giveBack(ids, withheld)
             throw error
         }
         release(ids)

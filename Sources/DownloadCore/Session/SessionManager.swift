@@ -82,6 +82,8 @@ public actor SessionManager: DownloadService {
     var unsaved: [DownloadID: DownloadRecord] = [:]
     /// Being changed in the store: not to be started meanwhile.
     var changing: Set<DownloadID> = []
+    /// Want to change what is being changed.
+    var changeWaiters: [CheckedContinuation<Void, Never>] = []
     /// What the store does not keep of requests that wait in it.
     var secrets = SecretKeeper()
     let broadcaster = EventBroadcaster()
@@ -96,10 +98,14 @@ public actor SessionManager: DownloadService {
     var isFilling = false
     /// Ended since the last question to the store for more.
     var leftWhileLoading: Set<DownloadID> = []
+    /// Something was left to the store since the last question to it for more: its answer may lack that.
+    var leftToStore = false
+    /// Queued again in the store while their last attempts were about to leave.
+    var returning: Set<DownloadID> = []
     private var ticker: Task<Void, Never>?
     private var serving: Task<@Sendable () async -> Void, any Error>?
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
-    var leavers: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
+    var leavers: [DownloadID: [CheckedContinuation<DownloadRecord, Never>]] = [:]
     /// What clients ask for; whoever runs the session obeys.
     public nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation

@@ -1,0 +1,226 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// What is asked for at the very moment when a download begins, ends, or is changed by somebody else.
+@Suite("SessionManager: changes that meet", .timeLimit(.minutes(1)))
+struct ChangingRaceTests {
+    private static let content = Content(seed: 1, size: 200_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+    private static let stalled = reply.with { $0.cut = .stall(after: 1) }
+
+    private enum Wanted: CaseIterable { case paused, cancelled, removed }
+
+    @Test("What is asked for while a failure is being noted is not forgotten", arguments: Wanted.allCases)
+    private func wishDuringFailure(_ wanted: Wanted) async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.afterSave = { if $0.contains(where: { $0.state.kind == .waiting }) { await gate.pass() } } }
+        let bench = try await SessionBench(store: store) { _, _ in
+            .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
+        }
+        let id = try await bench.add()
+        #expect(await gate.isReached())
+        let manager = bench.manager
+        let asked = Task {
+            switch wanted {
+            case .paused: try await manager.pause([id]).allSatisfy(\.didChange)
+            case .cancelled: try await manager.cancel([id]).allSatisfy(\.didChange)
+            case .removed:
+                try await {
+                    try await manager.remove([id], deletesFile: false); return true
+                }()
+            }
+        }
+        while await manager.entries[id]?.wish == nil { await Task.yield() }
+        gate.open()
+        #expect(try await asked.value)
+        #expect(await manager.entries[id] == nil)
+        switch wanted {
+        case .paused: #expect(try await bench.record(id).state == .paused(.user))
+        case .cancelled: #expect(try await bench.record(id).state == .cancelled)
+        case .removed: #expect(try await bench.store.records(.all).isEmpty)
+        }
+    }
+
+    @Test("A session that is to finish does not wait for what fails just then")
+    func finishDuringFailure() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.afterSave = { if $0.contains(where: { $0.state.kind == .waiting }) { await gate.pass() } } }
+        let bench = try await SessionBench(store: store) { _, _ in .reply(FaultReply(status: 503)) }
+        let id = try await bench.add()
+        #expect(await gate.isReached())
+        let isFinished = Observed(false)
+        let manager = bench.manager
+        let task = Task {
+            await manager.finish()
+            isFinished.update { $0 = true }
+        }
+        while await !manager.isFinishing { await Task.yield() }
+        gate.open()
+        try #require(await isFinished.wait(atMost: .seconds(5)) { $0 })
+        await task.value
+        #expect(try await bench.record(id).state == .paused(.terminate))
+    }
+
+    @Test("One that waited for its next attempt has its turn, however many are kept ready before it")
+    func retryBehindMany() async throws {
+        let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
+            switch request.url.path {
+            case "/a": .reply(asked.number == 1 ? FaultReply(status: 503, fields: [("Retry-After", "1")]) : Self.reply)
+            default: .reply(Self.stalled)
+            }
+        }
+        let id = try await bench.add("/a")
+        #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
+        let others = try await bench.manager.add(
+            (0..<600).map { try bench.request("/\($0)") { $0.priority = 5 } }
+        ).map(\.record.id)
+        while await bench.manager.entries[id] != nil { await Task.yield() }
+        _ = try await bench.manager.cancel(others)
+        let isComplete = await bench.events.wait(atMost: .seconds(10)) { $0.contains { $0.word == "complete" } }
+        #expect(isComplete)
+    }
+
+    @Test("Of two changes at once neither starts what the other stops")
+    func twoChanges() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.beforeChange = { if case .pause = $0 { await gate.pass() } } }
+        let bench = try await SessionBench(store: store, maxConcurrent: 1) { request, _ in
+            .reply(request.url.path == "/0" ? Self.stalled : Self.reply.with { $0.cut = .stall(after: 1000) })
+        }
+        let ids = try await bench.manager.add([try bench.request("/0"), try bench.request("/1")]).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        let manager = bench.manager
+        let pausing = Task { try await manager.pause([ids[1]]) }
+        #expect(await gate.isReached())
+        let rising = Task { try await manager.change([ids[1]], .priority(3)) }
+        _ = try await manager.cancel([ids[0]])
+        for _ in 0..<2000 { await Task.yield() }
+        gate.open()
+        #expect(try await pausing.value.map(\.didChange) == [true])
+        #expect(try await rising.value.map(\.didChange) == [true])
+        #expect(await manager.entries.isEmpty)
+        let record = try await bench.record(ids[1])
+        #expect(record.state == .paused(.user) && record.request.priority == 3)
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    @Test("What is resumed as it fails starts again")
+    func resumeDuringFailure() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.afterSave = { if $0.contains(where: { $0.state.kind == .failed }) { await gate.pass() } } }
+        let bench = try await SessionBench(store: store) { _, asked in
+            .reply(asked.number == 1 ? FaultReply(status: 404) : Self.reply)
+        }
+        let id = try await bench.add()
+        #expect(await gate.isReached())
+        let claimed = try await bench.manager.resume([id], overrides: RequestOverrides())
+        guard case .claimed? = claimed.first else {
+            Issue.record("\(claimed)")
+            return
+        }
+        gate.open()
+        let isComplete = await bench.events.wait(atMost: .seconds(5)) { $0.contains { $0.word == "complete" } }
+        #expect(isComplete)
+    }
+
+    @Test("A change that the store refuses leaves the download its turn")
+    func refusedChange() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change {
+            $0.beforeChange = { _ in
+                await gate.pass()
+                throw DownloadError.unexpected("disk full")
+            }
+        }
+        let bench = try await SessionBench(store: store, maxConcurrent: 1) { request, _ in
+            .reply(request.url.path == "/0" ? Self.stalled : Self.reply)
+        }
+        let ids = try await bench.manager.add([try bench.request("/0"), try bench.request("/1")]).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        let manager = bench.manager
+        let rising = Task { try await manager.change([ids[1]], .priority(3)) }
+        #expect(await gate.isReached())
+        _ = try await manager.cancel([ids[0]])
+        gate.open()
+        await #expect(throws: DownloadError.unexpected("disk full")) { try await rising.value }
+        let isComplete = await bench.events.wait(atMost: .seconds(5)) { $0.contains { $0.word == "complete" } }
+        #expect(isComplete)
+    }
+
+    @Test("What was stopped to be removed, and could not be, is told as paused")
+    func refusedRemoval() async throws {
+        let store = GatedStore()
+        store.change { $0.beforeRemove = { throw DownloadError.unexpected("disk full") } }
+        let bench = try await SessionBench(store: store, serving: Self.stalled)
+        let id = try await bench.add()
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        await #expect(throws: DownloadError.unexpected("disk full")) {
+            try await bench.manager.remove([id], deletesFile: false)
+        }
+        #expect(await bench.events.wait(atMost: .seconds(5)) { $0.last?.word == "pause" })
+        #expect(await bench.manager.progress().map(\.state) == [.paused(.user)])
+    }
+
+    // MARK: Secrets
+
+    @Test("Secrets are not sent to an address that another process has set")
+    func addressSetElsewhere() async throws {
+        let bench = try await SessionBench(session: SessionIdentifier.background) { request, _ in
+            .reply(request.url.path == "/file.bin" ? FaultReply(status: 404) : Self.reply)
+        }
+        let id = try await bench.add {
+            $0.headers = [RequestHeader(name: "Authorization", value: "secret")]
+            $0.credential = Credential(user: "me", password: "secret")
+        }
+        #expect(try await bench.ending(of: id).state.kind == .failed)
+        #expect(bench.transport.requests[0].fields[.authorization] == "secret")
+        let other = try SourceURL.parse("http://elsewhere.example/other").get().url
+        _ = try await bench.store.change([id], .url(other, nil), session: "foreground-other")
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await bench.ending(of: id, times: 2).state == .completed)
+        #expect(bench.transport.requests[1].fields[.authorization] == nil)
+        #expect(bench.transport.requests[1].credential == nil)
+    }
+
+    @Test("What is asked for again without the secrets goes without them")
+    func askedWithoutSecrets() async throws {
+        let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 404)) }
+        let id = try await bench.add { $0.headers = [RequestHeader(name: "Authorization", value: "secret")] }
+        _ = try await bench.ending(of: id)
+        #expect(try await bench.add() == id)
+        _ = try await bench.ending(of: id, times: 2)
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        _ = try await bench.ending(of: id, times: 3)
+        #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret", nil, nil])
+    }
+
+    // MARK: The log
+
+    @Test("Events that are dropped before a slow reader comes to them are told as lost")
+    func droppedWhileReading() async throws {
+        let store = InMemoryDownloadStore()
+        let requests = try (0..<3).map { number in
+            let url = try SourceURL.parse("http://example.org/\(number)").get().url
+            return DownloadRequest(url: url, destination: Destination(folder: "/nowhere"))
+        }
+        let reader = try await EventLogReader(store: store, since: nil)
+        _ = try await store.add(requests, session: "foreground-1")
+        try await store.dropEvents(keeping: 1)
+        #expect(try await reader.next() == .didFinishEvents(0))
+        #expect(try await reader.next() == .didLoseEvents(upTo: 2))
+        guard case .event(let event)? = try await reader.next() else {
+            Issue.record("no event")
+            return
+        }
+        #expect(event.cursor == 3)
+    }
+}
