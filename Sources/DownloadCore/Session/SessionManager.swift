@@ -226,6 +226,8 @@ public actor SessionManager: DownloadService {
             for record in retrying { group.addTask { await self.pause(record, reason) } }
         }
         await waitUntilIdle()
+        // A store that is still full leaves them at work in it; with this session gone they are told as interrupted.
+        try? await saveUnsaved()
         guard isForeground else { return }
         // What never started only changes its state. A store that fails here costs only the reason: with this session
         // gone, the next process finds them and tells them as interrupted.
