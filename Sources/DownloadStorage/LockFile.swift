@@ -40,7 +40,7 @@ struct LockFile: Sendable {
 
     /// A missing file is held by nobody; one that cannot be asked may be.
     static func isHeld(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return errno != ENOENT && errno != ENOTDIR }
         defer { close(descriptor) }
         return !lockShared(descriptor)

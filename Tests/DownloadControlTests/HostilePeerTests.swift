@@ -64,14 +64,13 @@ struct HostilePeerTests {
         defer { close(descriptor) }
         let begin = ContinuousClock.now
         guard
-            case .notAnswering("background", let message)? = await failure({
+            case .notAnswering("background", _)? = await failure({
                 _ = try await client(.milliseconds(300)).status()
             })
         else {
             Issue.record("it answered?")
             return
         }
-        #expect(message.contains("no answer within"))
         #expect(ContinuousClock.now - begin < .seconds(20))
         end()
     }

@@ -8,6 +8,8 @@ extension DownloadError {
         case .serverRefused(let status, _): Self.transientStatuses.contains(status)
         case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
         case .verificationFailed(.changed): true
+        // Other downloads hold the descriptors, and will give them back.
+        case .fileFailed(.system(_, let code), _): code == EMFILE || code == ENFILE
         case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
             .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .unexpected:
             false

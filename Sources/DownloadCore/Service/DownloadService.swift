@@ -47,6 +47,8 @@ public struct RequestOverrides: Sendable, Equatable {
 
     public init() {}
 
+    var changesRequests: Bool { !headers.isEmpty || trust != nil || connections != nil }
+
     func applied(to request: DownloadRequest) -> DownloadRequest {
         var result = request
         for header in headers {

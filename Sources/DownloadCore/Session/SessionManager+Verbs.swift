@@ -26,11 +26,17 @@ extension SessionManager {
         try await store.releaseDeadSessions()
         let claimed = try await store.claim(ids, session: identifier)
         startTicker()
-        for case .claimed(var record) in claimed {
-            held[record.id] = nil
+        let records = claimed.compactMap { download -> DownloadRecord? in
+            guard case .claimed(var record) = download else { return nil }
             secrets.restore(&record)
             record.request = overrides.applied(to: record.request)
             secrets.keep(record)
+            return record
+        }
+        // A record that is left to the store until there is room must come back with what was given anew.
+        if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
+        for record in records {
+            held[record.id] = nil
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
             takeUp(record)
         }

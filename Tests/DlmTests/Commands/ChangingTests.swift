@@ -71,7 +71,7 @@ struct ChangingTests {
     @Test(
         "--all and --state choose, what is queued before what runs",
         arguments: [
-            (["pause", "--all"], [[1], [2, 3]]), (["cancel", "--all"], [[1], [2, 3, 4, 6]]),
+            (["pause", "--all"], [[1], [1, 2, 3, 4]]), (["cancel", "--all"], [[1], [2, 3, 4, 6]]),
             (["cancel", "--state", "paused", "--state", "failed"], [[4, 6]]), (["pause", "--state", "queued"], [[1]]),
             (["limit", "1M", "--all"], [[1], [2, 3, 4, 6]]), (["priority", "-1", "--state", "waiting"], [[3]]),
         ])
