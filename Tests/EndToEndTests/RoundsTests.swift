@@ -5,16 +5,16 @@ import Testing
 extension EndToEnd {
     @Suite("Rounds of pause and resume", .timeLimit(.minutes(2)))
     struct RoundsTests {
-        let content = Content(seed: 410, size: 64 * mebibyte + 3)
+        let content = Content(seed: 410, size: 48 * mebibyte + 3)
 
-        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) } }
+        var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte / 2) } }
 
         @Test("100 rounds on a background download: the file is right, and nothing is leaked or stuck")
         func background() async throws {
             try await withDlm(serving: slow) { sandbox, server in
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand([server.url()])
-                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
                 try await rounds(5, in: sandbox, server)
                 let before = try Usage(of: daemon)
                 let begin = ContinuousClock.now
@@ -32,7 +32,7 @@ extension EndToEnd {
             try await withDlm(serving: slow) { sandbox, server in
                 let get = try sandbox.start("get", server.url())
                 let process = try #require(ForeignProcess(get.pid))
-                #expect(await server.waitUntil { $0.bytesSent > mebibyte })
+                #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
                 try await rounds(5, in: sandbox, server)
                 let before = try Usage(of: process)
                 try await rounds(20, in: sandbox, server)
@@ -48,13 +48,14 @@ extension EndToEnd {
             try await sandbox.done("resume", "1")
             for round in 1...count {
                 let pause = try await sandbox.done("pause", "1", "--json")
-                #expect(try pause.eventLines.map(\.event) == ["paused"], "\(round)")
-                #expect(try pause.eventLines.map(\.state) == ["paused"], "\(round)")
+                try #require(try pause.eventLines.map(\.event) == ["paused"], "\(round)")
+                try #require(try pause.eventLines.map(\.state) == ["paused"], "\(round)")
                 let before = server.log.bytesSent
                 let resume = try await sandbox.done("resume", "1", "--json")
-                #expect(try resume.eventLines.map(\.event) == ["resumed"], "\(round)")
+                try #require(try resume.eventLines.map(\.event) == ["resumed"], "\(round)")
                 if round % 10 == 0 {
-                    #expect(await server.waitUntil { $0.bytesSent > before + mebibyte / 8 }, "stuck in round \(round)")
+                    let isMoving = await server.waitUntil { $0.bytesSent > before + mebibyte / 16 }
+                    try #require(isMoving, "stuck in round \(round)")
                 }
             }
             try await sandbox.done("pause", "1")

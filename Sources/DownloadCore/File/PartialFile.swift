@@ -72,25 +72,24 @@ package final class PartialFile: Sendable {
         }
         let file = PartialFile(
             folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
-        guard dlm_lock_exclusive(descriptor) == 0 else { throw .fileFailed(.locked, path: path) }
+        guard lock(descriptor) else { throw .fileFailed(.locked, path: path) }
         return file
     }
 
-    /// Whether somebody writes to it, asked without touching the lock: a lock taken for a moment only would look to its
-    /// owner like another download (proc_locks(5)).
+    /// Whether somebody writes to it: takes the lock for a moment, which ``lock(_:)`` allows for.
     package static func isLocked(_ path: String) -> Bool {
-        guard let inode = FileStatus.of(path)?.identity.inode else { return false }
-        // The list is no snapshot: while other locks come and go, one reading may miss a line.
-        return (0..<3).contains { _ in isLocked(inode: inode) }
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { Glibc.close(descriptor) }
+        return dlm_lock_exclusive(descriptor) != 0
     }
 
-    private static func isLocked(inode: UInt64) -> Bool {
-        guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return false }
-        // 1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234 0 EOF. The device is not that of stat(2) on every file system.
-        return locks.split(separator: "\n").contains { line in
-            let words = line.split(separator: " ")
-            return words.contains("FLOCK") && words.contains { $0.hasSuffix(":\(inode)") }
+    private static func lock(_ descriptor: Int32) -> Bool {
+        for _ in 0..<20 {
+            if dlm_lock_exclusive(descriptor) == 0 { return true }
+            poll(nil, 0, 1)
         }
+        return false
     }
 
     /// Lets others have it, whoever still holds this object: nothing is written from now on.

@@ -52,7 +52,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Whether somebody writes to it can be asked without disturbing them")
+    @Test("Whether somebody writes to it can be asked at any time: who opens it meanwhile gets it")
     func locked() throws {
         try with { folder in
             let file = try create(folder)
@@ -60,6 +60,12 @@ struct PartialFileTests {
             file.unlock()
             #expect(!PartialFile.isLocked(file.path))
             #expect(!PartialFile.isLocked(folder("none.part")))
+            #expect(!PartialFile.isLocked(folder.path))
+            let path = file.path
+            let isOver = Observed(false)
+            Thread.detachNewThread { while !isOver.value { _ = PartialFile.isLocked(path) } }
+            defer { isOver.update { $0 = true } }
+            for _ in 0..<200 { try PartialFile.open(folder: folder.path, name: "a.bin", mode: .reopen).unlock() }
         }
     }
 
