@@ -13,6 +13,8 @@ final class FakeService: SessionRouting {
         var records: [DownloadID: DownloadRecord] = [:]
         /// How often each download was looked at.
         var looks: [DownloadID: Int] = [:]
+        /// Downloads that were looked at, counted once they were seen.
+        var seen = 0
         var calls: [String] = []
         var requests: [DownloadRequest] = []
         var configuration: SessionConfiguration?
@@ -121,6 +123,7 @@ final class FakeService: SessionRouting {
             }
         }
         return state.withLock { state in
+            if case .ids(let ids) = selection.which { state.seen += ids.count }
             let all = state.records.values.filter { Self.isMeant($0, by: selection) }.sorted { $0.id < $1.id }
             let limit = selection.limit ?? .max
             let page = selection.after.map { after in all.filter { $0.id > after }.prefix(limit) } ?? all.suffix(limit)

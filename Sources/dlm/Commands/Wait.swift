@@ -26,11 +26,11 @@ struct Wait: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
-            let ids = try await service.ids(of: selection.chosen(all: List.unfinished))
+            let chosen = selection.chosen(all: List.unfinished)
             let following = Following(
                 context, output, .none, tellsStanding: context.console.errorsAreTerminal)
             return try await following.follow(service, for: .watch(any: any), limit: timeout) { follower in
-                follower.watch(ids)
+                try await service.eachPart(of: chosen) { follower.watch($0) }
             }
         }
     }

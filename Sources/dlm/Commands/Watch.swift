@@ -16,14 +16,14 @@ struct Watch: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
-            let ids = selection.isEmpty ? [] : try await service.ids(of: selection.chosen(all: List.unfinished))
+            let chosen = selection.isEmpty ? nil : selection.chosen(all: List.unfinished)
             // Of everything, what stands still is no longer shown: that is told.
             let following = Following(
                 context, output, progress.progress, auto: output.json ? .none : .plain,
                 tellsStanding: selection.isEmpty ? true : nil)
             let purpose: Follower.Purpose = selection.isEmpty ? .watchAll : .watch(any: false)
             return try await following.follow(service, for: purpose) { follower in
-                if !ids.isEmpty { follower.watch(ids) }
+                if let chosen { try await service.eachPart(of: chosen) { follower.watch($0) } }
             }
         }
     }

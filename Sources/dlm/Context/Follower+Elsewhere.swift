@@ -28,6 +28,7 @@ extension Follower {
         do {
             let log = try await service.log(since: nil)
             inbox.yield(.logOpened)
+            logOpening.finish()
             async let _ = look()
             for try await entry in log { inbox.yield(.logged(entry)) }
             inbox.yield(.serviceEnded)
@@ -52,7 +53,7 @@ extension Follower {
                 ledger.withLock { $0.expect(event.id, .elsewhere) }
             }
             let isFollowed = ledger.withLock { $0.elsewhere.contains(event.id) && !$0.isInterrupted }
-            if isFollowed { await followed(event) }
+            if isFollowed { await followed(event) } else if purpose.isWatch { ledger.withLock { $0.move(event.id) } }
         }
         try await rest()
     }
@@ -99,7 +100,7 @@ extension Follower {
         }
     }
 
-    private func look(at ids: [DownloadID]) async {
+    func look(at ids: [DownloadID]) async {
         for part in ids.parts(of: Self.chunk) {
             var left = part
             while !left.isEmpty {

@@ -29,7 +29,7 @@ final class Follower: Sendable {
         case added([AddedDownload])
         /// - Parameter active: those at work before.
         case claimed([ClaimedDownload], active: Set<DownloadID>)
-        case watched([DownloadID])
+        case watched([DownloadSnapshot])
         case hasAll
         case cannotAsk(any Error)
         case event(DownloadEvent)
@@ -55,6 +55,9 @@ final class Follower: Sendable {
     /// Finished when somebody wants to know what other processes do: most never do.
     let logWish: AsyncStream<Never>.Continuation
     let logWishes: AsyncStream<Never>
+    /// Finished when the log is open: what is seen from then on misses nothing.
+    let logOpening: AsyncStream<Never>.Continuation
+    private let logOpenings: AsyncStream<Never>
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
 
@@ -65,6 +68,7 @@ final class Follower: Sendable {
         self.purpose = purpose
         (messages, inbox) = AsyncStream.makeStream()
         (logWishes, logWish) = AsyncStream.makeStream()
+        (logOpenings, logOpening) = AsyncStream.makeStream()
     }
 
     func add(_ requests: [DownloadRequest]) async throws {
@@ -78,7 +82,8 @@ final class Follower: Sendable {
         inbox.yield(.claimed(claimed, active: Set(active)))
     }
 
-    func watch(_ ids: [DownloadID]) { inbox.yield(.watched(ids)) }
+    /// - Parameter snapshots: as they are, taken by `ask`.
+    func watch(_ snapshots: [DownloadSnapshot]) { inbox.yield(.watched(snapshots)) }
 
     /// Something that never became a download.
     func reject(_ document: RejectedDocument) {
@@ -101,8 +106,12 @@ final class Follower: Sendable {
             }
             group.addTask { [self] in
                 do {
+                    if purpose.isWatch {
+                        logWish.finish()
+                        for await _ in logOpenings {}
+                    }
                     try await ask(self)
-                    if case .watchAll = purpose { return logWish.finish() }
+                    if case .watchAll = purpose { return }
                     inbox.yield(.hasAll)
                 } catch {
                     inbox.yield(.cannotAsk(error))
@@ -151,9 +160,11 @@ final class Follower: Sendable {
         case .claimed(let downloads, let active):
             display.expect(downloads.map(\.record.displayName))
             claimed(downloads, active: active)
-        case .watched(let ids):
-            for id in ids { ledger.withLock { $0.expect(id, .elsewhere) } }
-            await beginLooking(at: ids)
+        case .watched(let snapshots):
+            ledger.withLock { ledger in for snapshot in snapshots { ledger.expect(snapshot.id, .elsewhere) } }
+            await looked(snapshots)
+            let moved = ledger.withLock { $0.elsewhere.intersection($0.moved) }
+            if !moved.isEmpty { await look(at: moved.sorted()) }
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
         case .event(let event): handle(event)

@@ -29,6 +29,8 @@ struct Ledger {
     /// A signal came: everything is about to stop, and what stops is told at the end.
     var isInterrupted = false
 
+    /// Not asked for so far, and something happened to them since the log was opened.
+    private(set) var moved: Set<DownloadID> = []
     /// Nothing more is waited for, whatever still goes on.
     var isOver = false
 
@@ -58,6 +60,11 @@ struct Ledger {
     /// A download of another process as it was seen.
     mutating func see(_ id: DownloadID, isAtWork: Bool) {
         if isAtWork, elsewhere.contains(id) { atWork.insert(id) } else { atWork.remove(id) }
+    }
+
+    /// Something happened to a download that may yet be asked for.
+    mutating func move(_ id: DownloadID) {
+        if !hasAll { moved.insert(id) }
     }
 
     /// It goes on without being followed.

@@ -26,12 +26,16 @@ extension DownloadService {
         case .ids(let ids):
             let parts = ids.parts(of: Follower.chunk)
             if parts.count > 1 { for part in parts { _ = try await known(part) } }
-            for part in parts { try await body(try await known(part)) }
+            for part in parts {
+                try Task.checkCancellation()
+                try await body(try await known(part))
+            }
         case .states(let states):
             // What is queued first: otherwise it would start while what runs is being stopped.
             for states in [states.intersection([.queued]), states.subtracting([.queued])] where !states.isEmpty {
                 var last: DownloadID = 0
                 while true {
+                    try Task.checkCancellation()
                     let part = try await snapshots(
                         DownloadSelection(.states(states), limit: Follower.chunk, after: last))
                     guard let newest = part.last?.id else { break }
@@ -42,12 +46,6 @@ extension DownloadService {
         }
     }
 
-    /// All at once, for those that are waited for.
-    func ids(of chosen: Chosen) async throws -> [DownloadID] {
-        var ids: [DownloadID] = []
-        try await eachPart(of: chosen) { ids += $0.map(\.id) }
-        return ids
-    }
 }
 
 extension Array {

@@ -20,10 +20,10 @@ struct WaitTests {
 
     /// Runs the command, and does `work` once it has looked at its downloads.
     static func following(
-        _ arguments: [String], _ service: FakeService, looks: Int = 1, _ work: (FakeService) -> Void
+        _ arguments: [String], _ service: FakeService, looks: Int = 0, _ work: (FakeService) -> Void
     ) async throws -> (status: Int32, captured: CapturedConsole) {
         async let result = run(arguments, service)
-        while service.state.withLock({ $0.looks.values.reduce(0, +) }) < looks || !service.isLogged {
+        while service.state.withLock(\.seen) < looks || !service.isLogged {
             await Task.yield()
         }
         work(service)
@@ -32,7 +32,7 @@ struct WaitTests {
 
     @Test("Ends once all are complete, and prints their paths")
     func complete() async throws {
-        let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 6) { service in
+        let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 3) { service in
             for id in [2, 1, 3] as [DownloadID] {
                 service.changeElsewhere(id, .completed) { $0.complete(path: "/data/f\(id)") }
             }
@@ -49,7 +49,7 @@ struct WaitTests {
             (.failed(.authenticationFailed(status: 401)), 6),
         ] as [(DownloadState, Int32)])
     func status(state: DownloadState, expected: Int32) async throws {
-        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 2) { service in
+        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 1) { service in
             service.changeElsewhere(2, state == .cancelled ? .cancelled : .failed) { $0.state = state }
         }
         #expect(status == expected)
@@ -58,7 +58,7 @@ struct WaitTests {
 
     @Test("One that is removed is told in one line")
     func removed() async throws {
-        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 2) { service in
+        let (status, captured) = try await Self.following(["wait", "2"], Self.service(), looks: 1) { service in
             service.changeElsewhere(2, .removed)
         }
         #expect(status == 11)
@@ -69,7 +69,7 @@ struct WaitTests {
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
-        let (status, captured) = try await Self.following(["wait", "--all"], service, looks: 2) { service in
+        let (status, captured) = try await Self.following(["wait", "--all"], service) { service in
             service.changeElsewhere(2, .cancelled) { $0.state = .cancelled }
             service.changeElsewhere(3, .completed) { $0.complete() }
         }
@@ -79,7 +79,7 @@ struct WaitTests {
 
     @Test("With --any the first decides")
     func any() async throws {
-        let (status, captured) = try await Self.following(["wait", "1-3", "--any"], Self.service(), looks: 6) {
+        let (status, captured) = try await Self.following(["wait", "1-3", "--any"], Self.service(), looks: 3) {
             $0.changeElsewhere(3, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
         }
         #expect(status == 6)
@@ -95,7 +95,7 @@ struct WaitTests {
 
     @Test("A pause and the end of a session are waited out")
     func paused() async throws {
-        let (status, captured) = try await Self.following(["wait", "1"], Self.service(), looks: 2) { service in
+        let (status, captured) = try await Self.following(["wait", "1"], Self.service(), looks: 1) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.terminate) }
             service.changeElsewhere(1, .resumed) { $0.state = .queued }
             service.changeElsewhere(1, .started) { $0.state = .running }
@@ -109,13 +109,13 @@ struct WaitTests {
     func cheap() async throws {
         let count = 3000
         let service = Self.service(count)
-        // Known before anything is awaited, and the first look of all; one is looked at now and then.
-        let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 3 * count) { service in
+        // All are known before the first is awaited; one is looked at now and then.
+        let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in
             for id in 1...count { service.changeElsewhere(Int64(id), .completed) { $0.complete() } }
         }
         #expect(status == 0)
         let looks = service.state.withLock { $0.looks.values.reduce(0, +) }
-        #expect(looks <= 4 * count + 200, "\(looks)")
+        #expect(looks <= 3 * count + 200, "\(looks)")
     }
 
     @Test("An unknown id is status 10 at once")

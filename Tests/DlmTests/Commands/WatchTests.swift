@@ -10,7 +10,7 @@ struct WatchTests {
     @Test("Of named downloads it tells what happens to them, and ends as they do")
     func named() async throws {
         let service = WaitTests.service()
-        let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 4) { service in
+        let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 2) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             service.changeElsewhere(2, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
             service.changeElsewhere(3, .completed) { $0.complete(path: "/data/f3") }
@@ -29,7 +29,7 @@ struct WatchTests {
     @Test("It never takes over what nobody works on")
     func leavesAlone() async throws {
         let service = WaitTests.service(1)
-        let (status, _) = try await WaitTests.following(["watch", "1"], service, looks: 2) { service in
+        let (status, _) = try await WaitTests.following(["watch", "1"], service, looks: 1) { service in
             service.changeElsewhere(1, .paused) {
                 $0.state = .paused(.interrupted)
                 $0.session = nil
@@ -74,7 +74,7 @@ struct WatchTests {
     @Test("--json has a line for each change and for each end")
     func json() async throws {
         let (status, captured) = try await WaitTests.following(
-            ["watch", "--json", "1"], WaitTests.service(1), looks: 2
+            ["watch", "--json", "1"], WaitTests.service(1), looks: 1
         ) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             service.changeElsewhere(1, .resumed) { $0.state = .queued }
@@ -92,7 +92,7 @@ struct WatchTests {
         let narrator = Narrator(console: captured.console, options: try OutputOptions.parse([]), style: Style())
         let display = ProgressDisplay(.none, console: captured.console, style: Style())
         let follower = Follower(service, narrator: narrator, display: display, purpose: .watch(any: false))
-        let following = Task { try await follower.follow { $0.watch([1]) } }
+        let following = Task { try await follower.follow { $0.watch(try await service.known([1])) } }
         while follower.ledger.withLock({ $0.elsewhere.isEmpty }) { await Task.yield() }
         await follower.interrupt(.interrupt)
         following.cancel()
