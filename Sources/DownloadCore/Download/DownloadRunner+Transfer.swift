@@ -184,7 +184,7 @@ extension DownloadRunner {
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
-        let unfinished = segment.position..<end(of: segment)
+        let unfinished = await forgetDoubtful(of: segment, result)..<end(of: segment)
         work.planner.giveBack(segment.connection, unfinished: unfinished)
         switch result.ending {
         case .cancelled: throw Stopped()
@@ -200,6 +200,21 @@ extension DownloadRunner {
             default: try await refused(segment, &work)
             }
         }
+    }
+
+    /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
+    func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
+        let doubtful = segment.doubtful(after: result.ending)
+        guard !doubtful.isEmpty, let file else { return segment.position }
+        await context.disk.afterWrites()
+        file.distrust(doubtful)
+        control.add(received: -doubtful.count)
+        if digest != nil {
+            digest?.abandon()
+            digest = nil
+            startDigest(file)
+        }
+        return doubtful.lowerBound
     }
 
     /// The network took a connection: another may be opened, within reason.
