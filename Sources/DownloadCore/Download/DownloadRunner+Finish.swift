@@ -144,7 +144,7 @@ extension DownloadRunner {
         switch record.request.destination.ifExists {
         case .overwrite where existing.isRegular: return name
         case .newer where existing.isRegular:
-            guard let modified, Int64(modified.timeIntervalSince1970) * 1_000_000_000 <= existing.modified else {
+            guard let modified, modified.timeIntervalSince1970 <= Double(existing.modified) / 1_000_000_000 else {
                 return name
             }
             throw AlreadyThere(path, existing)
