@@ -143,7 +143,7 @@ extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
-        case .partialExists: "exists already and belongs to no download; move it away first"
+        case .partialExists: "exists already and is not of this download; finish that one, or move it away"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
         case .altered:

@@ -141,6 +141,7 @@ extension DownloadRunner {
     private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
         let path = FileNaming.path(record.request.destination.folder, name)
         guard let existing = FileStatus.of(path) else { return name }
+        try requireNoPartial(name, path)
         switch record.request.destination.ifExists {
         case .overwrite where existing.isRegular: return name
         case .newer where existing.isRegular:
@@ -154,13 +155,22 @@ extension DownloadRunner {
         }
     }
 
+    /// What one download has fetched so far is not replaced by the finished file of another that a server calls
+    /// `NAME.part`, nor by one of a user while it is written to.
+    private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
+        let destination = record.request.destination
+        guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
+        if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
+    }
+
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
         let wanted =
             destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields[.contentDisposition], url: url)
+            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)

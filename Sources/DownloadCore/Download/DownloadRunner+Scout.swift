@@ -7,6 +7,8 @@ extension DownloadRunner {
     struct Opening {
         let scout: SegmentWriter
         let url: SourceURL
+        /// False once a redirect has left the origin that they are for, even if another led back.
+        let sendsCredentials: Bool
         /// How the scout ended, if it did already.
         let result: TransferResult?
 
@@ -72,7 +74,7 @@ extension DownloadRunner {
                     try await leaveSharedConnection()
                     continue
                 }
-                return Opening(scout: scout, url: url, result: result)
+                return Opening(scout: scout, url: url, sendsCredentials: sendsCredentials, result: result)
             }
         }
     }

@@ -41,7 +41,9 @@ extension DownloadRunner {
         let file = try require(self.file)
         opening.scout.attach(file)
         opener = nil
-        var work = SegmentWork(url: opening.url, planner: plan(around: opening.scout), allowed: connections(head))
+        var work = SegmentWork(
+            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout),
+            allowed: connections(head))
         record.attempts[record.attempts.count - 1].connections = work.allowed
         if let result = opening.result { try await settle(opening.scout, result, &work) }
         while true {
@@ -57,6 +59,7 @@ extension DownloadRunner {
     /// What a set of transfers works through.
     struct SegmentWork {
         let url: SourceURL
+        let sendsCredentials: Bool
         var planner: SegmentPlanner
         /// Connections at once: what was asked for, less what the server refused.
         var allowed: Int
@@ -171,10 +174,9 @@ extension DownloadRunner {
         let segment = SegmentWriter(
             connection: connection, judge: judge, file: file, overlap: overlap, disk: context.disk, control: control)
         segments.append(segment)
-        let sendsCredentials = work.url.origin == record.request.url.origin
         segment.begin(
             context.transport,
-            request(for: segment, url: work.url, sendsCredentials: sendsCredentials, conditionalOn: nil))
+            request(for: segment, url: work.url, sendsCredentials: work.sendsCredentials, conditionalOn: nil))
         return true
     }
 

@@ -117,6 +117,11 @@ package actor Finisher {
         let name = job.file.name
         guard job.file.isStillNamed() else { throw .fileFailed(.replaced, path: job.file.path) }
         var finalName = name
+        if job.replaces, FileNaming.isPartial(name) {
+            // Another download may have begun to write under that name since it was found free.
+            let path = FileNaming.path(job.file.folder, name)
+            if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        }
         for count in 1...9999 {
             do throws(DownloadError) {
                 try job.file.rename(to: finalName, replacing: job.replaces)

@@ -87,7 +87,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
         ErrorMeaning(
             .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
-            "/a: exists already and belongs to no download; move it away first"),
+            "/a: exists already and is not of this download; finish that one, or move it away"),
         ErrorMeaning(
             .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
         ErrorMeaning(
