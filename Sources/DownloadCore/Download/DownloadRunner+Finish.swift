@@ -172,8 +172,10 @@ extension DownloadRunner {
         record.fileName = name
         do {
             try await save()
+            FaultPoint.reached("beforeCreate")
             return try await context.disk.onWriter { () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .create)
+                defer { FaultPoint.reached("afterCreate") }
+                return try PartialFile.open(folder: folder, name: name, mode: .create)
             }
         } catch {
             record.fileName = nil
@@ -210,6 +212,7 @@ extension DownloadRunner {
         readFile()
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
+        FaultPoint.reached("beforeChecksum")
         try await verifyChecksum(file, total)
         noteAttempt("completed")
         let ifExists = record.request.destination.ifExists

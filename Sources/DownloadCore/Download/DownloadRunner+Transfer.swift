@@ -96,6 +96,7 @@ extension DownloadRunner {
         let file = try require(file)
         if let total = record.resume.total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
         }
         startDigest(file)
         control.show(record)
@@ -121,9 +122,11 @@ extension DownloadRunner {
         forgetful.isFinishing = false
         try await save(forgetful)
         record = forgetful
+        FaultPoint.reached("beforeTruncate")
         if let file {
             file.notifyWrites(nil)
             try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
+            FaultPoint.reached("afterTruncate")
         }
         digest?.abandon()
         digest = nil

@@ -57,7 +57,9 @@ package actor Finisher {
     private func finish(_ batch: inout [Entry]) async {
         await sync(&batch)
         for index in batch.indices { batch[index].job.record.isFinishing = true }
+        FaultPoint.reached("beforeFinishingMark")
         await save(&batch)
+        FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
             batch[index].job.record.isFinishing = false
@@ -65,7 +67,9 @@ package actor Finisher {
             batch[index].job.record.session = nil
             batch[index].job.record.speed = nil
         }
+        FaultPoint.reached("beforeCompleted")
         await save(&batch)
+        FaultPoint.reached("afterCompleted")
     }
 
     // MARK: Steps; each skips what has failed
@@ -118,7 +122,9 @@ package actor Finisher {
         var finalName = name
         for count in 1...9999 {
             do throws(DownloadError) {
+                FaultPoint.reached("beforeRename")
                 try job.file.rename(to: finalName, replacing: job.replaces)
+                FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
                     named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
