@@ -57,6 +57,7 @@ final class SaveCommitter: Sendable {
             return state.waiting
         }
         let outcome = Result { try Self.write(group, to: db) }
+        FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
             state.lastEnd = .now
             state.isScheduled = !state.waiting.isEmpty
@@ -75,6 +76,7 @@ final class SaveCommitter: Sendable {
             try group.map { call in
                 var lost: Set<DownloadID> = []
                 for row in call.rows where try !row.update(db, ownedBy: call.session) { lost.insert(row.record.id) }
+                FaultPoint.reached("committing")
                 return lost
             }
         }

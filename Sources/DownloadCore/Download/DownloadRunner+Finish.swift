@@ -198,8 +198,10 @@ extension DownloadRunner {
         do {
             // A large file is worth a sync: lost with the power, its name would leave the partial file to nobody.
             try await save(durably: record.resume.total.map { $0 > Self.quicklyFinished } ?? true)
+            FaultPoint.reached("beforeCreate")
             return try await context.disk.onWriter { () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .create)
+                defer { FaultPoint.reached("afterCreate") }
+                return try PartialFile.open(folder: folder, name: name, mode: .create)
             }
         } catch {
             record.fileName = nil
@@ -242,6 +244,7 @@ extension DownloadRunner {
         readFile()
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
+        FaultPoint.reached("beforeChecksum")
         try await verifyChecksum(file, total)
         noteAttempt("completed")
         let ifExists = record.request.destination.ifExists

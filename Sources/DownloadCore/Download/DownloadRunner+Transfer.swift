@@ -100,6 +100,7 @@ extension DownloadRunner {
         let file = try require(file)
         if let total = record.resume.total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
         }
         startDigest(file)
         control.show(record)
@@ -126,9 +127,11 @@ extension DownloadRunner {
         forgetful.isFinishing = false
         try await save(forgetful, durably: true)
         record = forgetful
+        FaultPoint.reached("beforeTruncate")
         if let file {
             file.notifyWrites(nil)
             try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
+            FaultPoint.reached("afterTruncate")
         }
         digest?.abandon()
         digest = nil

@@ -169,9 +169,11 @@ package final class DownloadRunner {
         let isDurable = record.resume.durable != savedDurable
         savedDurable = record.resume.durable
         checkpoint = Task { [record, context, control] in
+            FaultPoint.reached("beforeCheckpoint")
             // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
             let lost =
                 (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
+            FaultPoint.reached("afterCheckpoint")
             // Somebody else owns it now: two must not write one file.
             if lost.contains(record.id) { control.send(.disowned) }
             control.send(.checkpointSaved)
@@ -195,7 +197,9 @@ package final class DownloadRunner {
 
     /// Every few seconds, once there is enough to make it worth while: what is written becomes durable.
     private func syncIfDue() {
-        guard let file, file.unsynced >= 64 << 20, ContinuousClock.now - lastSync > .seconds(5) else { return }
+        let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
+        let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
+        guard let file, file.unsynced >= bytes, ContinuousClock.now - lastSync > .seconds(seconds) else { return }
         lastSync = .now
         context.disk.syncSoon(file)
     }

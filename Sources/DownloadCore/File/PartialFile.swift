@@ -151,6 +151,7 @@ package final class PartialFile: Sendable {
             }
             done += count
         }
+        FaultPoint.reached("afterWrite")
         let action = state.withLock { state in
             state.written.insert(offset..<offset + Int64(bytes.count))
             state.unsynced += Int64(bytes.count)
@@ -211,7 +212,9 @@ package final class PartialFile: Sendable {
 
     private func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
         let before = state.withLock { $0 }
+        FaultPoint.reached("beforeSync")
         guard call() == 0 else { throw .file(errno, name, path: path) }
+        FaultPoint.reached("afterSync")
         state.withLock { state in
             guard state.version == before.version else { return }
             state.durable = before.written

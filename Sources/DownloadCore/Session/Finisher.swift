@@ -57,7 +57,9 @@ package actor Finisher {
     private func finish(_ batch: inout [Entry]) async {
         await sync(&batch)
         for index in batch.indices { batch[index].job.record.isFinishing = true }
+        FaultPoint.reached("beforeFinishingMark")
         await save(&batch, durably: true)
+        FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
             batch[index].job.record.isFinishing = false
@@ -65,8 +67,10 @@ package actor Finisher {
             batch[index].job.record.session = nil
             batch[index].job.record.speed = nil
         }
+        FaultPoint.reached("beforeCompleted")
         // Lost with the power, it is told again by the file under its final name.
         await save(&batch, durably: false)
+        FaultPoint.reached("afterCompleted")
     }
 
     // MARK: Steps; each skips what has failed
@@ -124,7 +128,9 @@ package actor Finisher {
         }
         for count in 1...9999 {
             do throws(DownloadError) {
+                FaultPoint.reached("beforeRename")
                 try job.file.rename(to: finalName, replacing: job.replaces)
+                FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
                     named: finalName, validators: record.resume.validators, checksum: record.request.checksum)

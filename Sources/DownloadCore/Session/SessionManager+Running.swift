@@ -246,7 +246,9 @@ extension SessionManager {
         record.move(to: .paused(reason))
         let holds = reason == .user && isForeground && stopReason == nil
         if !holds { record.leaveForeground() }
+        FaultPoint.reached("pausing")
         record = await save(record)
+        FaultPoint.reached("paused")
         if holds, record.failure == nil { held[record.id] = record }
         leave(record)
         announce(record, .didPause(DownloadSnapshot(record: record)))
