@@ -58,7 +58,9 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
-        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "CTestSupport", path: "Tests/CTestSupport",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
         .target(
             name: "DownloadTestSupport",
             dependencies: [
