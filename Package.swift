@@ -23,7 +23,9 @@ let package = Package(
     targets: [
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
-        .target(name: "CDownloadSystem", path: "Sources/CSystem", linkerSettings: [.linkedLibrary("crypto")]),
+        .target(
+            name: "CDownloadSystem", path: "Sources/CSystem",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
         .target(
             name: "DownloadCore",
             dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],

@@ -214,12 +214,16 @@ final class CurlLoop: @unchecked Sendable {
             if let verdict = transfer.verdict {
                 verdict
             } else if code == CURLE_OK {
-                .complete
+                transfer.isCutShort ? .failed(Self.cutShort) : .complete
             } else {
                 .failed(easy.failure(code, of: transfer.request))
             }
         return TransferResult(ending, metrics: easy.metrics())
     }
+
+    private static let cutShort = DownloadError.networkFailed(
+        .connectionLost,
+        TransportDiagnosis(code: 0, message: "TLS ended without close_notify, so the body may be cut short"))
 
     private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
         if let easy = transfer.easy, active.removeValue(forKey: easy.pointer) != nil, let multi = transfer.multi {

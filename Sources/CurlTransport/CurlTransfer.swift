@@ -28,6 +28,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var lastActivity: Int64 = 0
     var isConnected = false
     private(set) var received: Int64 = 0
+    /// For a body over TLS that only the end of the connection ends: whether that was an orderly one.
+    private var isTLSClosed: Bool?
 
     /// The most of an unwanted body that is read to keep a connection usable.
     private static let discardLimit = 64 << 10
@@ -58,6 +60,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             if (300..<400).contains(head.status), let location = head.fields[.location] {
                 head.redirectURL = Self.resolve(location, against: request.url)
             }
+            if endsWithTLS(head) {
+                isTLSClosed = false
+                easy.watchReads(for: self)
+            }
             loop.didReceiveHead(self, head)
             switch sink.transferDidReceiveHead(head) {
             case .accept: return true
@@ -70,6 +76,22 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             }
         }
     }
+
+    /// Nothing but close_notify tells the end of such a body from a connection that somebody cut (RFC 9112 section 9.8).
+    private func endsWithTLS(_ head: ResponseHead) -> Bool {
+        guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
+            return false
+        }
+        let isChunked = head.fields[.transferEncoding]?.lowercased().contains("chunked") ?? false
+        return !isChunked && ResponseJudge.contentLength(head) == nil
+    }
+
+    func noteTLSEnd() {
+        if isTLSClosed != nil, let easy { isTLSClosed = easy.tlsWasClosed }
+    }
+
+    /// libcurl before 8.15 takes any end of the connection for the end of the body.
+    var isCutShort: Bool { isTLSClosed == false && discardDeadline == nil }
 
     /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
