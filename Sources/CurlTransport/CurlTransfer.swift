@@ -19,6 +19,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var parser = ResponseHeadParser()
     var hold: Hold?
     var isKnownToLimiter = false
+    /// It must begin again, on a connection of its own.
+    private(set) var needsOwnConnection = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
     var verdict: TransferResult.Ending?
     /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
@@ -60,11 +62,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             if (300..<400).contains(head.status), let location = head.fields[.location] {
                 head.redirectURL = Self.resolve(location, against: request.url)
             }
+            needsOwnConnection = endsUnproved(head)
             if endsWithTLS(head) {
                 isTLSClosed = false
                 easy.watchReads(for: self)
             }
             loop.didReceiveHead(self, head)
+            if needsOwnConnection { return false }
             switch sink.transferDidReceiveHead(head) {
             case .accept: return true
             case .discard:
@@ -75,6 +79,20 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
                 return false
             }
         }
+    }
+
+    /// libcurl before 8.0 takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue
+    /// 6015); over HTTP/1.1 the same body has an end that can be told.
+    private func endsUnproved(_ head: ResponseHead) -> Bool {
+        head.httpVersion == "2" && dlm_curl_version() < 0x080000 && request.method == .get && head.status == 200
+            && ResponseJudge.contentLength(head) == nil
+    }
+
+    /// Forgets the answer that came.
+    func beginAgain() {
+        needsOwnConnection = false
+        parser = ResponseHeadParser()
+        isConnected = false
     }
 
     /// Nothing but close_notify tells the end of such a body from a connection that somebody cut (RFC 9112 section 9.8).

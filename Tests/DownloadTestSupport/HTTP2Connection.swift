@@ -182,6 +182,7 @@ final class HTTP2Connection {
 
     private func decode(_ block: [UInt8]) -> FaultRequest? {
         var request = FaultRequest()
+        request.isHTTP2 = true
         let isWhole = withUnsafeMutablePointer(to: &request) { request in
             dlmtest_hpack_decode(hpack, block, block.count, request) { context, name, nameLength, value, valueLength in
                 let name = String(decoding: UnsafeBufferPointer(start: name, count: nameLength), as: UTF8.self)

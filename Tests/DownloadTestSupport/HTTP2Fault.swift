@@ -30,7 +30,7 @@ package struct HTTP2Fault: Sendable {
 
     /// GOAWAY that excludes the stream of the reply.
     package static func goAwayBelow(_ code: HTTP2ErrorCode, after: Int64?, then: Sequel) -> HTTP2Fault {
-        HTTP2Fault(after: after, then: then) { [.goAway(code, lastStream: $0 - 2)] }
+        HTTP2Fault(after: after, then: then) { [.goAway(code, lastStream: max(2, $0) - 2)] }
     }
 
     /// GOAWAY that lets what runs come to its end.
