@@ -28,6 +28,12 @@ struct HTTP2Cell: Sendable, CustomStringConvertible {
         self.init(description) { $0.http2 = HTTP2Fault(after: after, then: .goesOn, frames) }
     }
 
+    /// Only the stream of the reply is concerned, says RFC 9113.
+    var isOfOneStream: Bool {
+        description.hasPrefix("RST_STREAM") || description.hasPrefix("END_STREAM")
+            || description.hasPrefix("stream stalls") || description.contains("Content-Length")
+    }
+
     static let all = resets + ends + contradictions + frames + floods
 
     private static let resets: [HTTP2Cell] = {

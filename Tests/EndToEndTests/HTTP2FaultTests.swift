@@ -77,11 +77,42 @@ extension EndToEnd {
                         try trial.judge(
                             result, in: site.sandbox, right: [HTTP2Cell.content], errors: [4, 7, 9],
                             beside: Self.others)
-                        print("###", trial, result.ending, result.stderr)
                         if result.ending == .exited(0) { return }
                         site.server.handle { $0.target == "/file.bin" ? cell.healthy : Self.other }
                         let healed = try await site.run("get", site.server.url())
                         try expectDownloaded(HTTP2Cell.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+
+        @Test("One stream that fails among many concerns no other: they are fetched once")
+        func oneOfMany() async throws {
+            let contents = (0..<20).map { Content(seed: UInt64(500 + $0), size: 100_000 + Int64($0)) }
+            let cells = HTTP2Cell.all.filter(\.isOfOneStream)
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(cells, each: 6), atMost: 3) { cell in
+                    let asked = Observed(0)
+                    try await withSecureDlm(
+                        certificates, tls: { $1.with { $0.offersHTTP2 = true } },
+                        { request in
+                            if let number = Int(request.target.dropFirst(5)) {
+                                return FaultReply(contents[number], etag: "\"g\"").with { $0.bytesPerSecond = 400_000 }
+                            }
+                            asked.update { $0 += 1 }
+                            return asked.value == 1 ? cell.broken : cell.healthy
+                        }
+                    ) { site in
+                        let names = contents.indices.map { "good\($0)" }
+                        let urls = (names[..<8] + ["file.bin"] + names[8...]).map { site.server.url("/\($0)") }
+                        let result = try await site.run(["get", "--retries", "1", "--retry-delay", "0.1"] + urls)
+                        let trial = FaultTrial(area: .http2, fault: "\(cell), one of 21 files", moment: .segment)
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: names)
+                        for (name, content) in zip(names, contents) {
+                            try expectFile(content, name, in: site.sandbox, trial)
+                            #expect(site.server.log.requests(to: "/\(name)").count == 1, "\(trial) \(name)")
+                        }
                     }
                 }
             }

@@ -61,7 +61,6 @@ extension EndToEnd {
                         let result = try await site.run(arguments)
                         let trial = FaultTrial(area: .tls, fault: fault)
                         try trial.judge(result, in: site.sandbox, right: [], errors: errors)
-                        print(trial, result.stderr)
                         #expect(site.server.log.entries.isEmpty)
                         site.server.secure { _ in site.right }
                         let healed = try await site.run(arguments)
@@ -90,7 +89,7 @@ extension EndToEnd {
             ]
             let cells = framings.indices.flatMap { framing in Self.ends.indices.map { (framing, $0) } }
             try await withCertificates { certificates in
-                try await concurrently(cells, atMost: 4) { cell in
+                try await concurrently(FaultTrial.short(cells, each: 2), atMost: 4) { cell in
                     let (framing, end) = (framings[cell.0], Self.ends[cell.1])
                     // A close-delimited body that ends in order is whole, as far as anybody can tell.
                     if framing.1 == .closeDelimited, end.fault == "closed with close_notify" { return }
@@ -104,7 +103,6 @@ extension EndToEnd {
                         let result = try await site.run(arguments)
                         let trial = FaultTrial(area: .tls, fault: "body \(framing.0), \(end.fault)")
                         try trial.judge(result, in: site.sandbox, right: [], errors: [4])
-                        print(trial, result.stderr)
                         site.server.handle { _ in reply }
                         let healed = try await site.run(arguments)
                         try expectDownloaded(Self.content, as: "file.bin", by: healed, in: site.sandbox, trial)
