@@ -80,7 +80,7 @@ struct BodyWriter {
         if let rate {
             due += .seconds(Double(bytes.count) / Double(rate))
             let rest = ContinuousClock.now.duration(to: due)
-            if rest > .zero { connection.pause(rest) }
+            if rest > .zero { connection.wire.pause(rest) }
         }
         return true
     }
