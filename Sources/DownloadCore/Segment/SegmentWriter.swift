@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Synchronization
 
 /// Receives one transfer: judges its head, compares what overlaps, gathers its bytes in pool buffers and hands them to
@@ -88,7 +89,8 @@ package final class SegmentWriter: TransferSink {
             let kept: Int64 =
                 switch ending {
                 case .refused where state.refusal == .tooLong, .failed(.protocolViolated) where isChunked: begin
-                case .failed where isChunked, .cancelled where isChunked: max(begin, state.position - Self.chunkDoubt)
+                case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
+                    max(begin, state.position - Self.chunkDoubt)
                 default: state.position
                 }
             return kept..<max(kept, state.position)

@@ -87,7 +87,7 @@ extension EndToEnd {
                     $0.ranges = .ignored
                     $0.framing = .chunked
                     $0.chunkSizeError = (700_001, error)
-                },
+                }.with { $0.losesPart = true },
                 HTTPFault("chunk size \(name), then closed", fresh: .either([4, 7])) { good, request in
                     let size = ResolvedReply(good, to: request).size
                     return good.with {
