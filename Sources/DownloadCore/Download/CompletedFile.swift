@@ -19,14 +19,14 @@ public struct CompletedFile: Codable, Sendable, Equatable {
 
     public init(
         path: String, bytes: Int64, identity: FileIdentity, modified: Int64, validators: Validators,
-        verified: VerifiedChecksum? = nil
+        checksum: Checksum? = nil, verifiedBy: ChecksumSource? = nil
     ) {
         self.path = path
         self.bytes = bytes
         self.identity = identity
         self.modified = modified
         self.validators = validators
-        checksum = verified?.checksum
-        verifiedBy = verified?.source
+        self.checksum = checksum
+        self.verifiedBy = verifiedBy
     }
 }

@@ -88,7 +88,8 @@ extension DownloadRunner {
             }
             return CompletedFile(
                 path: path, bytes: status.size, identity: identity, modified: status.modified,
-                validators: record.resume.validators, verified: record.resume.verified)
+                validators: record.resume.validators, checksum: record.resume.verified?.checksum,
+                verifiedBy: record.resume.verified?.source)
         }
         return nil
     }

@@ -51,7 +51,8 @@ extension PartialFile {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return CompletedFile(
             path: FileNaming.path(folder, finalName), bytes: status.size, identity: identity,
-            modified: status.modified, validators: validators, verified: verified)
+            modified: status.modified, validators: validators, checksum: verified?.checksum,
+            verifiedBy: verified?.source)
     }
 }
 
