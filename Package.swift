@@ -12,6 +12,8 @@ let package = Package(
     products: [
         .executable(name: "dlm", targets: ["dlm"]),
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
+        // For the tests of power loss: loaded into dlm by the dynamic linker.
+        .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -59,6 +61,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),
         .target(
             name: "DownloadTestSupport",
             dependencies: [

@@ -127,7 +127,7 @@ extension EndToEnd {
         @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
         func anyPoint() async throws {
             // A stride that no dimension of the table divides: all values of each are met.
-            try await concurrently(FaultTrial.short(Self.trials, each: 17), atMost: 4) {
+            try await concurrently(FaultTrial.short(Self.trials, each: 23), atMost: 4) {
                 try await Self.expectRecovers($0)
             }
         }
@@ -155,7 +155,7 @@ extension EndToEnd {
         @Test("Killed again while it recovers from a kill")
         func twice() async throws {
             let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
-            try await concurrently(FaultTrial.short(pairs, each: 23), atMost: 4) { first, second in
+            try await concurrently(FaultTrial.short(pairs, each: 47), atMost: 4) { first, second in
                 let trial = KillTrial(
                     point: first, connections: first == .afterWrite ? 4 : 1, hasChecksum: second == .afterSync)
                 try await withDlm(serving: trial.reply) { sandbox, server in
