@@ -1,5 +1,5 @@
 /// Finishes whole files in batches: what is ready shares its syncs and its commits. The order makes every crash in
-/// between harmless: sync, `finishing` in the store, rename, sync of the folder, `completed` in the store.
+/// between harmless: sync, `finishing` in the store (durably), rename, sync of the folder, `completed` in the store.
 package actor Finisher {
     package struct Job: Sendable {
         package var record: DownloadRecord
@@ -61,7 +61,7 @@ package actor Finisher {
             batch[index].job.record.resume.durable = batch[index].job.record.resume.written
         }
         FaultPoint.reached("beforeFinishingMark")
-        await save(&batch)
+        await save(&batch, durably: true)
         FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
@@ -71,7 +71,8 @@ package actor Finisher {
             batch[index].job.record.speed = nil
         }
         FaultPoint.reached("beforeCompleted")
-        await save(&batch)
+        // Lost with the power, it is told again by the file under its final name.
+        await save(&batch, durably: false)
         FaultPoint.reached("afterCompleted")
     }
 
@@ -141,11 +142,11 @@ package actor Finisher {
         throw .fileFailed(.exists, path: FileNaming.path(job.file.folder, name))
     }
 
-    private func save(_ batch: inout [Entry]) async {
+    private func save(_ batch: inout [Entry], durably: Bool) async {
         let records = batch.filter { $0.failure == nil }.map(\.job.record)
         guard !records.isEmpty else { return }
         do {
-            let lost = try await store.save(records, session: session)
+            let lost = try await store.save(records, session: session, durably: durably)
             for index in batch.indices where batch[index].failure == nil && lost.contains(batch[index].job.record.id) {
                 batch[index].failure = .sessionUnavailable(
                     .ownedElsewhere(batch[index].job.record.id, session: "another"))

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @Suite struct FileNamingServerTests {
