@@ -11,7 +11,7 @@ package struct Fuzzing: Sendable {
     /// Seconds for each parser; nil for the short form.
     package static let seconds = number("DLM_FUZZ_SECONDS").map { Double($0) }
     private static let seed = number("DLM_TEST_SEED") ?? (seconds == nil ? 1 : UInt64.random(in: 1...1_000_000_000))
-    private static let shortRun = 1_000
+    private static let shortRun = 200
 
     /// - Parameters:
     ///   - name: what is fuzzed, in a word.
@@ -58,7 +58,7 @@ package struct Fuzzing: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation, _ body: ([UInt8]) -> Void
     ) {
         let patterns = (words + corpus).map { Array($0.utf8.prefix(64)) }.filter { !$0.isEmpty }
-        for pattern in Self.seconds == nil ? patterns.prefix(3) : patterns[...] {
+        for pattern in Self.seconds == nil ? patterns.prefix(1) : patterns[...] {
             func time(_ length: Int) -> Duration {
                 let input = Array(repeatElement(pattern, count: length / pattern.count).joined())
                 return (0..<3).map { _ in Self.processorTime { body(input) } }.min() ?? .zero
