@@ -17,11 +17,14 @@ extension FileFailure {
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"
+        case .altered: "altered"
+        case .truncated: "truncated"
         case .partialMissing: "partialMissing"
         case .folderMissing: "folderMissing"
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
+        case .notRegular: "notRegular"
         case .system: "system"
         }
     }
@@ -47,6 +50,8 @@ extension VerificationFailure {
         case .unexpectedType: "unexpectedType"
         case .changed: "changed"
         case .otherFile: "otherFile"
+        case .serverDigest: "serverDigest"
+        case .unverifiable: "unverifiable"
         }
     }
 }

@@ -33,12 +33,18 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case locked
     /// The partial file is not the one that was written.
     case replaced
+    /// The partial file was written to by another program since its download stopped.
+    case altered
+    /// Another program cut the partial file short.
+    case truncated
     /// The partial file is not there, and neither is the file system it was on.
     case partialMissing
     case folderMissing
     case permissionDenied
     case noSpace(needed: Int64?)
     case nameUnusable
+    /// A folder, a device, a pipe.
+    case notRegular
     case system(operation: String, errno: Int32)
 }
 
@@ -77,6 +83,10 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case changed(String)
     /// The address that was given for the rest of a download has another file.
     case otherFile(String)
+    /// The file is not what its server says that it is.
+    case serverDigest(expected: Checksum, actual: String)
+    /// There is nothing to verify it against; with what, and why.
+    case unverifiable(String)
 }
 
 public enum SessionFailure: Codable, Equatable, Sendable {

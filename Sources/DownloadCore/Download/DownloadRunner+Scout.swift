@@ -7,6 +7,8 @@ extension DownloadRunner {
     struct Opening {
         let scout: SegmentWriter
         let url: SourceURL
+        /// False once a redirect has left the origin that they are for, even if another led back.
+        let sendsCredentials: Bool
         /// How the scout ended, if it did already.
         let result: TransferResult?
 
@@ -72,7 +74,7 @@ extension DownloadRunner {
                     try await leaveSharedConnection()
                     continue
                 }
-                return Opening(scout: scout, url: url, result: result)
+                return Opening(scout: scout, url: url, sendsCredentials: sendsCredentials, result: result)
             }
         }
     }
@@ -118,7 +120,7 @@ extension DownloadRunner {
     }
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
-        retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        retryAfter = ServerPause(head, url)
     }
 
     // MARK: The request
@@ -153,12 +155,17 @@ extension DownloadRunner {
 
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType)
+            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType,
+            contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
-    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version.
+    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version or the
+    /// size is not known.
     func overlap(before start: Int64) async throws(DownloadError) -> [UInt8] {
-        guard start > 0, record.resume.validators.ifRange == nil, let file else { return [] }
+        // Without a total, a range that begins at the end would be answered with 416, which proves little.
+        guard start > 0, record.resume.validators.ifRange == nil || record.resume.total == nil, let file else {
+            return []
+        }
         // After the writes that are on their way.
         return try await context.disk.onWriter { () throws(DownloadError) in
             guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }
@@ -172,6 +179,7 @@ extension DownloadRunner {
         var request = TransferRequest(url: url)
         request.fields[.userAgent] = context.userAgent
         request.fields[.acceptEncoding] = "identity"
+        if asksForDigest, let name = HTTPField.Name.wantReprDigest { request.fields[name] = ServerDigest.wanted }
         for header in record.request.headers where sendsCredentials {
             guard let name = HTTPField.Name(header.name) else { continue }
             request.fields[name] = header.value
@@ -203,7 +211,7 @@ extension DownloadRunner {
             // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
-            record.request.checksum == nil || record.request.checksum == completed.checksum,
+            isVerified(completed),
             let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
@@ -220,6 +228,7 @@ extension DownloadRunner {
     /// The server ignored the condition, but its answer is the version that is here.
     private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool
     {
+        if let checksum = candidate.checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
         guard case .body(_, _, let total) = verdict else { return false }
