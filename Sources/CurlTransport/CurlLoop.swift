@@ -284,7 +284,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.isConnected = true
             transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
         }
-        return now - transfer.lastActivity > Int64(transfer.request.stallTimeout * 1000)
+        return Double(now - transfer.lastActivity) > transfer.request.stallTimeout * 1000
     }
 
     /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.

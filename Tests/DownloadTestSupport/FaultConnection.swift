@@ -65,7 +65,7 @@ struct FaultConnection {
                 log.entries[request.number - 1].start = range.lowerBound
             }
         }
-        guard send(head(resolved, reply.framing)) else { return false }
+        guard send(head(resolved, reply)) else { return false }
         if request.method == "HEAD" { return true }
         var writer = BodyWriter(
             connection: self, entry: request.number - 1, chunked: reply.framing == .chunked,
@@ -92,11 +92,11 @@ struct FaultConnection {
         }
     }
 
-    private func head(_ reply: ResolvedReply, _ framing: FaultReply.Framing) -> [UInt8] {
-        var lines = ["HTTP/1.1 \(reply.status) \(Self.phrases[reply.status] ?? "Status")"]
+    private func head(_ reply: ResolvedReply, _ script: FaultReply) -> [UInt8] {
+        var lines = ["HTTP/1.1 \(reply.status) \(script.phrase ?? Self.phrases[reply.status] ?? "Status")"]
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
-        switch framing {
+        switch script.framing {
         case _ where reply.status == 304: break
         case .contentLength: fields.append(("Content-Length", "\(reply.size)"))
         case .wrongLength(let more): fields.append(("Content-Length", "\(reply.size + more)"))
@@ -104,7 +104,8 @@ struct FaultConnection {
         case .closeDelimited: fields.append(("Connection", "close"))
         }
         lines += fields.map { "\($0.name): \($0.value)" }
-        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        let bytes = lines.map { Array($0.utf8) } + script.lines
+        return bytes.flatMap { $0 + Array("\r\n".utf8) } + Array("\r\n".utf8)
     }
 
     private static let phrases = [

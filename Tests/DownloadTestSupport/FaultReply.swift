@@ -3,6 +3,10 @@ package struct FaultReply: Sendable {
     package var status = 200
     /// Fields besides those that follow from the rest.
     package var fields: [(name: String, value: String)] = []
+    /// More lines of the head, in bytes as they go over the wire.
+    package var lines: [[UInt8]] = []
+    /// Of the status line; nil for the usual one.
+    package var phrase: String?
     package var content: Content
     /// The field value, with its quotes and `W/`.
     package var etag: String?
