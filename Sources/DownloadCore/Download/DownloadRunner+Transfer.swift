@@ -95,6 +95,7 @@ extension DownloadRunner {
         }
         record.resume.finalURL = opening.url
         record.resume.acceptsRanges = head.status == 206
+        try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
@@ -108,8 +109,8 @@ extension DownloadRunner {
     }
 
     private func startDigest(_ file: PartialFile) {
-        guard digest == nil, let checksum = record.request.checksum else { return }
-        digest = FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        guard digest == nil, let expected else { return }
+        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 

@@ -133,7 +133,7 @@ package actor Finisher {
                 FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
-                    named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
+                    named: finalName, validators: record.resume.validators, verified: record.resume.verified)
                 record.resume = record.resume.afterCompletion
                 return record
             } catch .fileFailed(.exists, let path) {
