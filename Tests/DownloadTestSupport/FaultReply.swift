@@ -16,6 +16,10 @@ package struct FaultReply: Sendable {
     package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?
+    /// Ends a connection over TLS with close_notify, as it should (RFC 8446 section 6.1).
+    package var notifiesClose = true
+    /// Besides the cut, for a reply over HTTP/2.
+    package var http2: HTTP2Fault?
     /// For this reply alone.
     package var bytesPerSecond: Int?
 
@@ -80,10 +84,16 @@ package struct FaultReply: Sendable {
         case stall(after: Int64)
         /// The connection ends with no reply at all.
         case silence
+        /// A TLS record whose MAC is wrong.
+        case corruptRecord(after: Int64)
+        /// The end of the connection in the middle of a TLS record.
+        case halfRecord(after: Int64)
 
         package var limit: Int64 {
             switch self {
-            case .close(let count), .reset(let count), .stall(let count): count
+            case .close(let count), .reset(let count), .stall(let count), .corruptRecord(let count),
+                .halfRecord(let count):
+                count
             case .silence: 0
             }
         }

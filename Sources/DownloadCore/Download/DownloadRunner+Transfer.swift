@@ -88,6 +88,7 @@ extension DownloadRunner {
             record.resume.total = total
             record.resume.validators = Validators(head: head)
             record.resume.contentType = ResponseJudge.mediaType(head)
+            record.resume.contentEncoding = ResponseJudge.contentEncoding(head)
         } else {
             // The validators stay those of the bytes that are here: newer ones prove nothing about them.
             record.resume.total = total ?? record.resume.total
@@ -100,6 +101,7 @@ extension DownloadRunner {
         let file = try require(file)
         if let total = record.resume.total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
         }
         startDigest(file)
         control.show(record)
@@ -112,8 +114,9 @@ extension DownloadRunner {
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
-    /// Everything there was belongs to another version, unless it was to be continued from another address. The record forgets it before the file does: otherwise a crash in
-    /// between would leave bytes of the new version under the ranges and validators of the old one.
+    /// Everything there was belongs to another version, unless it was to be continued from another address. The record
+    /// forgets it, durably, before the file does: otherwise a crash or a loss of power in between would leave bytes of
+    /// the new version under the ranges and validators of the old one.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
             throw .verificationFailed(.otherFile(why))
@@ -123,11 +126,13 @@ extension DownloadRunner {
         forgetful.resume = ResumeData()
         forgetful.resume.file = record.resume.file
         forgetful.isFinishing = false
-        try await save(forgetful)
+        try await save(forgetful, durably: true)
         record = forgetful
+        FaultPoint.reached("beforeTruncate")
         if let file {
             file.notifyWrites(nil)
             try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
+            FaultPoint.reached("afterTruncate")
         }
         digest?.abandon()
         digest = nil
@@ -240,7 +245,7 @@ extension DownloadRunner {
         case .redirect?: work.lastError = .protocolViolated(.redirectRefused("of a later range"))
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
-        retryAfter = segment.head?.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        retryAfter = segment.head.flatMap { ServerPause($0, work.url) }
         if work.url != record.request.url, let error = work.lastError, case .serverRefused(let status, _) = error,
             [403, 404, 410].contains(status)
         {

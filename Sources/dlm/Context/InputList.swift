@@ -67,6 +67,9 @@ final class InputList: Sendable {
             if state.descriptor != STDIN_FILENO { close(state.descriptor) }
         } else {
             state.waiting = state.splitter.split(bytes)[...]
+            if let number = state.splitter.overlong {
+                throw DownloadError.requestInvalid(.malformedURL("\(name): line \(number), longer than 8 MiB"))
+            }
         }
     }
 }
@@ -75,6 +78,12 @@ final class InputList: Sendable {
 struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
+
+    /// Bytes; a line without end (of a file that is no list) must not fill the memory.
+    private static let longest = 8 << 20
+
+    /// The number of the line that is being read, when it is too long to be one.
+    var overlong: Int? { rest.count > Self.longest ? number + 1 : nil }
 
     mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
         var lines: [InputList.Line] = []

@@ -94,6 +94,13 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
         ErrorMeaning(
+            .fileFailed(.altered, path: "/a"), 3, "file", "altered",
+            "/a: was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
+                + "else move it away"),
+        ErrorMeaning(
+            .fileFailed(.truncated, path: "/a"), 3, "file", "truncated", transient: true,
+            "/a: was cut short by another program"),
+        ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
             "/a.part: is missing, and so is the file system it was on; mount it and resume"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
