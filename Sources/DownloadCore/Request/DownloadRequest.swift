@@ -36,6 +36,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         }
     }
 
+    /// Something of it is not stored.
+    var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
+
     /// The names of secrets that must be given again before this request can be sent.
     public var missingSecrets: [String] {
         headers.filter { $0.value == nil }.map(\.name)
