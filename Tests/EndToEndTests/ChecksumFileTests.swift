@@ -212,6 +212,47 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Whoever joins a download with a checksum of his own learns whether it matches", arguments: [true, false])
+        func joined(isRight: Bool) async throws {
+            let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 300_000 }
+            let checksum = "sha256:\((isRight ? Self.content : Self.other).sha256)"
+            try await withDlm(serving: slow) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > 50_000 })
+                let handed = try await sandbox.run("get", "-b", "--checksum", checksum, server.url())
+                expectFailure(9, of: handed)
+                #expect(handed.stderr.contains("1: is being fetched already, without this checksum"))
+                let second = try await sandbox.run("get", "--json", "--checksum", checksum, server.url())
+                #expect(try await first.result().ending == .exited(0))
+                #expect(second.ending == .exited(isRight ? 0 : 9), "\(second.stderr)")
+                #expect(second.outputLines.last?.contains(#""checksum":"\#(checksum)""#) == isRight)
+                #expect(second.outputLines.last?.contains(#""reason":"checksum""#) == !isRight)
+                #expect(second.stderr.contains("checksum does not match") == !isRight)
+                #expect(server.log.entries.count == 1)
+            }
+        }
+
+        @Test("A file that is left alone must match as well", arguments: [true, false])
+        func leftAlone(isRight: Bool) async throws {
+            try await withDlm(serving: FaultReply(Self.other)) { sandbox, server in
+                try Self.content.write(to: sandbox.file("file.bin"))
+                let digest = (isRight ? Self.content : Self.other).sha256
+                let list = try Self.write("\(digest)  file.bin\n", sandbox)
+                for (arguments, target) in [
+                    (["--checksum", "sha256:\(digest)"], "/file.bin"), (["--checksum-file", list], "/file.bin"),
+                    (["--checksum-file", list, "-o", "file.bin"], "/latest"),
+                ] {
+                    let launch = try sandbox.launch(
+                        ["get", "--if-exists", "skip"] + arguments + [server.url(target)])
+                    let result = try await ChildProcess(launch).result()
+                    #expect(result.ending == .exited(isRight ? 0 : 9), "\(arguments) \(result.stderr)")
+                    #expect(try sha256(of: sandbox.file("file.bin")) == Self.content.sha256)
+                    #expect(sandbox.names == ["file.bin"])
+                }
+            }
+        }
+
         @Test("Standard input is a list, too")
         func standardInput() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in

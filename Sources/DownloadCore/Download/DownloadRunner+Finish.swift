@@ -54,9 +54,7 @@ extension DownloadRunner {
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() async throws(DownloadError) -> Bool {
-        if var file = finishedFile() {
-            try findListedChecksum()
-            try await verify(&file)
+        if let file = try await finishedFile().map({ try await verified($0) }) {
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
             record.completed = file
