@@ -41,6 +41,7 @@ enum Program {
         let console = Console()
         let command: any ContextCommand
         do {
+            try ArgumentEncoding.check()
             command = try DLM.command()
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))

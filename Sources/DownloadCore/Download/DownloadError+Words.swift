@@ -17,6 +17,8 @@ extension FileFailure {
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"
+        case .altered: "altered"
+        case .truncated: "truncated"
         case .partialMissing: "partialMissing"
         case .folderMissing: "folderMissing"
         case .permissionDenied: "permissionDenied"

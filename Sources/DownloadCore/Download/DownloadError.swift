@@ -33,6 +33,10 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case locked
     /// The partial file is not the one that was written.
     case replaced
+    /// The partial file was written to by another program since its download stopped.
+    case altered
+    /// Another program cut the partial file short.
+    case truncated
     /// The partial file is not there, and neither is the file system it was on.
     case partialMissing
     case folderMissing

@@ -30,23 +30,26 @@ extension DownloadRunner {
 
     /// Looks the checksum up in the list that came with the request, by the names that the server gave.
     func findListedChecksum() throws(DownloadError) {
-        if record.request.checksum == nil { record.request.checksum = try listedChecksum(of: record.fileName) }
+        record.request.checksum = try askedChecksum(of: record.fileName)
     }
 
-    /// Nil when no list came with the request.
+    /// The checksum that the user gave, or that is listed for the file; nil when neither was given.
     /// - Parameter name: of the file here.
-    private func listedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+    private func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+        if let checksum = record.request.checksum { return checksum }
         let names = [record.resume.servedName, record.resume.finalURL.map(ChecksumList.path), name]
         return try record.request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
     }
 
     /// A file that is here already was found to hash to what is asked for, if anything is.
     func isVerified(_ completed: CompletedFile) -> Bool {
-        // Not listed, or twice: the new answer decides.
-        guard let checksum = try? record.request.checksum ?? listedChecksum(of: completed.path) else {
-            return record.request.checksum == nil && record.request.checksums == nil
+        do throws(DownloadError) {
+            let checksum = try askedChecksum(of: completed.path)
+            return checksum == nil || checksum == completed.checksum
+        } catch {
+            // Not listed, or twice: the new answer decides.
+            return false
         }
-        return checksum == completed.checksum
     }
 
     /// All bytes are here: they must hash to what is expected.
@@ -78,10 +81,7 @@ extension DownloadRunner {
     /// A file that has its final name already, from an attempt that was cut off behind the rename, or from somebody
     /// else: it must hash to what is asked for now. A server's digest is not asked for it.
     func verified(_ file: CompletedFile) async throws(DownloadError) -> CompletedFile {
-        guard let checksum = try record.request.checksum ?? listedChecksum(of: file.path), checksum != file.checksum
-        else {
-            return file
-        }
+        guard let checksum = try askedChecksum(of: file.path), checksum != file.checksum else { return file }
         let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests)
         guard hash.digest == checksum.digest else {
             throw .verificationFailed(.checksum(expected: checksum, actual: hash.digest))

@@ -42,7 +42,7 @@ struct Verify: ContextCommand {
     }
 
     /// In the order given. Nothing is read before all numbers are known.
-    private func subjects(_ service: any DownloadService, workingFolder: String) async throws -> [VerifySubject] {
+    private func subjects(_ service: any DownloadService, workingFolder: String?) async throws -> [VerifySubject] {
         var subjects: [VerifySubject] = []
         for target in targets {
             if let range = try? IDRange(argument: target) {

@@ -6,7 +6,8 @@ struct Context: Sendable {
     var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
-    var workingFolder = FileManager.default.currentDirectoryPath
+    /// Nil: there is none that could be used.
+    var workingFolder = FolderPath.working
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(

@@ -1,3 +1,4 @@
+import ArgumentParser
 import DownloadKit
 import Foundation
 
@@ -9,8 +10,11 @@ struct RequestMaker: Sendable {
     /// Where the requests find their checksums.
     var list: ChecksumList?
 
-    init(_ command: Get, workingFolder: String) {
-        let destination = command.place.destination(in: workingFolder)
+    init(_ command: Get, workingFolder: String?) throws {
+        guard let folder = workingFolder ?? (command.place.isAbsolute ? "/" : nil) else {
+            throw ValidationError("the working folder is gone, or its name is not UTF-8; give a folder with -d")
+        }
+        let destination = command.place.destination(in: folder)
         let overrides = command.renewable.overrides
         let transfer = command.transfer
         let checksum = command.checksums.given
@@ -62,6 +66,10 @@ struct RequestMaker: Sendable {
 
     /// Nil for a bad line, which is told to `reject`: the others go on.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
+        guard line.isReadable else {
+            reject(RejectedDocument("is not UTF-8 text", line: line.number))
+            return nil
+        }
         if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
             reject(RejectedDocument("options for one URL are not built yet", line: line.number))
             return nil

@@ -18,10 +18,14 @@ struct VerifySubject {
     }
 
     /// The newest download that finished with this file.
-    init(_ file: String, workingFolder: String, _ service: any DownloadService) async throws {
+    init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
         path = file
         label = file
-        let absolute = FolderPath.joined(workingFolder, file)
+        // A working folder without a name has no recorded downloads.
+        guard let absolute = file.hasPrefix("/") ? file : workingFolder.map({ FolderPath.joined($0, file) }) else {
+            record = nil
+            return
+        }
         let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")) ?? absolute.startIndex
         let folder = FolderPath.canonical(String(absolute[..<slash]))
         let name = String(absolute[slash...].dropFirst())
