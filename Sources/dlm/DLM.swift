@@ -42,7 +42,9 @@ enum Program {
         let command: any ContextCommand
         do {
             try ArgumentEncoding.check()
-            command = try DLM.command()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            ArgumentSecrets.hide()
+            command = try DLM.command(arguments)
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }

@@ -62,7 +62,7 @@ extension DownloadRunner {
     /// loss of power the file system may know an older time.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.resume.bootID == FileStatus.bootID,
-            record.request.checksum == nil, !record.resume.written.isEmpty
+            expected == nil, !record.resume.written.isEmpty
         else { return }
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }

@@ -182,7 +182,8 @@ extension DownloadRunner {
         if asksForDigest, let name = HTTPField.Name.wantReprDigest { request.fields[name] = ServerDigest.wanted }
         for header in record.request.headers where sendsCredentials {
             guard let name = HTTPField.Name(header.name) else { continue }
-            request.fields[name] = header.value
+            // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
+            request.fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
         }
         let judge = segment.judge
         if judge.asksRange {

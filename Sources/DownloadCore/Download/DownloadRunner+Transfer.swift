@@ -93,7 +93,8 @@ extension DownloadRunner {
             // The validators stay those of the bytes that are here: newer ones prove nothing about them.
             record.resume.total = total ?? record.resume.total
         }
-        record.resume.finalURL = opening.url
+        // Shown, never asked again: one that repeats a secret is not worth keeping.
+        record.resume.finalURL = RequestSecrets(record.request).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
         try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
@@ -138,7 +139,8 @@ extension DownloadRunner {
         digest = nil
         control.show(received: 0)
         control.show(record)
-        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+        let told = RequestSecrets(record.request).hidden(in: why)
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: told))
     }
 
     /// Several connections only where a strong validator makes sure that they fetch the same version.

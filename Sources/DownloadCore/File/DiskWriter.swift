@@ -55,7 +55,7 @@ package final class DiskWriter: Sendable {
     /// Makes what is written durable, some time soon; a failure stays with the file.
     package func syncSoon(_ file: PartialFile) {
         syncs.async {
-            do throws(DownloadError) { try file.sync() } catch { file.fail(error) }
+            do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }
         }
     }
 }

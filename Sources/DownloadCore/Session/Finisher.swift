@@ -56,7 +56,10 @@ package actor Finisher {
 
     private func finish(_ batch: inout [Entry]) async {
         await sync(&batch)
-        for index in batch.indices { batch[index].job.record.isFinishing = true }
+        for index in batch.indices {
+            batch[index].job.record.isFinishing = true
+            batch[index].job.record.resume.durable = batch[index].job.record.resume.written
+        }
         FaultPoint.reached("beforeFinishingMark")
         await save(&batch, durably: true)
         FaultPoint.reached("afterFinishingMark")

@@ -21,11 +21,12 @@ struct VerifySubject {
     init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
         path = file
         label = file
-        // A working folder without a name has no recorded downloads.
-        guard let absolute = file.hasPrefix("/") ? file : workingFolder.map({ FolderPath.joined($0, file) }) else {
+        // Without a working folder a relative name leads to no record; whether to a file is for the system to say.
+        guard let workingFolder = workingFolder ?? (file.hasPrefix("/") ? "/" : nil) else {
             record = nil
             return
         }
+        let absolute = FolderPath.joined(workingFolder, file)
         let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")) ?? absolute.startIndex
         let folder = FolderPath.canonical(String(absolute[..<slash]))
         let name = String(absolute[slash...].dropFirst())
