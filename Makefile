@@ -11,7 +11,7 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test fault-test lint generate install uninstall clean
+.PHONY: all get build test fault-test fuzz sanitize lint generate install uninstall clean
 
 all: build
 
@@ -40,6 +40,20 @@ fault-test:
 	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(SWIFT) test --disable-xctest --filter FaultTests
 	scripts/reliability $(FAULTS) >$(FAULTS).md
 	mv $(FAULTS).md docs/reliability.md
+
+# Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
+FUZZ = $(CURDIR)/.build/fuzz
+fuzz: export DLM_FUZZ_SECONDS ?= 60
+fuzz:
+	@scripts/need test
+	@mkdir -p $(FUZZ)
+	DLM_FUZZ_NOTES=$(FUZZ) $(SWIFT) test --disable-xctest --filter Fuzz
+
+# The tests under AddressSanitizer (with leaks, and undefined behaviour in C), then under ThreadSanitizer.
+sanitize:
+	@scripts/need test
+	scripts/sanitize address
+	scripts/sanitize thread
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

@@ -209,9 +209,9 @@ struct PowerCut: Sendable {
     }
 
     private static func mixture(of now: Data, _ synced: Data, using random: inout SeededGenerator) -> Data {
-        let size =
-            [now.count, synced.count, Int.random(in: 0...max(now.count, synced.count), using: &random)]
-            .randomElement(using: &random) ?? now.count
+        let sizes = min(now.count, synced.count)...max(now.count, synced.count)
+        let choice = [now.count, synced.count, .random(in: sizes, using: &random)]
+        let size = choice.randomElement(using: &random) ?? now.count
         var left = synced.prefix(size) + Data(count: max(0, size - synced.count))
         for start in stride(from: 0, to: min(size, now.count), by: page) {
             var end = min(start + page, size, now.count)

@@ -43,10 +43,12 @@ extension EndToEnd {
             return trials
         }
 
+        static let losses = FaultTrial.short(PowerCut.Loss.allCases, each: 3)
+
         @Test("Whatever the point and whatever is lost, the next boot makes the right file")
         func anyPoint() async throws {
             let random = SeededGenerator(for: "Loss of power")
-            try await concurrently(FaultTrial.short(Self.trials, each: 19), atMost: 4) { trial in
+            try await concurrently(FaultTrial.short(Self.trials, each: 53), atMost: 4) { trial in
                 var random = random
                 for _ in 0..<trial.number { _ = random.next() }
                 try await Self.expectRecovers(trial, using: &random)
@@ -64,9 +66,17 @@ extension EndToEnd {
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
-                let next = listed.isEmpty ? words : ["resume", "1"]
-                let result = try await power.start(next).result()
-                try trial.cell.judge(result, in: sandbox, right: [trial.kill.content], errors: [])
+                // What was added is durable. Whose partial file it is, is for small files not before they are marked.
+                #expect(listed.count == 1, "\(trial)")
+                let isNameLost = trial.size <= mebibyte && trial.point < .afterFinishingMark && trial.loss == .mixed
+                var result = try await power.run("resume", "1")
+                try trial.cell.judge(
+                    result, in: sandbox, right: [trial.kill.content], errors: isNameLost ? [3] : [])
+                if result.ending == .exited(3) {
+                    try FileManager.default.removeItem(atPath: sandbox.file("file.bin.part"))
+                    result = try await power.run("resume", "1")
+                    #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
+                }
                 #expect(sandbox.names == ["file.bin"], "\(trial)")
                 // What was synced and recorded is there, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
@@ -108,7 +118,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was reported as complete is there", arguments: PowerCut.Loss.allCases, [false, true])
+        @Test("What was reported as complete is there", arguments: losses, [false, true])
         func reported(loss: PowerCut.Loss, isNew: Bool) async throws {
             let content = Content(seed: 311, size: 300_000)
             var random = SeededGenerator(for: "What was reported")
@@ -130,7 +140,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("What was handed to the background session is there, and goes on", arguments: PowerCut.Loss.allCases)
+        @Test("What was handed to the background session is there, and goes on", arguments: losses)
         func background(loss: PowerCut.Loss) async throws {
             let content = Content(seed: 312, size: 4 * mebibyte)
             let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }

@@ -127,7 +127,7 @@ extension EndToEnd {
         @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
         func anyPoint() async throws {
             // A stride that no dimension of the table divides: all values of each are met.
-            try await concurrently(FaultTrial.short(Self.trials, each: 23), atMost: 4) {
+            try await concurrently(FaultTrial.short(Self.trials, each: 37), atMost: 4) {
                 try await Self.expectRecovers($0)
             }
         }
@@ -155,7 +155,7 @@ extension EndToEnd {
         @Test("Killed again while it recovers from a kill")
         func twice() async throws {
             let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
-            try await concurrently(FaultTrial.short(pairs, each: 47), atMost: 4) { first, second in
+            try await concurrently(FaultTrial.short(pairs, each: 79), atMost: 4) { first, second in
                 let trial = KillTrial(
                     point: first, connections: first == .afterWrite ? 4 : 1, hasChecksum: second == .afterSync)
                 try await withDlm(serving: trial.reply) { sandbox, server in
@@ -246,7 +246,7 @@ extension EndToEnd {
 
         @Test("The background session killed at any point goes on when it is started again")
         func background() async throws {
-            try await concurrently(FaultTrial.short(KillPoint.ofDownload, each: 4), atMost: 2) { point in
+            try await concurrently(FaultTrial.short(KillPoint.ofDownload, each: 6), atMost: 2) { point in
                 let trial = KillTrial(point: point, connections: 4)
                 try await withDlm(serving: trial.reply) { sandbox, server in
                     let started = try await sandbox.run("daemon", "start", "--json") {

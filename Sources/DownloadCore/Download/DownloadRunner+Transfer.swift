@@ -15,8 +15,8 @@ extension DownloadRunner {
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
-                record.completed = present.file
                 await endSegments()
+                record.completed = try await verified(present.file)
                 return nil
             } catch let stale as StaleLocation {
                 if restart > 0 { throw stale.error }
@@ -258,7 +258,7 @@ extension DownloadRunner {
         switch segment.verdict {
         case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
         case .failed(let error)?: work.lastError = error
-        case .redirect?: work.lastError = .protocolViolated(.redirectRefused("of a later range"))
+        case .redirect?: work.lastError = .protocolViolated(.wrongRange("a redirect for a part of the file"))
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
         retryAfter = segment.head.flatMap { ServerPause($0, work.url) }

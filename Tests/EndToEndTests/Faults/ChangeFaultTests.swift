@@ -104,7 +104,7 @@ extension EndToEnd {
 
         @Test("Every change under every combination of validators")
         func changes() async throws {
-            try await HTTPFaultCell.run(FaultTrial.short(Self.faults, each: 9), in: Self.places)
+            try await HTTPFaultCell.run(FaultTrial.short(Self.faults, each: 12), in: Self.places)
         }
 
         @Test("With a new strong ETag or date the new file is fetched, once, and that is said")

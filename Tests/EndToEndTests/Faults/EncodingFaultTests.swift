@@ -11,14 +11,14 @@ extension EndToEnd {
         private static func encoded(_ coding: String) -> [HTTPFault] {
             [
                 // It says so from the beginning, or another representation has another ETag.
-                HTTPFault("Content-Encoding \(coding) nobody asked for", fresh: .either([7])) { _, _ in
+                HTTPFault("Content-Encoding \(coding) nobody asked for", later: .fails([9])) { _, _ in
                     FaultReply(encoded, etag: "\"\(coding)\"").with { $0.fields = [("Content-Encoding", coding)] }
                 }.with {
                     $0.right = encoded
                     $0.segment = .either([7, 9])
                 },
                 // The same strong ETag for both: the bytes must not be mixed.
-                HTTPFault("Content-Encoding \(coding) nobody asked for, under the same ETag", fresh: .either([7])) {
+                HTTPFault("Content-Encoding \(coding) nobody asked for, under the same ETag", later: .fails([9])) {
                     good, _ in
                     FaultReply(encoded, etag: good.etag).with { $0.fields = [("Content-Encoding", coding)] }
                 }.with {

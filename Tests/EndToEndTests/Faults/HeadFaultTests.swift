@@ -92,10 +92,10 @@ extension EndToEnd {
         ]
 
         @Test("Heads that are none")
-        func garbage() async throws { try await HTTPFaultCell.run(Self.garbage) }
+        func garbage() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.garbage, each: 3)) }
 
         @Test("Heads without an end")
-        func endless() async throws { try await HTTPFaultCell.run(Self.endless, atMost: 4) }
+        func endless() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.endless, each: 2), atMost: 4) }
 
         @Test("Heads that are large")
         func large() async throws { try await HTTPFaultCell.run(Self.large) }

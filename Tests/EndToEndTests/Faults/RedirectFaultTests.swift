@@ -62,7 +62,7 @@ extension EndToEnd {
                 HTTPFault("redirects, two that turn in a circle", fresh: .fails([7])) { _, request in
                     .redirect(to: request.target == "/a/file.bin" ? "/b/file.bin" : "/a/file.bin")
                 },
-                HTTPFault("redirect with two locations", fresh: .either([7])) { good, request in
+                HTTPFault("redirect with two locations", fresh: .fails([7])) { good, request in
                     if request.target.contains("far/") { return good }
                     return FaultReply(
                         status: 302, fields: [("Location", "/far/file.bin"), ("Location", "file:///etc/passwd")])
@@ -70,10 +70,10 @@ extension EndToEnd {
             ]
 
         @Test("Redirects that are followed")
-        func followed() async throws { try await HTTPFaultCell.run(Self.followed) }
+        func followed() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.followed, each: 3)) }
 
         @Test("Redirects that are refused")
-        func refused() async throws { try await HTTPFaultCell.run(Self.refused) }
+        func refused() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.refused, each: 3)) }
 
         /// Where the redirect leads to another file than the one that was begun.
         static let different: [HTTPFault] = [
@@ -92,6 +92,6 @@ extension EndToEnd {
         }
 
         @Test("Redirects to a different file")
-        func different() async throws { try await HTTPFaultCell.run(Self.different, short: 2) }
+        func different() async throws { try await HTTPFaultCell.run(Self.different) }
     }
 }

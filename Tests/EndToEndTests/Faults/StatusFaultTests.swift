@@ -33,7 +33,7 @@ extension EndToEnd {
         func lasting() async throws {
             let chosen =
                 FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
-            try await HTTPFaultCell.run(chosen, short: 2)
+            try await HTTPFaultCell.run(chosen)
         }
 
         /// How long a server asks to be left alone.
@@ -60,7 +60,7 @@ extension EndToEnd {
 
         @Test("Statuses that pass, with Retry-After")
         func once() async throws {
-            try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 6), atMost: 10)
+            try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
         }
 
         static let odd: [HTTPFault] =
@@ -78,7 +78,7 @@ extension EndToEnd {
             }
 
         @Test("Statuses that are no answer to this request")
-        func odd() async throws { try await HTTPFaultCell.run(Self.odd) }
+        func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
 
         /// What becomes of the fourth request at a time.
         static let limits: [(name: String, reply: FaultReply)] = [
