@@ -27,7 +27,9 @@ extension EndToEnd {
                 ]
             }
 
-        static let stalls = places.map { place in cut("stalled \(place.name)") { .stall(after: place.of($0)) } }
+        static let stalls = places.map { place in
+            cut("stalled \(place.name)") { .stall(after: place.of($0)) }.with { $0.stallTimeout = 1 }
+        }
 
         @Test("Bodies that end too soon")
         func cut() async throws { try await HTTPFaultCell.run(Self.cuts) }

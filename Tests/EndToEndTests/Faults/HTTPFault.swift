@@ -41,6 +41,8 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     var right: Content?
     /// The fault of one segment goes on for all that follow.
     var lasts = false
+    /// Seconds of silence after which dlm gives a connection up: longer than a busy machine takes for anything.
+    var stallTimeout = 15
     /// How long the first answer asks to be left alone.
     var pause: Duration?
     /// What the server answers when it is well again; nil for the good answers.
@@ -129,7 +131,7 @@ struct HTTPFaultCell: Sendable {
             if moment == .resume { try await Self.leavePart(fault.good, connections, sandbox, server) }
             let asked = server.log.entries.count
             server.handle { reply(to: $0, after: asked) }
-            let result = try await Self.get(connections, sandbox, server)
+            let result = try await get(sandbox, server)
             let expectation = fault.expectation(moment)
             try trial.judge(
                 result, in: sandbox, right: expectation.allowsFile ? right : [], errors: expectation.errors)
@@ -149,7 +151,7 @@ struct HTTPFaultCell: Sendable {
         let good = fault.healed ?? fault.good
         server.handle { _ in good }
         let sent = server.log.bytesSent
-        let result = try await Self.get(connections, sandbox, server)
+        let result = try await get(sandbox, server)
         try expectDownloaded(good.content, as: "file.bin", by: result, in: sandbox, "\(trial), healed")
         let limit = good.content.size - Self.partSize + mebibyte / 4
         #expect(!usesPart || server.log.bytesSent - sent <= limit, "\(trial): what was fetched was not used")
@@ -181,12 +183,12 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    private static func get(
-        _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer
+    private func get(
+        _ sandbox: DlmSandbox, _ server: FaultServer
     ) async throws -> ChildProcess.Result {
         try await sandbox.run(
-            "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "1",
-            server.url())
+            "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout",
+            "\(fault.stallTimeout)", server.url())
     }
 
     /// A download that ended with a part of the file: another process will go on with it.
