@@ -40,6 +40,8 @@ package final class ChildProcess: Sendable {
 
     package let pid: pid_t
     private let launch: ProcessLaunch
+    /// Our side of it; nil when it has none.
+    private let terminal: Int32?
     private let output = Observed(Output())
     /// Nil until it is reaped: so long it may be signalled.
     private let ending = Mutex<Ending?>(nil)
@@ -49,6 +51,7 @@ package final class ChildProcess: Sendable {
         self.launch = launch
         let spawned = try launch.spawn()
         pid = spawned.pid
+        terminal = launch.terminalColumns == nil ? nil : spawned.stderr
         let ended = dlm_eventfd()
         Thread.detachNewThread {
             self.reap()
@@ -66,6 +69,16 @@ package final class ChildProcess: Sendable {
 
     package func send(_ signal: Int32) {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
+    }
+
+    /// Takes its terminal away: the kernel hangs up on it, as when a window is closed.
+    package func hangUp() {
+        ending.withLock { ending in
+            guard ending == nil, let terminal else { return }
+            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            dup2(null, terminal)
+            close(null)
+        }
     }
 
     /// Waits for something in what it printed; false when it did not come within the limit.

@@ -96,6 +96,7 @@ extension DownloadRunner {
         // Shown, never asked again: one that repeats a secret is not worth keeping.
         record.resume.finalURL = RequestSecrets(record.request).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
+        try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
@@ -109,8 +110,8 @@ extension DownloadRunner {
     }
 
     private func startDigest(_ file: PartialFile) {
-        guard digest == nil, let checksum = record.request.checksum else { return }
-        digest = FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        guard digest == nil, let expected else { return }
+        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 

@@ -53,7 +53,8 @@ extension DownloadError {
         case .unexpected(let message): .unexpected(secrets.hidden(in: message))
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
-            .verificationFailed(.checksum), .verificationFailed(.size), .noSuchDownload, .cancelled,
+            .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
+            .verificationFailed(.unverifiable), .noSuchDownload, .cancelled,
             .sessionUnavailable:
             self
         }
