@@ -124,9 +124,11 @@ extension DownloadError: CustomStringConvertible {
 extension RequestFailure: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .malformedURL(let text): "\(text): malformed URL"
-        case .missingScheme(let text): "\(text): not a URL; did you mean \(Self.completed(text))?"
-        case .unsupportedScheme(let text): "\(text): unsupported scheme; http and https work"
+        case .malformedURL(let text): "\(SourceURL.hidingUserInformation(text)): malformed URL"
+        case .missingScheme(let text):
+            "\(SourceURL.hidingUserInformation(text)): not a URL; did you mean \(Self.completed(text))?"
+        case .unsupportedScheme(let text):
+            "\(SourceURL.hidingUserInformation(text)): unsupported scheme; http and https work"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
         }
@@ -135,7 +137,8 @@ extension RequestFailure: CustomStringConvertible {
     /// What was probably meant by `example.org/x` or `http:/example.org/x`.
     private static func completed(_ text: String) -> String {
         let scheme = ["https:", "http:"].first { text.lowercased().hasPrefix($0) } ?? ""
-        return (scheme.isEmpty ? "https:" : scheme) + "//" + text.dropFirst(scheme.count).drop { $0 == "/" }
+        let rest = SourceURL.hidingUserInformation(String(text.dropFirst(scheme.count).drop { $0 == "/" }))
+        return (scheme.isEmpty ? "https:" : scheme) + "//" + rest
     }
 }
 
