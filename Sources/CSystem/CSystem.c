@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <openssl/evp.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -199,6 +200,8 @@ void dlm_digest_free(struct dlm_digest *digest) {
     EVP_MD_CTX_free(digest->context);
     free(digest);
 }
+
+int dlm_tls_was_closed(const void *ssl) { return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0; }
 
 static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
     (void)size;

@@ -48,7 +48,7 @@ extension EasyHandle {
     private func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
         guard request.url.scheme == "https" else { return }
         check(dlm_require_modern_tls(pointer))
-        check(dlm_trust_authorities(pointer, authorities.file))
+        check(dlm_trust_authorities(pointer, authorities.file, authorities.folder))
         set(CURLOPT_SSL_VERIFYPEER, request.verifiesServer ? 1 : 0)
         set(CURLOPT_SSL_VERIFYHOST, request.verifiesServer ? 2 : 0)
     }

@@ -15,7 +15,7 @@ struct DLM: ParsableCommand {
         version: "dlm \(DownloadSession.version)",
         subcommands: [
             Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self, Watch.self,
-            Events.self, Limit.self, Priority.self, SetURL.self, Daemon.self, Manual.self,
+            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Manual.self,
         ])
 
     /// Reads the command line; help and version are thrown as what is to be printed.
@@ -41,7 +41,10 @@ enum Program {
         let console = Console()
         let command: any ContextCommand
         do {
-            command = try DLM.command()
+            try ArgumentEncoding.check()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            ArgumentSecrets.hide()
+            command = try DLM.command(arguments)
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }

@@ -81,6 +81,9 @@ int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
 
+/// True once the peer has ended the OpenSSL session `ssl` with close_notify.
+int dlm_tls_was_closed(const void *ssl);
+
 /// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
 /// Start-up touches many that are never needed again, the tables of types above all.
 void dlm_forget_code(void);

@@ -143,7 +143,7 @@ extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
-        case .partialExists: "exists already and belongs to no download; move it away first"
+        case .partialExists: "exists already and is not of this download; finish that one, or move it away"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
         case .altered:
@@ -156,6 +156,7 @@ extension FileFailure: CustomStringConvertible {
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name"
+        case .notRegular: "is no regular file"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
         }
     }
@@ -192,6 +193,10 @@ extension VerificationFailure: CustomStringConvertible {
         switch self {
         case .checksum(let expected, let actual):
             "checksum does not match: expected \(expected), got \(actual)"
+        case .serverDigest(let expected, let actual):
+            "not what the server says that it is: expected \(expected), got \(actual); "
+                + "run the same command again to fetch it anew"
+        case .unverifiable(let why): why
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):
             "the server now answers with \(now) where it was \(was); what was fetched is kept"

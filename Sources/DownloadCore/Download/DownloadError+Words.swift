@@ -24,6 +24,7 @@ extension FileFailure {
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
+        case .notRegular: "notRegular"
         case .system: "system"
         }
     }
@@ -49,6 +50,8 @@ extension VerificationFailure {
         case .unexpectedType: "unexpectedType"
         case .changed: "changed"
         case .otherFile: "otherFile"
+        case .serverDigest: "serverDigest"
+        case .unverifiable: "unverifiable"
         }
     }
 }

@@ -25,7 +25,8 @@ extension DownloadRunner {
         }
         try requireFinalNameFree()
         guard let total = record.resume.total, file.written.contains(0..<total) else { return false }
-        if let checksum = record.request.checksum, checksum == record.resume.mismatched {
+        try findListedChecksum()
+        if let expected, expected.checksum == record.resume.mismatched {
             try await startOver(why: "its checksum did not match")
             return false
         }
@@ -61,14 +62,16 @@ extension DownloadRunner {
     /// loss of power the file system may know an older time.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.resume.bootID == FileStatus.bootID,
-            record.request.checksum == nil, !record.resume.written.isEmpty
+            expected == nil, !record.resume.written.isEmpty
         else { return }
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() async throws(DownloadError) -> Bool {
-        if let file = finishedFile() {
+        if var file = finishedFile() {
+            try findListedChecksum()
+            try await verify(&file)
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
             record.completed = file
@@ -100,7 +103,8 @@ extension DownloadRunner {
             }
             return CompletedFile(
                 path: path, bytes: status.size, identity: identity, modified: status.modified,
-                validators: record.resume.validators, checksum: record.request.checksum)
+                validators: record.resume.validators, checksum: record.resume.verified?.checksum,
+                verifiedBy: record.resume.verified?.source)
         }
         return nil
     }
@@ -141,6 +145,7 @@ extension DownloadRunner {
     private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
         let path = FileNaming.path(record.request.destination.folder, name)
         guard let existing = FileStatus.of(path) else { return name }
+        try requireNoPartial(name, path)
         switch record.request.destination.ifExists {
         case .overwrite where existing.isRegular: return name
         case .newer where existing.isRegular:
@@ -154,13 +159,22 @@ extension DownloadRunner {
         }
     }
 
+    /// What one download has fetched so far is not replaced by the finished file of another that a server calls
+    /// `NAME.part`, nor by one of a user while it is written to.
+    private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
+        let destination = record.request.destination
+        guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
+        if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
+    }
+
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
         let wanted =
             destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields[.contentDisposition], url: url)
+            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)
@@ -235,27 +249,12 @@ extension DownloadRunner {
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
         FaultPoint.reached("beforeChecksum")
-        try await verifyChecksum(file, total)
+        try await verify(file, total)
         noteAttempt("completed")
         let ifExists = record.request.destination.ifExists
         record = try await context.finisher.finish(
             Finisher.Job(
                 record: record, file: file, replaces: ifExists == .overwrite || ifExists == .newer,
                 renames: ifExists == .rename))
-    }
-
-    private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws {
-        guard let checksum = record.request.checksum else { return }
-        let digest = digest ?? FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
-        guard let digest else { throw DownloadError.unexpected("OpenSSL here has no \(checksum.algorithm.rawValue)") }
-        do throws(DownloadError) {
-            let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
-            if isDone { return }
-        } catch {
-            if case .verificationFailed = error { record.resume.mismatched = checksum }
-            self.digest = nil
-            throw error
-        }
-        throw Stopped()
     }
 }

@@ -41,7 +41,9 @@ extension DownloadRunner {
         let file = try require(self.file)
         opening.scout.attach(file)
         opener = nil
-        var work = SegmentWork(url: opening.url, planner: plan(around: opening.scout), allowed: connections(head))
+        var work = SegmentWork(
+            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout),
+            allowed: connections(head))
         record.attempts[record.attempts.count - 1].connections = work.allowed
         if let result = opening.result { try await settle(opening.scout, result, &work) }
         while true {
@@ -57,6 +59,7 @@ extension DownloadRunner {
     /// What a set of transfers works through.
     struct SegmentWork {
         let url: SourceURL
+        let sendsCredentials: Bool
         var planner: SegmentPlanner
         /// Connections at once: what was asked for, less what the server refused.
         var allowed: Int
@@ -90,8 +93,10 @@ extension DownloadRunner {
             // The validators stay those of the bytes that are here: newer ones prove nothing about them.
             record.resume.total = total ?? record.resume.total
         }
-        record.resume.finalURL = opening.url
+        // Shown, never asked again: one that repeats a secret is not worth keeping.
+        record.resume.finalURL = RequestSecrets(record.request).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
+        try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
@@ -105,8 +110,8 @@ extension DownloadRunner {
     }
 
     private func startDigest(_ file: PartialFile) {
-        guard digest == nil, let checksum = record.request.checksum else { return }
-        digest = FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        guard digest == nil, let expected else { return }
+        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
@@ -134,7 +139,8 @@ extension DownloadRunner {
         digest = nil
         control.show(received: 0)
         control.show(record)
-        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+        let told = RequestSecrets(record.request).hidden(in: why)
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: told))
     }
 
     /// Several connections only where a strong validator makes sure that they fetch the same version.
@@ -174,10 +180,9 @@ extension DownloadRunner {
         let segment = SegmentWriter(
             connection: connection, judge: judge, file: file, overlap: overlap, disk: context.disk, control: control)
         segments.append(segment)
-        let sendsCredentials = work.url.origin == record.request.url.origin
         segment.begin(
             context.transport,
-            request(for: segment, url: work.url, sendsCredentials: sendsCredentials, conditionalOn: nil))
+            request(for: segment, url: work.url, sendsCredentials: work.sendsCredentials, conditionalOn: nil))
         return true
     }
 

@@ -219,7 +219,7 @@ package final class DownloadRunner {
             noteAttempt("stopped")
             return .stopped
         }
-        let failure = error as? DownloadError ?? .unexpected("\(error)")
+        let failure = (error as? DownloadError ?? .unexpected("\(error)")).hiding(RequestSecrets(record.request))
         noteAttempt(failure.description)
         return .failed(failure, retryAfter: retryAfter)
     }

@@ -45,13 +45,14 @@ extension PartialFile {
     }
 
     /// What the finished file looks like from outside.
-    package func completedFile(named finalName: String, validators: Validators, checksum: Checksum?)
+    package func completedFile(named finalName: String, validators: Validators, verified: VerifiedChecksum?)
         throws(DownloadError) -> CompletedFile
     {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return CompletedFile(
             path: FileNaming.path(folder, finalName), bytes: status.size, identity: identity,
-            modified: status.modified, validators: validators, checksum: checksum)
+            modified: status.modified, validators: validators, checksum: verified?.checksum,
+            verifiedBy: verified?.source)
     }
 }
 

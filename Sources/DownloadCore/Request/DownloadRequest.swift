@@ -5,6 +5,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var headers: [RequestHeader] = []
     public var credential: Credential?
     public var checksum: Checksum?
+    /// Where its checksum is to be found once the server has told its name.
+    public var checksums: ChecksumList?
     /// Parallel connections for this one file, at least 1.
     public var connections = 1
     /// Higher starts earlier.

@@ -124,6 +124,11 @@ package actor Finisher {
         let name = job.file.name
         guard job.file.isStillNamed() else { throw .fileFailed(.replaced, path: job.file.path) }
         var finalName = name
+        if job.replaces, FileNaming.isPartial(name) {
+            // Another download may have begun to write under that name since it was found free.
+            let path = FileNaming.path(job.file.folder, name)
+            if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        }
         for count in 1...9999 {
             do throws(DownloadError) {
                 FaultPoint.reached("beforeRename")
@@ -131,7 +136,7 @@ package actor Finisher {
                 FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
-                    named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
+                    named: finalName, validators: record.resume.validators, verified: record.resume.verified)
                 record.resume = record.resume.afterCompletion
                 return record
             } catch .fileFailed(.exists, let path) {

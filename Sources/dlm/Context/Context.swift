@@ -6,12 +6,18 @@ struct Context: Sendable {
     var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
-    var workingFolder = FileManager.default.currentDirectoryPath
+    /// Nil: there is none that could be used.
+    var workingFolder = FolderPath.working
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
             notice: notice)
+    }
+
+    /// Fetches something small: at most so many bytes.
+    var fetch: @Sendable (DownloadRequest, _ largest: Int) async throws -> [UInt8] = { request, largest in
+        try await DownloadSession.document(request, largest: largest)
     }
 
     typealias Open =
@@ -46,6 +52,9 @@ struct Context: Sendable {
         } catch let error as DownloadError {
             console.report(Redaction.describe(error))
             return error.exitStatus
+        } catch let failure as ChecksumFile.Failure {
+            console.report(failure.message)
+            return failure.error.exitStatus
         } catch let error as SettingsError {
             console.report(error.message)
             return SettingsError.exitStatus

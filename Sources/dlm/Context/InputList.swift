@@ -8,6 +8,8 @@ final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         let text: String
+        /// False when its bytes are no UTF-8: they would not be asked for as they were written.
+        var isReadable = true
     }
 
     private struct State {
@@ -105,10 +107,13 @@ struct LineSplitter {
 
     private mutating func append(_ bytes: [UInt8], to lines: inout [InputList.Line]) {
         number += 1
-        var text = String(decoding: bytes, as: UTF8.self)
+        let decoded = String(validating: bytes, as: UTF8.self)
+        var text = decoded ?? String(decoding: bytes, as: UTF8.self)
         if number == 1, text.hasPrefix("\u{FEFF}") { text.removeFirst() }
         while text.last?.isWhitespace ?? false { text.removeLast() }
         let start = text.drop(while: \.isWhitespace)
-        if !start.isEmpty, start.first != "#" { lines.append(InputList.Line(number: number, text: text)) }
+        if !start.isEmpty, start.first != "#" {
+            lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
+        }
     }
 }

@@ -37,6 +37,9 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
+    /// True where the working folder does not matter.
+    var isAbsolute: Bool { (directory ?? output)?.utf8.first == UInt8(ascii: "/") }
+
     /// - Parameter workingFolder: absolute; relative folders start there.
     func destination(in workingFolder: String) -> Destination {
         var folder = directory.map { FolderPath.joined(workingFolder, $0) } ?? workingFolder

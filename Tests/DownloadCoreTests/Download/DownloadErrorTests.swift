@@ -87,7 +87,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
         ErrorMeaning(
             .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
-            "/a: exists already and belongs to no download; move it away first"),
+            "/a: exists already and is not of this download; finish that one, or move it away"),
         ErrorMeaning(
             .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
         ErrorMeaning(
@@ -113,6 +113,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: no space left on the device (7 bytes more are needed)"),
         ErrorMeaning(
             .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name"),
+        ErrorMeaning(.fileFailed(.notRegular, path: "/a"), 3, "file", "notRegular", "/a: is no regular file"),
         ErrorMeaning(
             .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,
             "/a: pwrite: Input/output error"),
@@ -188,6 +189,14 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
             "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"),
+        ErrorMeaning(
+            .verificationFailed(
+                .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
+            "serverDigest",
+            "not what the server says that it is: expected md5:00, got 11; run the same command again to fetch it anew"),
+        ErrorMeaning(
+            .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
+            "SUMS: no checksum in it"),
     ]
 
     static let sessions = [
