@@ -138,7 +138,7 @@ extension EndToEnd {
                 $0.bytesPerSecond = Int(4 * mebibyte)
             }
             try await concurrently(FaultTrial.short(cases, each: 5), atMost: 4) { point, loss in
-                let old = FaultReply(Content(seed: 313, size: 8 * mebibyte), etag: "\"old\"")
+                let old = FaultReply(Content(seed: 313, size: 9 * mebibyte), etag: "\"old\"")
                 let new = FaultReply(Content(seed: 314, size: 8 * mebibyte), etag: "\"new\"")
                 var random = SeededGenerator(for: "Starting over, \(point), \(loss)")
                 try await withPowerCut(serving: old.with(lossOfLine)) { power, server in
