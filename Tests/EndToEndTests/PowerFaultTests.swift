@@ -98,7 +98,7 @@ extension EndToEnd {
         @Test("What was synced is not fetched again, whenever the power goes")
         func progress() async throws {
             let cases = PowerCut.Loss.allCases.flatMap { loss in [1, 4].map { (loss, $0) } }
-            try await concurrently(cases, atMost: 4) { loss, connections in
+            try await concurrently(FaultTrial.short(cases, each: 5), atMost: 4) { loss, connections in
                 try await Self.expectProgress(loss, connections, cuts: FaultTrial.isFull ? 8 : 1)
             }
         }
