@@ -40,7 +40,7 @@ extension EndToEnd {
         @Test("A fault of HTTP/2 is healed by the next attempt")
         func healed() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 6), atMost: 5) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 5), atMost: 5) { cell in
                     try await site(certificates, [cell.broken, cell.healthy]) { site in
                         let trial = FaultTrial(area: .http2, fault: cell.description)
                         let result = try await site.run(arguments(site))
@@ -55,7 +55,7 @@ extension EndToEnd {
         @Test("A fault in the attempt that goes on with a part is healed, too, and the part is kept")
         func inTheMiddle() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 10), atMost: 5) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
                     let cut = cell.healthy.with { $0.http2 = .reset(.internalError, after: 300_000) }
                     try await site(certificates, [cut, cell.broken, cell.healthy]) { site in
                         let trial = FaultTrial(area: .http2, fault: cell.description, moment: .middle)
@@ -69,7 +69,7 @@ extension EndToEnd {
 
         @Test("A fault in the answer to another process that resumes is healed, and the part is kept")
         func resumed() async throws {
-            let cells = FaultTrial.short(HTTP2Cell.all, each: 15)
+            let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
             try await withCertificates { certificates in
                 try await concurrently(cells, atMost: 5) { cell in
                     let slow = cell.healthy.with { $0.bytesPerSecond = 1_000_000 }
@@ -96,7 +96,7 @@ extension EndToEnd {
         @Test("A fault that stays is an error, and a healthy server makes it good")
         func stays() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 10), atMost: 5) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
                     try await site(certificates, [cell.broken]) { site in
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))

@@ -50,12 +50,11 @@ extension DownloadError {
         case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(secrets.hidden(in: why)))
         case .verificationFailed(.unexpectedType(let was, let now)):
             .verificationFailed(.unexpectedType(was: secrets.hidden(in: was), is: secrets.hidden(in: now)))
-        case .verificationFailed(.unverifiable(let why)): .verificationFailed(.unverifiable(secrets.hidden(in: why)))
         case .unexpected(let message): .unexpected(secrets.hidden(in: message))
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
-            .noSuchDownload, .cancelled,
+            .verificationFailed(.unverifiable), .noSuchDownload, .cancelled,
             .sessionUnavailable:
             self
         }

@@ -69,7 +69,7 @@ struct WaitTests {
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
-        let (status, captured) = try await Self.following(["wait", "--all"], service) { service in
+        let (status, captured) = try await Self.following(["wait", "--all"], service, looks: 1) { service in
             service.changeElsewhere(2, .cancelled) { $0.state = .cancelled }
             service.changeElsewhere(3, .completed) { $0.complete() }
         }
