@@ -69,9 +69,8 @@ extension DownloadRunner {
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() async throws(DownloadError) -> Bool {
-        if var file = finishedFile() {
-            try findListedChecksum()
-            try await verify(&file)
+        if let finished = finishedFile() {
+            let file = try await verified(finished)
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
             record.completed = file

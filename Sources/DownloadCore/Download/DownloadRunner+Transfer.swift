@@ -15,8 +15,8 @@ extension DownloadRunner {
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
-                record.completed = present.file
                 await endSegments()
+                record.completed = try await verified(present.file)
                 return nil
             } catch let stale as StaleLocation {
                 if restart > 0 { throw stale.error }
