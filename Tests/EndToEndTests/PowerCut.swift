@@ -106,6 +106,7 @@ struct PowerCut: Sendable {
                 if type == .typeRegular {
                     lines += "f \(inode) \(name)\n"
                     try manager.copyItem(atPath: sandbox.root(path), toPath: shadow("data/\(inode)"))
+                    try manager.linkItem(atPath: sandbox.root(path), toPath: shadow("live/\(inode)"))
                 }
             }
             try shadow.write(lines, to: "dirs/\(try inode(folder))")
