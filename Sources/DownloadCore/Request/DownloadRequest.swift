@@ -36,6 +36,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         }
     }
 
+    /// Something of it is not stored.
+    var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
+
     /// It wants the file to match a checksum that the other one does not care for.
     public func asksForMore(than other: DownloadRequest) -> Bool {
         if let checksum { return checksum != other.checksum }
