@@ -147,11 +147,7 @@ struct Playback: Sendable {
     ) -> ResponseHead {
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
-        switch framing {
-        case .contentLength: fields.append(("Content-Length", "\(size)"))
-        case .wrongLength(let more): fields.append(("Content-Length", "\(size + more)"))
-        case .chunked, .closeDelimited: break
-        }
+        fields += framing.lengths(of: size).map { ("Content-Length", $0) }
         var head = ResponseHead(status: reply.status)
         for field in fields {
             guard let name = HTTPField.Name(field.name) else { continue }

@@ -115,7 +115,9 @@ package final class DownloadRunner {
         for segment in segments { segment.cancel() }
         while !segments.isEmpty, let message = await messages.next() {
             switch message {
-            case .segmentFinished(let segment, _): segments.removeAll { $0 === segment }
+            case .segmentFinished(let segment, let result):
+                segments.removeAll { $0 === segment }
+                _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             default: break
             }

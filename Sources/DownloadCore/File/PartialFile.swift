@@ -199,6 +199,15 @@ package final class PartialFile: Sendable {
         return max(0, Int64(info.st_blocks) * 512 - written.count)
     }
 
+    /// Forgets bytes that were written: they are doubtful.
+    package func distrust(_ range: Range<Int64>) {
+        state.withLock { state in
+            state.written.remove(range)
+            state.durable.remove(range)
+            state.version += 1
+        }
+    }
+
     // MARK: The sync thread
 
     /// Waits until what is written now survives a loss of power.
