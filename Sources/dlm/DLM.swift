@@ -36,6 +36,7 @@ protocol ContextCommand: ParsableCommand {
 enum Program {
     static func main() {
         Console.openClosedStreams()
+        Surroundings.keepOwnFilesReadable()
         let signals = Signals()
         signals.block()
         let console = Console()
@@ -44,6 +45,10 @@ enum Program {
             command = try DLM.command()
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
+        }
+        if let fault = Surroundings.fault() {
+            console.report(fault.message)
+            _exit(console.finish(fault.status))
         }
         let context = Context(console: console, signals: signals)
         Task.detached {

@@ -74,6 +74,8 @@ int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
 
+/// All threads allocate from one arena (mallopt(3)): by default each reserves up to 128 MiB of addresses for its own.
+void dlm_use_one_arena(void);
 /// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
 /// Start-up touches many that are never needed again, the tables of types above all.
 void dlm_forget_code(void);

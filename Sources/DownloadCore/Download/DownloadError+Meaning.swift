@@ -141,15 +141,22 @@ extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
+        case .notReplaceable: "exists already and is no regular file, so it is not replaced; move it away"
         case .partialExists: "exists already and belongs to no download; move it away first"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
-        case .partialMissing: "is missing, and so is the file system it was on; mount it and resume"
+        case .partialMissing:
+            "is missing, and so is its folder or the file system it was on; mount it, or make the folder again"
+        case .deleted: "was deleted while it was being downloaded to"
         case .folderMissing: "no such folder"
+        case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
+        case .workingFolderUnknown: "the current folder was deleted, or its name is not UTF-8; give another with -d"
         case .permissionDenied: "permission denied"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name"
+        case .system(let operation, EFBIG):
+            "\(operation): too large for the file size limit (ulimit -f) or for the file system"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
         }
     }

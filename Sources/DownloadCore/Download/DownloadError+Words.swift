@@ -14,11 +14,15 @@ extension FileFailure {
     var word: String {
         switch self {
         case .exists: "exists"
+        case .notReplaceable: "notReplaceable"
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"
         case .partialMissing: "partialMissing"
+        case .deleted: "deleted"
         case .folderMissing: "folderMissing"
+        case .folderMoved: "folderMoved"
+        case .workingFolderUnknown: "workingFolderUnknown"
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"

@@ -127,15 +127,24 @@ extension DownloadRunner {
         let path = FileNaming.path(record.request.destination.folder, name)
         guard let existing = FileStatus.of(path) else { return name }
         switch record.request.destination.ifExists {
-        case .overwrite where existing.isRegular: return name
-        case .newer where existing.isRegular:
-            guard let modified, Int64(modified.timeIntervalSince1970) * 1_000_000_000 <= existing.modified else {
-                return name
-            }
+        case .overwrite, .newer:
+            guard existing.isRegular else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
+            if replaces(existing, modified: modified) { return name }
             throw AlreadyThere(path, existing)
-        case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
+        case .fail: throw DownloadError.fileFailed(.exists, path: path)
         case .skip: throw AlreadyThere(path, existing)
         case .rename: return nil
+        }
+    }
+
+    /// Whether the server's file may take the place of one that has its name.
+    private func replaces(_ existing: FileStatus.Info?, modified: Date?) -> Bool {
+        switch record.request.destination.ifExists {
+        case .overwrite: return true
+        case .newer:
+            guard let existing, let modified else { return true }
+            return modified.timeIntervalSince1970 > Double(existing.modified / 1_000_000_000)
+        case .fail, .rename, .skip: return false
         }
     }
 
@@ -212,11 +221,14 @@ extension DownloadRunner {
         if total > Self.quicklyFinished { try await save() }
         try await verifyChecksum(file, total)
         noteAttempt("completed")
-        let ifExists = record.request.destination.ifExists
+        // Judged again: what came to the name meanwhile may be newer.
+        let replaces = replaces(
+            record.finalPath.flatMap { FileStatus.of($0) },
+            modified: record.resume.validators.lastModified.flatMap { HTTPDate.parse($0) })
         record = try await context.finisher.finish(
             Finisher.Job(
-                record: record, file: file, replaces: ifExists == .overwrite || ifExists == .newer,
-                renames: ifExists == .rename))
+                record: record, file: file, replaces: replaces,
+                renames: record.request.destination.ifExists == .rename))
     }
 
     private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws {

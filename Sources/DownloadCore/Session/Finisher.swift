@@ -114,11 +114,12 @@ package actor Finisher {
     private static func rename(_ job: Job) throws(DownloadError) -> DownloadRecord {
         var record = job.record
         let name = job.file.name
-        guard job.file.isStillNamed() else { throw .fileFailed(.replaced, path: job.file.path) }
+        try job.file.requireInPlace()
         var finalName = name
         for count in 1...9999 {
             do throws(DownloadError) {
                 try job.file.rename(to: finalName, replacing: job.replaces)
+                try job.file.requireFolderInPlace()
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
                     named: finalName, validators: record.resume.validators, checksum: record.request.checksum)

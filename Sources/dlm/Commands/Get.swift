@@ -47,7 +47,7 @@ struct Get: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
-        let maker = RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
+        let maker = try RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
         let requests = try urls.map { try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService({ transfer.apply(to: &$0, settings) }) { service in

@@ -6,7 +6,8 @@ struct Context: Sendable {
     var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
-    var workingFolder = FileManager.default.currentDirectoryPath
+    /// Nil where it was deleted or its name is no text.
+    var workingFolder = Surroundings.workingFolder()
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(

@@ -5,8 +5,8 @@ import Foundation
 struct RequestMaker: Sendable {
     private let template: @Sendable (SourceURL) -> DownloadRequest
 
-    init(_ command: Get, workingFolder: String) {
-        let destination = command.place.destination(in: workingFolder)
+    init(_ command: Get, workingFolder: String?) throws(DownloadError) {
+        let destination = try command.place.destination(in: workingFolder)
         let overrides = command.renewable.overrides
         let transfer = command.transfer
         template = { url in

@@ -20,9 +20,9 @@ final class Signals: Sendable {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     }
 
-    /// Also ignores SIGPIPE: a closed stdout is told by write(2).
+    /// Also ignores SIGPIPE and SIGXFSZ: a closed stdout and a file that may grow no more are told by write(2).
     func block() {
-        Glibc.signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }

@@ -37,9 +37,10 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
-    /// - Parameter workingFolder: absolute; relative folders start there.
-    func destination(in workingFolder: String) -> Destination {
-        var folder = directory.map { FolderPath.joined(workingFolder, $0) } ?? workingFolder
+    /// - Parameter workingFolder: absolute; relative folders start there. Nil where it cannot be told.
+    func destination(in workingFolder: String?) throws(DownloadError) -> Destination {
+        guard let start = workingFolder ?? absoluteStart else { throw .fileFailed(.workingFolderUnknown, path: ".") }
+        var folder = directory.map { FolderPath.joined(start, $0) } ?? start
         var name: String?
         if let output {
             let parts = output.split(separator: "/", omittingEmptySubsequences: false)
@@ -49,5 +50,10 @@ struct DestinationOptions: ParsableArguments {
             }
         }
         return Destination(folder: FolderPath.canonical(folder), fileName: name, ifExists: ifExists)
+    }
+
+    /// Where it matters not where relative folders start.
+    private var absoluteStart: String? {
+        [directory, output].compactMap(\.self).contains { $0.hasPrefix("/") } ? "/" : nil
     }
 }

@@ -95,7 +95,20 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
         ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
-            "/a.part: is missing, and so is the file system it was on; mount it and resume"),
+            "/a.part: is missing, and so is its folder or the file system it was on; "
+                + "mount it, or make the folder again"),
+        ErrorMeaning(
+            .fileFailed(.deleted, path: "/a.part"), 3, "file", "deleted",
+            "/a.part: was deleted while it was being downloaded to"),
+        ErrorMeaning(
+            .fileFailed(.folderMoved, path: "/a"), 3, "file", "folderMoved",
+            "/a: the folder was moved or replaced while it was being downloaded to; move it back"),
+        ErrorMeaning(
+            .fileFailed(.workingFolderUnknown, path: "."), 3, "file", "workingFolderUnknown",
+            ".: the current folder was deleted, or its name is not UTF-8; give another with -d"),
+        ErrorMeaning(
+            .fileFailed(.notReplaceable, path: "/a"), 3, "file", "notReplaceable",
+            "/a: exists already and is no regular file, so it is not replaced; move it away"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
