@@ -23,7 +23,9 @@ let package = Package(
     targets: [
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
-        .target(name: "CDownloadSystem", path: "Sources/CSystem", linkerSettings: [.linkedLibrary("crypto")]),
+        .target(
+            name: "CDownloadSystem", path: "Sources/CSystem",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
         .target(
             name: "DownloadCore",
             dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -58,7 +60,9 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
-        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(
+            name: "CTestSupport", path: "Tests/CTestSupport",
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
         .target(
             name: "DownloadTestSupport",
             dependencies: [

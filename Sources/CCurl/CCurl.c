@@ -65,12 +65,19 @@ CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count) {
     return code;
 }
 
-CURLcode dlm_trust_authorities(CURL *easy, const char *ca) {
+CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder) {
     CURLcode code = CURLE_OK;
-    if (ca) code = curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
+    if (file) code = curl_easy_setopt(easy, CURLOPT_CAINFO, file);
+    if (code == CURLE_OK && folder) return curl_easy_setopt(easy, CURLOPT_CAPATH, folder);
     // From 8.17 on NULL means the built-in folder again, so there is nothing to gain by setting it.
     if (code == CURLE_OK && dlm_curl_version() < 0x081100) code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     return code;
+}
+
+const void *dlm_openssl_session(CURL *easy) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
+    return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy) {

@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <malloc.h>
 #include <openssl/evp.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -70,6 +71,23 @@ int dlm_is_memory_file_system(int fd) {
     if (fstatfs(fd, &info) != 0) return 0;
     return info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC;
 }
+
+int dlm_keeps_exact_books(int fd) {
+    struct statfs info;
+    if (fstatfs(fd, &info) != 0) return 0;
+    switch (info.f_type) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case BTRFS_SUPER_MAGIC:
+    case F2FS_SUPER_MAGIC:
+    case TMPFS_MAGIC: return 1;
+    default: return 0;
+    }
+}
+
+int64_t dlm_next_hole(int fd, int64_t offset) { return lseek(fd, offset, SEEK_HOLE); }
+
+int64_t dlm_next_data(int fd, int64_t offset) { return lseek(fd, offset, SEEK_DATA); }
 
 int dlm_rename_no_replace(int folder, const char *from, const char *to) {
     if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
@@ -183,6 +201,8 @@ void dlm_digest_free(struct dlm_digest *digest) {
     EVP_MD_CTX_free(digest->context);
     free(digest);
 }
+
+int dlm_tls_was_closed(const void *ssl) { return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0; }
 
 static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
     (void)size;

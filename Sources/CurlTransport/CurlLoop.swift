@@ -203,9 +203,19 @@ final class CurlLoop: @unchecked Sendable {
             var code = CURLE_OK
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
-                finish(transfer, result(transfer, code))
+                if transfer.needsOwnConnection {
+                    beginAgain(transfer)
+                } else {
+                    finish(transfer, result(transfer, code))
+                }
             }
         }
+    }
+
+    private func beginAgain(_ transfer: CurlTransfer) {
+        release(transfer)
+        transfer.beginAgain()
+        begin(transfer, on: bulk, waitsForConnection: false)
     }
 
     private func result(_ transfer: CurlTransfer, _ code: CURLcode) -> TransferResult {
@@ -214,18 +224,27 @@ final class CurlLoop: @unchecked Sendable {
             if let verdict = transfer.verdict {
                 verdict
             } else if code == CURLE_OK {
-                .complete
+                transfer.isCutShort ? .failed(Self.cutShort) : .complete
             } else {
                 .failed(easy.failure(code, of: transfer.request))
             }
         return TransferResult(ending, metrics: easy.metrics())
     }
 
-    private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
+    private static let cutShort = DownloadError.networkFailed(
+        .connectionLost,
+        TransportDiagnosis(code: 0, message: "TLS ended without close_notify, so the body may be cut short"))
+
+    /// Takes it from libcurl.
+    private func release(_ transfer: CurlTransfer) {
         if let easy = transfer.easy, active.removeValue(forKey: easy.pointer) != nil, let multi = transfer.multi {
             curl_multi_remove_handle(multi.pointer, easy.pointer)
         }
         transfer.easy = nil
+    }
+
+    private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
+        release(transfer)
         gate.forget(transfer, now: now)
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
@@ -265,7 +284,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.isConnected = true
             transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
         }
-        return now - transfer.lastActivity > Int64(transfer.request.stallTimeout * 1000)
+        return Double(now - transfer.lastActivity) > transfer.request.stallTimeout * 1000
     }
 
     /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.

@@ -19,6 +19,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var parser = ResponseHeadParser()
     var hold: Hold?
     var isKnownToLimiter = false
+    /// It must begin again, on a connection of its own.
+    private(set) var needsOwnConnection = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
     var verdict: TransferResult.Ending?
     /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
@@ -28,6 +30,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var lastActivity: Int64 = 0
     var isConnected = false
     private(set) var received: Int64 = 0
+    /// For a body over TLS that only the end of the connection ends: whether that was an orderly one.
+    private var isTLSClosed: Bool?
 
     /// The most of an unwanted body that is read to keep a connection usable.
     private static let discardLimit = 64 << 10
@@ -58,7 +62,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             if (300..<400).contains(head.status), let location = head.fields[.location] {
                 head.redirectURL = Self.resolve(location, against: request.url)
             }
+            needsOwnConnection = endsUnproved(head)
+            if endsWithTLS(head) {
+                isTLSClosed = false
+                easy.watchReads(for: self)
+            }
             loop.didReceiveHead(self, head)
+            if needsOwnConnection { return false }
             switch sink.transferDidReceiveHead(head) {
             case .accept: return true
             case .discard:
@@ -70,6 +80,36 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             }
         }
     }
+
+    /// libcurl before 8.0 takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue
+    /// 6015); over HTTP/1.1 the same body has an end that can be told.
+    private func endsUnproved(_ head: ResponseHead) -> Bool {
+        head.httpVersion == "2" && dlm_curl_version() < 0x080000 && request.method == .get && head.status == 200
+            && ResponseJudge.contentLength(head) == nil
+    }
+
+    /// Forgets the answer that came.
+    func beginAgain() {
+        needsOwnConnection = false
+        parser = ResponseHeadParser()
+        isConnected = false
+    }
+
+    /// Nothing but close_notify tells the end of such a body from a connection that somebody cut (RFC 9112 section 9.8).
+    private func endsWithTLS(_ head: ResponseHead) -> Bool {
+        guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
+            return false
+        }
+        let isChunked = head.fields[.transferEncoding]?.lowercased().contains("chunked") ?? false
+        return !isChunked && ResponseJudge.contentLength(head) == nil
+    }
+
+    func noteTLSEnd() {
+        if isTLSClosed != nil, let easy { isTLSClosed = easy.tlsWasClosed }
+    }
+
+    /// libcurl before 8.15 takes any end of the connection for the end of the body.
+    var isCutShort: Bool { isTLSClosed == false && discardDeadline == nil }
 
     /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {

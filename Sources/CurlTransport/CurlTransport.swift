@@ -45,14 +45,17 @@ package final class CurlTransport: Transport {
     }
 }
 
-/// Which file of certificate authorities to trust: the variables that curl and OpenSSL know, else the system's.
+/// Which certificate authorities to trust: what the variables say that curl and OpenSSL know, else the system's.
 struct CertificateAuthorities: Sendable {
     let file: String?
+    /// One of files named by hashes, searched besides. It costs each connection some 40 ms, so nobody gets it unasked.
+    let folder: String?
 
     init(environment: [String: String]) {
+        let named = environment.filter { !$0.value.isEmpty }
         let system = "/etc/ssl/certs/ca-certificates.crt"
         file =
-            environment["CURL_CA_BUNDLE"] ?? environment["SSL_CERT_FILE"]
-            ?? (access(system, R_OK) == 0 ? system : nil)
+            named["CURL_CA_BUNDLE"] ?? named["SSL_CERT_FILE"] ?? (access(system, R_OK) == 0 ? system : nil)
+        folder = named["CURL_CA_BUNDLE"] == nil ? named["SSL_CERT_DIR"] : nil
     }
 }

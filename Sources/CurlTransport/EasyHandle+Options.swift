@@ -30,7 +30,8 @@ extension EasyHandle {
         check(dlm_restrict_protocols(pointer))
         check(dlm_set_http_version(pointer, setting.multiplexes ? DLM_HTTP_2_OVER_TLS : DLM_HTTP_1_1))
         set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
-        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.connectTimeout * 1000)))
+        // Of a longer time than it can count, libcurl takes some 24 days.
+        set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(request.connectTimeout * 1000, Double(Int32.max)))))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_TCP_KEEPIDLE, 30)
         set(CURLOPT_TCP_KEEPINTVL, 15)
@@ -47,7 +48,7 @@ extension EasyHandle {
     private func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
         guard request.url.scheme == "https" else { return }
         check(dlm_require_modern_tls(pointer))
-        check(dlm_trust_authorities(pointer, authorities.file))
+        check(dlm_trust_authorities(pointer, authorities.file, authorities.folder))
         set(CURLOPT_SSL_VERIFYPEER, request.verifiesServer ? 1 : 0)
         set(CURLOPT_SSL_VERIFYHOST, request.verifiesServer ? 2 : 0)
     }

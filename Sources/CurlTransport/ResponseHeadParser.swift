@@ -10,6 +10,8 @@ struct ResponseHeadParser {
     }
 
     private var head: ResponseHead?
+    /// A field that the next line may continue.
+    private var pending = ""
     private var size = 0
     private var isDone = false
 
@@ -21,6 +23,13 @@ struct ResponseHeadParser {
         if size > Self.sizeLimit { return .tooLarge }
         if isDone { return .incomplete }
         let text = Self.text(line)
+        if head != nil, let first = text.utf8.first, Self.isSpace(first) {
+            // A folded line counts as one space (RFC 9112 section 5.2).
+            if !pending.isEmpty { pending += " " + text.drop { $0 == " " || $0 == "\t" } }
+            return .incomplete
+        }
+        if let field = Self.field(pending) { head?.fields.append(field) }
+        pending = ""
         if text.isEmpty {
             guard let complete = head, complete.status >= 200 else {
                 head = nil
@@ -31,11 +40,13 @@ struct ResponseHeadParser {
         }
         if head == nil {
             head = Self.statusLine(text)
-        } else if let field = Self.field(text) {
-            head?.fields.append(field)
+        } else {
+            pending = text
         }
         return .incomplete
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     /// The line without its line break: UTF-8, or Latin-1 where it is no UTF-8 (RFC 9110 section 5.5).
     private static func text(_ line: UnsafeRawBufferPointer) -> String {

@@ -32,7 +32,12 @@ struct RowReader {
         return value
     }
 
-    func date(_ column: Column) throws -> Date { DownloadRow.date(try value(column)) }
+    /// Of the years 1 to 9999: others cannot be written.
+    func date(_ column: Column) throws -> Date {
+        let milliseconds: Int64 = try value(column)
+        guard (-62_135_596_800_000..<253_402_300_800_000).contains(milliseconds) else { throw Damage(column: column) }
+        return DownloadRow.date(milliseconds)
+    }
 
     func kind() throws -> DownloadState.Kind {
         guard let kind = DownloadState.Kind(rawValue: try value(.state)) else { throw Damage(column: .state) }

@@ -6,7 +6,7 @@ import GRDB
 extension SQLiteDownloadStore {
     package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
         if requests.isEmpty { return [] }
-        return try await write { [self] db in
+        return try await write(durably: true) { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             let now = Date.stored
             return try requests.map { request in

@@ -29,12 +29,14 @@ package final class SQLiteDownloadStore: DownloadStore {
         self.isAlive = isAlive
     }
 
-    package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+    package func save(
+        _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
         if records.isEmpty { return [] }
         try refuseWhenClosed()
         do {
             let rows = try records.map { try DownloadRow($0, coder: coder) }
-            return try await committer.save(rows, session: session)
+            return try await committer.save(rows, session: session, durably: durably)
         } catch {
             throw failure.error(error)
         }
@@ -51,8 +53,10 @@ package final class SQLiteDownloadStore: DownloadStore {
     }
 
     /// Runs `body` in one transaction that takes the write lock at its start.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await perform { db in try db.immediately { try body(db) } }
+    func write<Value: Sendable>(
+        durably: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await perform { db in try db.immediately(durably: durably) { try body(db) } }
     }
 
     /// Runs `body` on the database's queue.

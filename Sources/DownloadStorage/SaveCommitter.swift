@@ -9,6 +9,7 @@ final class SaveCommitter: Sendable {
     private struct Call {
         let rows: [DownloadRow]
         let session: String
+        let isDurable: Bool
         let continuation: CheckedContinuation<Set<DownloadID>, any Error>
     }
 
@@ -25,9 +26,9 @@ final class SaveCommitter: Sendable {
     init(database: DatabaseQueue) { self.database = database }
 
     /// The ids of rows that do not belong to `session` any more. Without rows: returns when all earlier calls did.
-    func save(_ rows: [DownloadRow], session: String) async throws -> Set<DownloadID> {
+    func save(_ rows: [DownloadRow], session: String, durably: Bool = false) async throws -> Set<DownloadID> {
         try await withCheckedThrowingContinuation { continuation in
-            let call = Call(rows: rows, session: session, continuation: continuation)
+            let call = Call(rows: rows, session: session, isDurable: durably, continuation: continuation)
             let delay = state.withLock { state -> Duration? in
                 state.waiting.append(call)
                 if state.isScheduled { return nil }
@@ -56,6 +57,7 @@ final class SaveCommitter: Sendable {
             return state.waiting
         }
         let outcome = Result { try Self.write(group, to: db) }
+        FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
             state.lastEnd = .now
             state.isScheduled = !state.waiting.isEmpty
@@ -70,10 +72,11 @@ final class SaveCommitter: Sendable {
     /// The lost ids of each call.
     private static func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
-        return try db.immediately {
+        return try db.immediately(durably: group.contains(where: \.isDurable)) {
             try group.map { call in
                 var lost: Set<DownloadID> = []
                 for row in call.rows where try !row.update(db, ownedBy: call.session) { lost.insert(row.record.id) }
+                FaultPoint.reached("committing")
                 return lost
             }
         }
@@ -83,7 +86,13 @@ final class SaveCommitter: Sendable {
 extension Database {
     /// One transaction that takes the write lock at its start: a deferred one that reads first fails at once among
     /// many writers.
-    func immediately<Value>(_ body: () throws -> Value) throws -> Value {
+    /// - Parameter durably: with a sync of the log, so that it and all before it survive a loss of power.
+    func immediately<Value>(durably: Bool = false, _ body: () throws -> Value) throws -> Value {
+        if durably { try execute(sql: "PRAGMA synchronous = FULL") }
+        defer {
+            // Left as it is, later commits would only take longer.
+            if durably { try? execute(sql: "PRAGMA synchronous = NORMAL") }
+        }
         var value: Value?
         try inTransaction(.immediate) {
             value = try body()

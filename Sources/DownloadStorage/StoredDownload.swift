@@ -27,7 +27,7 @@ struct StoredDownload: Sendable {
     }
 
     private static func decode(_ reader: RowReader, coder: RequestCoder) throws -> DownloadRecord {
-        guard var request = try reader.json(.request, coder.decode) else {
+        guard var request = try reader.json(.request, coder.decode), request.isPossible else {
             throw RowReader.Damage(column: .request)
         }
         request.url = try reader.url()
@@ -44,8 +44,10 @@ struct StoredDownload: Sendable {
         record.speed = try reader.optional(.speed)
         record.isFinishing = try reader.value(.isFinishing)
         record.resume = try reader.json(.resume, ResumeData.self) ?? ResumeData()
+        if let total = record.resume.total, total < 0 { throw RowReader.Damage(column: .resume) }
         record.attempts = try reader.json(.attempts, [AttemptRecord].self) ?? []
         record.completed = try reader.json(.completed, CompletedFile.self)
+        if let file = record.completed, file.bytes < 0 { throw RowReader.Damage(column: .completed) }
         return record
     }
 
@@ -90,5 +92,13 @@ extension DownloadState {
             guard let detail, detail.kind == kind else { return nil }
             self = detail
         }
+    }
+}
+
+extension DownloadRequest {
+    /// No number in it is one that cannot be asked for.
+    fileprivate var isPossible: Bool {
+        (1...64).contains(connections) && rateLimit ?? 1 > 0 && retry.limit >= 0 && (0...1e9).contains(retry.delay)
+            && retry.maximumDelay >= 0 && redirect.limit >= 0 && timeouts.connect > 0 && timeouts.stall > 0
     }
 }

@@ -42,13 +42,14 @@ enum Program {
         let console = Console()
         let command: any ContextCommand
         do {
+            try ArgumentEncoding.check()
             command = try DLM.command()
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }
         if let fault = Surroundings.fault() {
-            console.report(fault.message)
-            _exit(console.finish(fault.status))
+            console.report(fault)
+            _exit(console.finish(1))
         }
         let context = Context(console: console, signals: signals)
         Task.detached {

@@ -144,4 +144,36 @@ struct MultiplexingTests {
         }
         await nginx.stop()
     }
+
+    @Test("Authorities are taken from where the variables say that curl and OpenSSL know")
+    func authorities() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let certificates = try await Certificates(in: folder)
+        let right = TLSBehaviour(certificates.right)
+        let server = try FaultServer(tls: { _ in right }) { _ in FaultReply(Content("x")) }
+        defer { server.stop() }
+        let hashed = try TemporaryFolder(in: folder.path)
+        let link = ProcessLaunch("/usr/bin/openssl", ["x509", "-hash", "-noout", "-in", certificates.authority])
+        let hash = try await ChildProcess(link).result().stdout.prefix(8)
+        try FileManager.default.copyItem(atPath: certificates.authority, toPath: hashed("\(hash).0"))
+        let file = certificates.authority
+        let trusting = [
+            ["SSL_CERT_FILE": file], ["CURL_CA_BUNDLE": file], ["SSL_CERT_DIR": hashed.path],
+            ["CURL_CA_BUNDLE": file, "SSL_CERT_FILE": "/nowhere"], ["SSL_CERT_FILE": file, "CURL_CA_BUNDLE": ""],
+        ]
+        for environment in trusting {
+            let record = try await TransportBench(environment: environment).run(server.url())
+            #expect(record.ending == .complete, "\(environment)")
+        }
+        let served = server.log.entries.count
+        for environment in [[:], ["SSL_CERT_DIR": folder("nowhere")], ["SSL_CERT_FILE": folder("nowhere")]] {
+            let record = try await TransportBench(environment: environment).run(server.url())
+            guard case .failed(.trustFailed)? = record.ending else {
+                Issue.record("\(environment): ended as \(String(describing: record.ending))")
+                continue
+            }
+        }
+        #expect(server.log.entries.count == served)
+    }
 }

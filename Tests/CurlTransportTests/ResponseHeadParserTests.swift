@@ -51,11 +51,24 @@ struct ResponseHeadParserTests {
 
     @Test(
         "What is no field is left out",
-        arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n"])
+        arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n", "\tfolded\r\n"])
     func noField(line: String) throws {
         let head = try #require(parse(["HTTP/1.1 200 OK\r\n", line, "Age: 5\r\n", "\r\n"]).heads.first)
         #expect(head.fields.count == 1)
         #expect(head.fields[.age] == "5")
+    }
+
+    @Test(
+        "A folded line continues the field before it, with one space between",
+        arguments: [
+            (["ETag: a\r\n", " b\r\n"], "a b"), (["ETag: a\r\n", " \t b\r\n", "\tc: d\r\n"], "a b c: d"),
+            (["ETag:\r\n", " a\r\n"], "a"), (["no colon\r\n", " x\r\n", "ETag: a\r\n"], "a"),
+            (["ETag: a\r\n", " \r\n"], "a"),
+        ])
+    func folded(lines: [String], value: String) throws {
+        let head = try #require(parse(["HTTP/1.1 200 OK\r\n"] + lines + ["\r\n"]).heads.first)
+        #expect(head.fields[.eTag] == value)
+        #expect(head.fields.count == 1)
     }
 
     @Test("Bytes that are no UTF-8 are read as Latin-1")

@@ -147,6 +147,20 @@ struct HostilePeerTests {
         end()
     }
 
+    @Test("A refusal of the log that has no end is cut off")
+    func endlessRefusal() async throws {
+        let head = "HTTP/1.1 500 X\r\nDlm-Api: 1\r\n\r\n"
+        let server = try RawServer(
+            head + String(repeating: "x\n", count: 32768), unixSocket: location.socketPath, isEndless: true)
+        guard case .badExchange(_, let message)? = await failure({ _ = try await client().log(since: 0) }) else {
+            Issue.record("no refusal")
+            return
+        }
+        #expect(message.contains("too long"))
+        server.stop()
+        end()
+    }
+
     @Test("A log that breaks off again and again is given up")
     func brokenLog() async throws {
         let status =

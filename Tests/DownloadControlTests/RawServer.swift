@@ -5,15 +5,22 @@ import Synchronization
 /// Listens where a session should, and says to everybody the same.
 final class RawServer: Sendable {
     private let listener: Int32
-    private let isStopped = Mutex(false)
+    private let said: Mutex<[UInt8]>
+
+    /// What the next client is told.
+    var reply: [UInt8] {
+        get { said.withLock(\.self) }
+        set { said.withLock { $0 = newValue } }
+    }
 
     init(_ reply: String, unixSocket path: String, isEndless: Bool = false) throws {
+        said = Mutex(Array(reply.utf8))
         listener = try LoopbackSocket.listen(unixSocket: path, backlog: 16)
         Thread.detachNewThread { [self] in
             while true {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { return }
-                Self.serve(descriptor, Array(reply.utf8), isEndless: isEndless)
+                Self.serve(descriptor, self.reply, isEndless: isEndless)
                 close(descriptor)
             }
         }

@@ -18,6 +18,21 @@ private final class CommitCounter: TransactionObserver, Sendable {
     func databaseDidRollback(_ db: Database) {}
 }
 
+/// How each transaction was synced (PRAGMA synchronous).
+private final class SyncModes: TransactionObserver, Sendable {
+    private let modes = Mutex<[Int?]>([])
+
+    var seen: [Int?] { modes.withLock(\.self) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {
+        let mode = try? Int.fetchOne(db, sql: "PRAGMA synchronous")
+        modes.withLock { $0.append(mode ?? nil) }
+    }
+    func databaseDidRollback(_ db: Database) {}
+}
+
 @Suite("Group commit")
 struct GroupCommitTests {
     let folder: TemporaryFolder
@@ -42,6 +57,17 @@ struct GroupCommitTests {
         let most = Int((ContinuousClock.now - start) / .milliseconds(5)) + 1
         #expect(counter.count >= 1 && counter.count <= most)
         #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
+    }
+
+    @Test("syncs the log for what is to survive a loss of power, and only for that")
+    func durable() async throws {
+        let store = try folder.open()
+        let modes = SyncModes()
+        store.database.add(transactionObserver: modes)
+        let record = try await store.add([Sample.request("a")], session: "s")[0].record
+        for durably in [false, true, false] { _ = try await store.save([record], session: "s", durably: durably) }
+        // 2 is FULL, 1 NORMAL.
+        #expect(modes.seen == [2, 1, 2, 1])
     }
 
     @Test("writes a lone save at once, and each caller's lost ids are its own")

@@ -51,7 +51,7 @@ struct BodyWriter {
         if let bytesPerSecond {
             let due = begin + .seconds(Double(sent) / Double(bytesPerSecond))
             let rest = ContinuousClock.now.duration(to: due)
-            if rest > .zero { connection.pause(rest) }
+            if rest > .zero { connection.wire.pause(rest) }
         }
         return true
     }

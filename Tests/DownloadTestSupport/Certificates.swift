@@ -1,42 +1,110 @@
 import Foundation
 
-/// A certificate authority made for one run of the tests, and a certificate of it for the loopback interface.
+/// A certificate authority made for one run of the tests, and certificates of it, right and wrong, for the loopback
+/// interface.
 package struct Certificates: Sendable {
     package let authority: String
     package let certificate: String
     package let key: String
+    private let folder: TemporaryFolder
+
+    /// What a server shows.
+    package struct Identity: Sendable, Equatable {
+        package let certificate: String
+        package let key: String
+    }
+
+    /// What is wrong with a certificate.
+    package enum Flaw: String, Sendable, CaseIterable {
+        case expired, notYetValid, wrongHost, unknownAuthority, selfSigned
+    }
 
     /// Made by the `openssl` command in the folder.
     package init(in folder: TemporaryFolder) async throws {
+        self.folder = folder
         (authority, certificate, key) = (folder("ca.pem"), folder("server.pem"), folder("server.key"))
-        try folder.write(
-            """
-            [req]
-            distinguished_name = name
-            [name]
-            [authority]
-            basicConstraints = critical, CA:TRUE
-            keyUsage = critical, keyCertSign
-            subjectKeyIdentifier = hash
-            [server]
-            basicConstraints = critical, CA:FALSE
-            subjectAltName = DNS:localhost, IP:127.0.0.1
-            extendedKeyUsage = serverAuth
-            """, to: "openssl.cnf")
-        let common = [
-            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "7",
-            "-config", folder("openssl.cnf"),
+        try folder.write(Self.configuration(folder), to: "openssl.cnf")
+        try folder.write("", to: "issued")
+        try await makeAuthority("ca")
+        try await sign("server", section: "server", by: "ca")
+    }
+
+    /// The certificate without a flaw.
+    package var right: Identity { Identity(certificate: certificate, key: key) }
+
+    /// Makes a certificate that must not be trusted.
+    package func wrong(_ flaw: Flaw) async throws -> Identity {
+        let name = flaw.rawValue
+        switch flaw {
+        case .expired: try await sign(name, from: "20200101000000Z", to: "20200201000000Z")
+        case .notYetValid: try await sign(name, from: "20900101000000Z", to: "20910101000000Z")
+        case .wrongHost: try await sign(name, section: "elsewhere", by: "ca")
+        case .unknownAuthority:
+            try await makeAuthority("stranger")
+            try await sign(name, section: "server", by: "stranger")
+        case .selfSigned: try await sign(name, section: "server", by: nil)
+        }
+        return Identity(certificate: folder("\(name).pem"), key: folder("\(name).key"))
+    }
+
+    private static func configuration(_ folder: TemporaryFolder) -> String {
+        """
+        [req]
+        distinguished_name = name
+        [name]
+        [authority]
+        basicConstraints = critical, CA:TRUE
+        keyUsage = critical, keyCertSign
+        subjectKeyIdentifier = hash
+        [server]
+        basicConstraints = critical, CA:FALSE
+        subjectAltName = DNS:localhost, IP:127.0.0.1
+        extendedKeyUsage = serverAuth
+        [elsewhere]
+        basicConstraints = critical, CA:FALSE
+        subjectAltName = DNS:elsewhere.example
+        extendedKeyUsage = serverAuth
+        [dated]
+        database = \(folder("issued"))
+        new_certs_dir = \(folder.path)
+        default_md = sha256
+        policy = anything
+        x509_extensions = server
+        rand_serial = yes
+        unique_subject = no
+        [anything]
+        commonName = supplied
+        """
+    }
+
+    private func request(_ name: String, subject: String = "localhost") -> [String] {
+        [
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-config", folder("openssl.cnf"),
+            "-subj", "/CN=\(subject)", "-keyout", folder("\(name).key"),
         ]
+    }
+
+    private func makeAuthority(_ name: String) async throws {
         try await Self.openssl(
-            common + [
-                "-subj", "/CN=dlm test authority", "-extensions", "authority", "-keyout", folder("ca.key"),
-                "-out", authority,
+            request(name, subject: "dlm test authority") + [
+                "-x509", "-days", "7", "-extensions", "authority", "-out", folder("\(name).pem"),
             ])
+    }
+
+    private func sign(_ name: String, section: String, by authority: String?) async throws {
+        let issuer = authority.map { ["-CA", folder("\($0).pem"), "-CAkey", folder("\($0).key")] } ?? []
         try await Self.openssl(
-            common + [
-                "-subj", "/CN=localhost", "-extensions", "server", "-CA", authority, "-CAkey", folder("ca.key"),
-                "-keyout", key, "-out", certificate,
-            ])
+            request(name) + ["-x509", "-days", "7", "-extensions", section, "-out", folder("\(name).pem")] + issuer)
+    }
+
+    /// Valid at another time than now.
+    private func sign(_ name: String, from start: String, to end: String) async throws {
+        try await Self.openssl(request(name) + ["-out", folder("\(name).csr")])
+        try await Self.openssl([
+            "ca", "-batch", "-notext", "-config", folder("openssl.cnf"), "-name", "dated", "-cert", authority,
+            "-keyfile", folder("ca.key"), "-startdate", start, "-enddate", end, "-in", folder("\(name).csr"), "-out",
+            folder("\(name).pem"),
+        ])
     }
 
     private static func openssl(_ arguments: [String]) async throws {

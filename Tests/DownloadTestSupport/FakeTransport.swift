@@ -113,7 +113,7 @@ struct Playback: Sendable {
         head = Self.head(resolved, reply.framing, size: size, request: request)
         switch reply.cut {
         case .stall: ending = nil
-        case .close, .reset: ending = lost
+        case .close, .reset, .corruptRecord, .halfRecord: ending = lost
         case .silence, nil: if case .wrongLength(let more) = reply.framing, more > 0 { ending = lost }
         }
         let kept = Self.clip(body, to: min(size, reply.cut?.limit ?? size))

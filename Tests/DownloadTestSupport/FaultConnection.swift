@@ -3,13 +3,14 @@ import Synchronization
 
 /// One connection of a ``FaultServer``, from its first request to its end, on its own thread.
 struct FaultConnection {
-    let descriptor: Int32
+    let wire: Wire
     let number: Int
     let core: FaultServer.Core
 
     func serve() {
-        var noDelay: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
+        if let behaviour = core.tls.withLock({ $0 })?(number), !wire.secure(behaviour) { return }
+        defer { wire.end() }
+        if wire.speaksHTTP2 { return HTTP2Connection(wire: wire, number: number, core: core).serve() }
         var pending: [UInt8] = []
         while let request = readRequest(&pending) {
             let reply = core.handler.withLock { $0 }(request)
@@ -44,27 +45,14 @@ struct FaultConnection {
                 _ = send(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
                 return nil
             }
-            guard searched < 1 << 17, receive(into: &pending) else { return nil }
+            guard searched < 1 << 17, wire.receive(into: &pending) else { return nil }
         }
     }
 
     private func drop(_ count: Int, _ pending: inout [UInt8]) -> Bool {
-        while pending.count < count { guard receive(into: &pending) else { return false } }
+        while pending.count < count { guard wire.receive(into: &pending) else { return false } }
         pending.removeFirst(count)
         return true
-    }
-
-    private func receive(into pending: inout [UInt8]) -> Bool {
-        var piece = [UInt8](repeating: 0, count: 16384)
-        while true {
-            let count = recv(descriptor, &piece, piece.count, 0)
-            if count > 0 {
-                pending.append(contentsOf: piece[..<count])
-                return true
-            }
-            if count < 0, errno == EINTR { continue }
-            return false
-        }
     }
 
     /// False when the connection must end.
@@ -77,29 +65,38 @@ struct FaultConnection {
                 log.entries[request.number - 1].start = range.lowerBound
             }
         }
-        guard send(head(resolved, reply.framing)) else { return false }
+        guard send(head(resolved, reply)) else { return false }
         if request.method == "HEAD" { return true }
         var writer = BodyWriter(
             connection: self, entry: request.number - 1, chunked: reply.framing == .chunked,
             limit: reply.cut?.limit ?? .max, bytesPerSecond: reply.bytesPerSecond)
         guard writer.write(resolved) else { return false }
+        wire.notifiesClose = reply.notifiesClose
         switch reply.cut {
         case nil: return reply.framing == .contentLength || reply.framing == .chunked
         case .close, .silence: return false
         case .reset:
-            reset()
+            wire.reset()
             return false
         case .stall:
-            waitForEnd()
+            wire.waitForEnd()
+            return false
+        case .corruptRecord:
+            _ = wire.send([UInt8](repeating: 0, count: 1000), damage: .corrupt)
+            wire.waitForEnd()
+            return false
+        case .halfRecord:
+            _ = wire.send([UInt8](repeating: 0, count: 1000), damage: .half)
+            wire.notifiesClose = false
             return false
         }
     }
 
-    private func head(_ reply: ResolvedReply, _ framing: FaultReply.Framing) -> [UInt8] {
-        var lines = ["HTTP/1.1 \(reply.status) \(Self.phrases[reply.status] ?? "Status")"]
+    private func head(_ reply: ResolvedReply, _ script: FaultReply) -> [UInt8] {
+        var lines = ["HTTP/1.1 \(reply.status) \(script.phrase ?? Self.phrases[reply.status] ?? "Status")"]
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
-        switch framing {
+        switch script.framing {
         case _ where reply.status == 304: break
         case .contentLength: fields.append(("Content-Length", "\(reply.size)"))
         case .wrongLength(let more): fields.append(("Content-Length", "\(reply.size + more)"))
@@ -107,7 +104,8 @@ struct FaultConnection {
         case .closeDelimited: fields.append(("Connection", "close"))
         }
         lines += fields.map { "\($0.name): \($0.value)" }
-        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        let bytes = lines.map { Array($0.utf8) } + script.lines
+        return bytes.flatMap { $0 + Array("\r\n".utf8) } + Array("\r\n".utf8)
     }
 
     private static let phrases = [
@@ -117,37 +115,5 @@ struct FaultConnection {
         500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
     ]
 
-    func send(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { send($0) } }
-
-    func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var rest = bytes
-        while let base = rest.baseAddress, !rest.isEmpty {
-            let count = Glibc.send(descriptor, base, rest.count, Int32(MSG_NOSIGNAL))
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-        }
-        return true
-    }
-
-    /// Reads and forgets until the peer ends the connection or the server is stopped.
-    private func waitForEnd() {
-        var scratch: [UInt8] = []
-        while receive(into: &scratch) { scratch.removeAll() }
-    }
-
-    /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
-    private func reset() {
-        var unsent: Int32 = 1
-        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { pause(.milliseconds(1)) }
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
-    }
-
-    /// Lets time pass for a throttled reply; ends early with the connection.
-    func pause(_ duration: Duration) {
-        var watched = pollfd(fd: descriptor, events: 0, revents: 0)
-        let (seconds, attoseconds) = duration.components
-        poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
-    }
+    func send(_ bytes: [UInt8]) -> Bool { wire.send(bytes) }
 }

@@ -3,6 +3,10 @@ package struct FaultReply: Sendable {
     package var status = 200
     /// Fields besides those that follow from the rest.
     package var fields: [(name: String, value: String)] = []
+    /// More lines of the head, in bytes as they go over the wire.
+    package var lines: [[UInt8]] = []
+    /// Of the status line; nil for the usual one.
+    package var phrase: String?
     package var content: Content
     /// The field value, with its quotes and `W/`.
     package var etag: String?
@@ -12,6 +16,10 @@ package struct FaultReply: Sendable {
     package var honoursConditions = true
     package var framing = Framing.contentLength
     package var cut: Cut?
+    /// Ends a connection over TLS with close_notify, as it should (RFC 8446 section 6.1).
+    package var notifiesClose = true
+    /// Besides the cut, for a reply over HTTP/2.
+    package var http2: HTTP2Fault?
     /// For this reply alone.
     package var bytesPerSecond: Int?
 
@@ -76,10 +84,16 @@ package struct FaultReply: Sendable {
         case stall(after: Int64)
         /// The connection ends with no reply at all.
         case silence
+        /// A TLS record whose MAC is wrong.
+        case corruptRecord(after: Int64)
+        /// The end of the connection in the middle of a TLS record.
+        case halfRecord(after: Int64)
 
         package var limit: Int64 {
             switch self {
-            case .close(let count), .reset(let count), .stall(let count): count
+            case .close(let count), .reset(let count), .stall(let count), .corruptRecord(let count),
+                .halfRecord(let count):
+                count
             case .silence: 0
             }
         }

@@ -5,6 +5,7 @@ package struct FaultRequest: Sendable, Equatable {
     package var target = "/"
     /// In the order they came, names as sent.
     package var fields: [(name: String, value: String)] = []
+    package var isHTTP2 = false
     /// Connections of the server count from 1.
     package var connection = 1
     /// Requests of the server, all connections together, count from 1.

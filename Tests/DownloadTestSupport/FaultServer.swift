@@ -2,23 +2,31 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// An HTTP/1.1 server on the loopback interface that answers, and fails, as a script says. One thread a connection.
-/// End it with ``stop()``.
+/// An HTTP server on the loopback interface that answers, and fails, as a script says: HTTP/1.1, over TLS where asked
+/// for, and HTTP/2 where TLS offers it. One thread a connection. End it with ``stop()``.
 package final class FaultServer: Sendable {
     package typealias Handler = @Sendable (FaultRequest) -> FaultReply
+    /// What TLS does to a connection, by its number.
+    package typealias Security = @Sendable (Int) -> TLSBehaviour
 
     package let port: Int
+    private let scheme: String
     private let core: Core
 
     /// What the threads share.
     final class Core: Sendable {
         let log = Observed(ServerLog())
         let handler: Mutex<Handler>
+        /// Nil for a server without TLS.
+        let tls: Mutex<Security?>
         /// Descriptors that ``FaultServer/stop()`` must wake; nil once stopped.
         let open = Mutex<Set<Int32>?>([])
         let threads = DispatchGroup()
 
-        init(_ handler: @escaping Handler) { self.handler = Mutex(handler) }
+        init(_ tls: Security?, _ handler: @escaping Handler) {
+            self.tls = Mutex(tls)
+            self.handler = Mutex(handler)
+        }
 
         /// True if the server still runs and now knows the descriptor.
         func register(_ descriptor: Int32) -> Bool { open.withLock { $0?.insert(descriptor) } != nil }
@@ -33,8 +41,9 @@ package final class FaultServer: Sendable {
         }
     }
 
-    package init(_ handler: @escaping Handler) throws {
-        core = Core(handler)
+    package init(tls: Security? = nil, _ handler: @escaping Handler) throws {
+        core = Core(tls, handler)
+        scheme = tls == nil ? "http" : "https"
         let listener = try LoopbackSocket.listen(backlog: 1024)
         port = listener.port
         _ = core.register(listener.descriptor)
@@ -60,7 +69,10 @@ package final class FaultServer: Sendable {
     /// From now on this script answers.
     package func handle(_ handler: @escaping Handler) { core.handler.withLock { $0 = handler } }
 
-    package func url(_ path: String = "/file.bin") -> String { "http://127.0.0.1:\(port)\(path)" }
+    /// From now on connections are secured so.
+    package func secure(_ tls: @escaping Security) { core.tls.withLock { $0 = tls } }
+
+    package func url(_ path: String = "/file.bin") -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
 
     package var log: ServerLog { core.log.value }
 
@@ -100,7 +112,7 @@ package final class FaultServer: Sendable {
             }
             core.threads.enter()
             Thread.detachNewThread {
-                FaultConnection(descriptor: descriptor, number: number, core: core).serve()
+                FaultConnection(wire: Wire(descriptor), number: number, core: core).serve()
                 core.closeConnection(descriptor)
                 core.threads.leave()
             }

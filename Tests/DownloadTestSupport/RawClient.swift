@@ -59,8 +59,11 @@ package final class RawClient: Sendable {
 
     /// False when the server has closed.
     @discardableResult
-    package func send(_ text: String) -> Bool {
-        var rest = Array(text.utf8)[...]
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             if count <= 0 { return false }
@@ -70,6 +73,9 @@ package final class RawClient: Sendable {
     }
 
     deinit { Glibc.close(descriptor) }
+
+    /// Nothing follows; the answer may.
+    package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     package func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 

@@ -32,47 +32,6 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "The server's name is taken",
-            arguments: [
-                ("attachment; filename=\"report.pdf\"", "report.pdf"),
-                ("attachment; filename=plain.txt", "plain.txt"),
-                ("attachment; filename=\"x.txt\"; filename*=UTF-8''na%C3%AFve%20plan.txt", "naïve plan.txt"),
-                ("inline", "file.bin"),
-                ("attachment; filename=\"\"", "file.bin"),
-                ("attachment; filename=\"..\"", "file.bin"),
-            ])
-        func contentDisposition(field: String, name: String) async throws {
-            let reply = FaultReply(content).with { $0.fields.append(("Content-Disposition", field)) }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run("get", server.url())
-                try expectDownloaded(content, as: name, by: result, in: sandbox)
-            }
-        }
-
-        @Test(
-            "No name from a server leaves the folder, hides the file or holds control characters",
-            arguments: [
-                "../../escape.txt", "/etc/passwd", "..\\\\up.txt", ".bashrc", "a/b/c", "tab\there",
-                "rtl\u{202E}gpj.exe", "....//....//x", String(repeating: "long", count: 100) + ".txt",
-            ])
-        func hostileNames(name: String) async throws {
-            let encoded = name.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-            let reply = FaultReply(content).with {
-                $0.fields.append(("Content-Disposition", "attachment; filename*=UTF-8''\(encoded)"))
-            }
-            try await withDlm(serving: reply) { sandbox, server in
-                let before = sandbox.root.names()
-                let result = try await sandbox.run("get", server.url())
-                let made = try #require(sandbox.names.first)
-                #expect(sandbox.names.count == 1)
-                try expectDownloaded(content, as: made, by: result, in: sandbox)
-                #expect(!made.hasPrefix(".") && made.utf8.count <= 255)
-                #expect(made.unicodeScalars.allSatisfy { $0.value >= 32 && $0 != "\u{202E}" && $0 != "/" })
-                #expect(sandbox.root.names() == before)
-            }
-        }
-
         @Test("After redirects the last URL gives the name")
         func redirected() async throws {
             try await withDlm({ [content] request in

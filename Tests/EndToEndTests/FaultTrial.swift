@@ -46,10 +46,11 @@ struct FaultTrial: Sendable, CustomStringConvertible {
 
     /// The verdict: the right file and status 0, or one clear line, a status of `errors` and no file under the final
     /// name; either way nothing outside the folder and no raw control character. The cell is noted in the report.
+    /// `others` are files of the same command that come without a fault.
     /// - Parameter right: what the server defines; several while its file changes; empty where only an error is right.
     func judge(
         _ result: ChildProcess.Result, in sandbox: DlmSandbox, right: [Content], errors: Set<Int32>,
-        as name: String = "file.bin", sourceLocation: SourceLocation = #_sourceLocation
+        as name: String = "file.bin", beside others: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         var faults: [String] = []
         if result.ending == .exited(0) {
@@ -58,7 +59,10 @@ struct FaultTrial: Sendable, CustomStringConvertible {
             } else if !right.map(\.sha256).contains(try sha256(of: sandbox.file(name))) {
                 faults.append("status 0 with a wrong file")
             }
-            if result.stdout != sandbox.file(name) + "\n" { faults.append("printed \(result.stdout.debugDescription)") }
+            let printed = ([name] + others).map { sandbox.file($0) } + [""]
+            if result.stdout.components(separatedBy: "\n").sorted() != printed.sorted() {
+                faults.append("printed \(result.stdout.debugDescription)")
+            }
         } else if case .exited(let status) = result.ending, errors.contains(status) {
             if sandbox.exists(name) { faults.append("status \(status) with the final name taken") }
             if !(result.errorLines.last?.hasPrefix("dlm: ") ?? false) { faults.append("no clear line") }

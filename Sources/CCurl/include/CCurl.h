@@ -25,6 +25,10 @@ static inline CURLcode dlm_set_data_callback(CURL *easy, CURLoption option, curl
     return curl_easy_setopt(easy, option, callback);
 }
 
+static inline CURLcode dlm_set_progress_callback(CURL *easy, curl_xferinfo_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+}
+
 static inline CURLcode dlm_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
@@ -89,9 +93,11 @@ CURLcode dlm_require_modern_tls(CURL *easy);
 CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password);
 /// Sends a copy of `bytes` as the body of the request, which becomes a POST.
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
-/// Trusts the authorities in the file `ca` (NULL: the library's own), without the hashed folder where that defeats
-/// libcurl's cache of parsed certificates.
-CURLcode dlm_trust_authorities(CURL *easy, const char *ca);
+/// Trusts the authorities in the file (NULL: the library's own) and in the hashed folder; NULL: in none, where the
+/// library's own defeats its cache of parsed certificates.
+CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder);
+/// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.
+const void *dlm_openssl_session(CURL *easy);
 /// Does not wait for name resolution when a transfer is removed.
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
 /// `location` made absolute against `base`, to be freed with curl_free; NULL when it is no URL.

@@ -31,6 +31,13 @@ void dlm_eventfd_drain(int fd);
 int dlm_preallocate(int fd, int64_t length);
 /// True when `fd` lies in memory (tmpfs, ramfs), where preallocation costs and gains nothing.
 int dlm_is_memory_file_system(int fd);
+/// True when `fd` lies on a local file system whose holes are what nobody wrote, and whose times of change are those of
+/// the writes: neither holds for network file systems, nor for those that do not store zeros.
+int dlm_keeps_exact_books(int fd);
+/// Where the next hole begins at or after `offset`; the end of the file counts as one. -1 with errno set.
+int64_t dlm_next_hole(int fd, int64_t offset);
+/// Where the next data begins at or after `offset`. -1 with errno set (ENXIO: nowhere).
+int64_t dlm_next_data(int fd, int64_t offset);
 /// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where the file system lacks it.
 int dlm_rename_no_replace(int folder, const char *from, const char *to);
 /// Starts write-back of a range without waiting; no promise of durability.
@@ -76,6 +83,9 @@ void dlm_digest_free(struct dlm_digest *digest);
 
 /// All threads allocate from one arena (mallopt(3)): by default each reserves up to 128 MiB of addresses for its own.
 void dlm_use_one_arena(void);
+/// True once the peer has ended the OpenSSL session `ssl` with close_notify.
+int dlm_tls_was_closed(const void *ssl);
+
 /// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
 /// Start-up touches many that are never needed again, the tables of types above all.
 void dlm_forget_code(void);

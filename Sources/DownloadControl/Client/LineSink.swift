@@ -62,10 +62,13 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// All of an answer that is no stream.
+    /// All of an answer that is no stream, and no longer than a line may be.
     func rest() async throws -> Data {
         var all = Data()
-        while let line = try await next() { all.append(line) }
+        while let line = try await next() {
+            all.append(line)
+            if all.count > Self.capacity { throw Failure.lineTooLong }
+        }
         return all + state.withLock(\.bytes)
     }
 

@@ -8,6 +8,8 @@ extension DownloadError {
         case .serverRefused(let status, _): Self.transientStatuses.contains(status)
         case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
         case .verificationFailed(.changed): true
+        // What was cut off is known to be missing, and is fetched again.
+        case .fileFailed(.truncated, _): true
         // Other downloads hold the descriptors, and will give them back.
         case .fileFailed(.system(_, let code), _): code == EMFILE || code == ENFILE
         case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
@@ -142,15 +144,18 @@ extension FileFailure: CustomStringConvertible {
         switch self {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
         case .notReplaceable: "exists already and is no regular file, so it is not replaced; move it away"
-        case .partialExists: "exists already and belongs to no download; move it away first"
+        case .partialExists: "exists already and is not of this download; finish that one, or move it away"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
+        case .altered:
+            "was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
+                + "else move it away"
+        case .truncated: "was cut short by another program"
         case .partialMissing:
             "is missing, and so is its folder or the file system it was on; mount it, or make the folder again"
         case .deleted: "was deleted while it was being downloaded to"
         case .folderMissing: "no such folder"
         case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
-        case .workingFolderUnknown: "the current folder was deleted, or its name is not UTF-8; give another with -d"
         case .permissionDenied: "permission denied"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"

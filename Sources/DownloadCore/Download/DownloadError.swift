@@ -35,6 +35,10 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case locked
     /// The partial file is not the one that was written.
     case replaced
+    /// The partial file was written to by another program since its download stopped.
+    case altered
+    /// Another program cut the partial file short.
+    case truncated
     /// The partial file is not there, and neither is the file system it was on.
     case partialMissing
     /// The partial file was deleted while it was written to.
@@ -42,8 +46,6 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case folderMissing
     /// The path of the folder leads somewhere else now, or nowhere.
     case folderMoved
-    /// The current folder was deleted, or its name is no text.
-    case workingFolderUnknown
     case permissionDenied
     case noSpace(needed: Int64?)
     case nameUnusable

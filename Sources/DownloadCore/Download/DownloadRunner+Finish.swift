@@ -18,6 +18,11 @@ extension DownloadRunner {
             return try await partialIsGone()
         }
         guard let file else { return false }
+        // Before the first write: whatever ends the process, it is no longer as the last attempt left it.
+        if record.resume.modified != nil {
+            record.resume.modified = nil
+            try await save()
+        }
         try requireFinalNameFree()
         guard let total = record.resume.total, file.written.contains(0..<total) else { return false }
         if let checksum = record.request.checksum, checksum == record.resume.mismatched {
@@ -42,6 +47,7 @@ extension DownloadRunner {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
+        try requireUnaltered(file)
         // The disk may have less than the record says, after a loss of power or somebody's truncation.
         let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())
         file.trust(written: trusted, durable: record.resume.durable.clipped(to: trusted.end))
@@ -49,6 +55,15 @@ extension DownloadRunner {
         control.show(received: trusted.count)
         control.show(record)
         self.file = file
+    }
+
+    /// Bytes that another program wrote would end up in the finished file, unless there is a checksum to tell. After a
+    /// loss of power the file system may know an older time.
+    private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
+        guard let modified = record.resume.modified, record.resume.bootID == FileStatus.bootID,
+            record.request.checksum == nil, !record.resume.written.isEmpty
+        else { return }
+        if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
@@ -126,6 +141,7 @@ extension DownloadRunner {
     private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
         let path = FileNaming.path(record.request.destination.folder, name)
         guard let existing = FileStatus.of(path) else { return name }
+        try requireNoPartial(name, path)
         switch record.request.destination.ifExists {
         case .overwrite, .newer:
             guard existing.isRegular else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
@@ -148,13 +164,22 @@ extension DownloadRunner {
         }
     }
 
+    /// What one download has fetched so far is not replaced by the finished file of another that a server calls
+    /// `NAME.part`, nor by one of a user while it is written to.
+    private func requireNoPartial(_ name: String, _ path: String) throws(DownloadError) {
+        let destination = record.request.destination
+        guard [.overwrite, .newer].contains(destination.ifExists), FileNaming.isPartial(name) else { return }
+        if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
+    }
+
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
         let wanted =
             destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields[.contentDisposition], url: url)
+            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)
@@ -180,9 +205,12 @@ extension DownloadRunner {
         if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return nil }
         record.fileName = name
         do {
-            try await save()
+            // A large file is worth a sync: lost with the power, its name would leave the partial file to nobody.
+            try await save(durably: record.resume.total.map { $0 > Self.quicklyFinished } ?? true)
+            FaultPoint.reached("beforeCreate")
             return try await context.disk.onWriter { () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .create)
+                defer { FaultPoint.reached("afterCreate") }
+                return try PartialFile.open(folder: folder, name: name, mode: .create)
             }
         } catch {
             record.fileName = nil
@@ -191,15 +219,15 @@ extension DownloadRunner {
         }
     }
 
-    func save() async throws(DownloadError) {
+    func save(durably: Bool = false) async throws(DownloadError) {
         record.updated = Date()
-        try await save(record)
+        try await save(record, durably: durably)
     }
 
-    func save(_ record: DownloadRecord) async throws(DownloadError) {
+    func save(_ record: DownloadRecord, durably: Bool) async throws(DownloadError) {
         let lost: Set<DownloadID>
         do {
-            lost = try await context.store.save([record], session: context.session)
+            lost = try await context.store.save([record], session: context.session, durably: durably)
         } catch {
             throw error as? DownloadError ?? .unexpected("\(error)")
         }
@@ -215,10 +243,17 @@ extension DownloadRunner {
         guard let file else { throw DownloadError.unexpected("nothing to finish") }
         control.showFinishing()
         await finishCheckpoint()
-        try await context.disk.onWriter { () throws(DownloadError) in try file.cut(to: total) }
+        let lost = try await context.disk.onWriter { () throws(DownloadError) in
+            let lost = try file.cutOff(before: total)
+            file.forget(lost)
+            if lost.isEmpty { try file.cut(to: total) }
+            return lost
+        }
+        if !lost.isEmpty { throw DownloadError.fileFailed(.truncated, path: file.path) }
         readFile()
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
+        FaultPoint.reached("beforeChecksum")
         try await verifyChecksum(file, total)
         noteAttempt("completed")
         // Judged again: what came to the name meanwhile may be newer.

@@ -7,6 +7,8 @@ extension DownloadRunner {
     struct Opening {
         let scout: SegmentWriter
         let url: SourceURL
+        /// False once a redirect has left the origin that they are for, even if another led back.
+        let sendsCredentials: Bool
         /// How the scout ended, if it did already.
         let result: TransferResult?
 
@@ -72,7 +74,7 @@ extension DownloadRunner {
                     try await leaveSharedConnection()
                     continue
                 }
-                return Opening(scout: scout, url: url, result: result)
+                return Opening(scout: scout, url: url, sendsCredentials: sendsCredentials, result: result)
             }
         }
     }
@@ -118,7 +120,7 @@ extension DownloadRunner {
     }
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
-        retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        retryAfter = ServerPause(head, url)
     }
 
     // MARK: The request
@@ -153,12 +155,17 @@ extension DownloadRunner {
 
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType)
+            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType,
+            contentEncoding: record.resume.contentEncoding)
     }
 
-    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version.
+    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version or the
+    /// size is not known.
     func overlap(before start: Int64) async throws(DownloadError) -> [UInt8] {
-        guard start > 0, record.resume.validators.ifRange == nil, let file else { return [] }
+        // Without a total, a range that begins at the end would be answered with 416, which proves little.
+        guard start > 0, record.resume.validators.ifRange == nil || record.resume.total == nil, let file else {
+            return []
+        }
         // After the writes that are on their way.
         return try await context.disk.onWriter { () throws(DownloadError) in
             guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }

@@ -41,7 +41,9 @@ extension DownloadRunner {
         let file = try require(self.file)
         opening.scout.attach(file)
         opener = nil
-        var work = SegmentWork(url: opening.url, planner: plan(around: opening.scout), allowed: connections(head))
+        var work = SegmentWork(
+            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout),
+            allowed: connections(head))
         record.attempts[record.attempts.count - 1].connections = work.allowed
         if let result = opening.result { try await settle(opening.scout, result, &work) }
         while true {
@@ -57,6 +59,7 @@ extension DownloadRunner {
     /// What a set of transfers works through.
     struct SegmentWork {
         let url: SourceURL
+        let sendsCredentials: Bool
         var planner: SegmentPlanner
         /// Connections at once: what was asked for, less what the server refused.
         var allowed: Int
@@ -85,6 +88,7 @@ extension DownloadRunner {
             record.resume.total = total
             record.resume.validators = Validators(head: head)
             record.resume.contentType = ResponseJudge.mediaType(head)
+            record.resume.contentEncoding = ResponseJudge.contentEncoding(head)
         } else {
             // The validators stay those of the bytes that are here: newer ones prove nothing about them.
             record.resume.total = total ?? record.resume.total
@@ -96,6 +100,7 @@ extension DownloadRunner {
         let file = try require(file)
         if let total = record.resume.total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
         }
         startDigest(file)
         control.show(record)
@@ -108,8 +113,9 @@ extension DownloadRunner {
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
-    /// Everything there was belongs to another version, unless it was to be continued from another address. The record forgets it before the file does: otherwise a crash in
-    /// between would leave bytes of the new version under the ranges and validators of the old one.
+    /// Everything there was belongs to another version, unless it was to be continued from another address. The record
+    /// forgets it, durably, before the file does: otherwise a crash or a loss of power in between would leave bytes of
+    /// the new version under the ranges and validators of the old one.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
             throw .verificationFailed(.otherFile(why))
@@ -119,11 +125,13 @@ extension DownloadRunner {
         forgetful.resume = ResumeData()
         forgetful.resume.file = record.resume.file
         forgetful.isFinishing = false
-        try await save(forgetful)
+        try await save(forgetful, durably: true)
         record = forgetful
+        FaultPoint.reached("beforeTruncate")
         if let file {
             file.notifyWrites(nil)
             try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
+            FaultPoint.reached("afterTruncate")
         }
         digest?.abandon()
         digest = nil
@@ -169,10 +177,9 @@ extension DownloadRunner {
         let segment = SegmentWriter(
             connection: connection, judge: judge, file: file, overlap: overlap, disk: context.disk, control: control)
         segments.append(segment)
-        let sendsCredentials = work.url.origin == record.request.url.origin
         segment.begin(
             context.transport,
-            request(for: segment, url: work.url, sendsCredentials: sendsCredentials, conditionalOn: nil))
+            request(for: segment, url: work.url, sendsCredentials: work.sendsCredentials, conditionalOn: nil))
         return true
     }
 
@@ -236,7 +243,7 @@ extension DownloadRunner {
         case .redirect?: work.lastError = .protocolViolated(.redirectRefused("of a later range"))
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
-        retryAfter = segment.head?.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+        retryAfter = segment.head.flatMap { ServerPause($0, work.url) }
         if work.url != record.request.url, let error = work.lastError, case .serverRefused(let status, _) = error,
             [403, 404, 410].contains(status)
         {

@@ -6,7 +6,7 @@ package final class DownloadRunner {
         case completed
         /// Asked to stop: the resume data is on disk.
         case stopped
-        case failed(DownloadError, retryAfter: Double?)
+        case failed(DownloadError, retryAfter: ServerPause?)
     }
 
     package internal(set) var record: DownloadRecord
@@ -26,9 +26,11 @@ package final class DownloadRunner {
     /// The store knows that it runs, if it runs for more than a moment.
     private var isStartSaved = false
     private var lastSync = ContinuousClock.now
+    /// What the store was last told to be durable in the file.
+    private var savedDurable: ByteRanges
     private let receivedBefore: Int64
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
-    var retryAfter: Double?
+    var retryAfter: ServerPause?
 
     /// The session asked for the end of the attempt.
     struct Stopped: Error {}
@@ -42,6 +44,7 @@ package final class DownloadRunner {
         self.prefersMultiplexing = prefersMultiplexing
         messages = control.messages.makeAsyncIterator()
         receivedBefore = record.received
+        savedDurable = record.resume.durable
         speedMark = (.now, record.received)
     }
 
@@ -162,9 +165,15 @@ package final class DownloadRunner {
         measureSpeed()
         record.updated = Date()
         control.show(record)
+        // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
+        let isDurable = record.resume.durable != savedDurable
+        savedDurable = record.resume.durable
         checkpoint = Task { [record, context, control] in
+            FaultPoint.reached("beforeCheckpoint")
             // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
-            let lost = (try? await context.store.save([record], session: context.session)) ?? []
+            let lost =
+                (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
+            FaultPoint.reached("afterCheckpoint")
             // Somebody else owns it now: two must not write one file.
             if lost.contains(record.id) { control.send(.disowned) }
             control.send(.checkpointSaved)
@@ -188,7 +197,9 @@ package final class DownloadRunner {
 
     /// Every few seconds, once there is enough to make it worth while: what is written becomes durable.
     private func syncIfDue() {
-        guard let file, file.unsynced >= 64 << 20, ContinuousClock.now - lastSync > .seconds(5) else { return }
+        let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
+        let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
+        guard let file, file.unsynced >= bytes, ContinuousClock.now - lastSync > .seconds(seconds) else { return }
         lastSync = .now
         context.disk.syncSoon(file)
     }
@@ -199,6 +210,8 @@ package final class DownloadRunner {
     private func end(with error: any Error) async -> Outcome {
         await endSegments()
         await finishCheckpoint()
+        // A file that cannot be asked is taken as it is found: the next attempt looks at it again.
+        if let file, !record.resume.written.isEmpty { record.resume.modified = (try? file.modified()) ?? nil }
         file?.notifyWrites(nil)
         if error as? DownloadError != disowned { removeIfEmpty() }
         record.speed = nil

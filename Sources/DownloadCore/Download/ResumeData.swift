@@ -7,6 +7,9 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var finalURL: SourceURL?
     /// The media type the download began with.
     public var contentType: String?
+    /// The content coding of the bytes that are here (RFC 9110 section 8.4), which nobody asked for: parts of another
+    /// coding do not fit.
+    public var contentEncoding: String?
     /// The server answered a range request with 206.
     public var acceptsRanges = false
     /// `pwrite` has returned: safe against the death of the process.
@@ -15,6 +18,9 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var durable = ByteRanges()
     /// The partial file.
     public var file: FileIdentity?
+    /// When the partial file last changed, in nanoseconds since 1970, if its last attempt ended in order: later changes
+    /// are not ours.
+    public var modified: Int64?
     /// The file system it lies on, as the kernel numbers them on this boot.
     public var device: UInt64?
     /// The boot that `written` belongs to: after another one only `durable` counts.

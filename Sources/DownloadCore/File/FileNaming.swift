@@ -54,6 +54,9 @@ public enum FileNaming {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
+    /// True for what ``partial(_:)`` makes, and for a final name that looks the same.
+    static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
+
     /// The name of the partial file, never `name` itself; `name` is shortened so that it fits in 255 bytes.
     public static func partial(_ name: String) -> String {
         let ending = ".part"

@@ -5,7 +5,7 @@ import Foundation
 extension PartialFile {
     /// Cuts what an earlier, larger version or reservation left behind the end.
     package func cut(to total: Int64) throws(DownloadError) {
-        guard try length() != total else { return }
+        guard try length() > total else { return }
         guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
     }
 

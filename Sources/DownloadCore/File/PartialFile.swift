@@ -13,12 +13,13 @@ package final class PartialFile: Sendable {
     let descriptor: Int32
     let folderDescriptor: Int32
     package let isInMemory: Bool
+    private let keepsExactBooks: Bool
 
     private struct State {
         var written: ByteRanges
         var durable: ByteRanges
         var unsynced: Int64 = 0
-        /// Counts the times it was begun anew: what was synced before says nothing of what is there now.
+        /// Counts the times that bytes were given up: what was synced before says nothing of what is there now.
         var version = 0
         var failure: DownloadError?
         var onWrite: (@Sendable () -> Void)?
@@ -34,6 +35,7 @@ package final class PartialFile: Sendable {
         identity = status.identity
         device = status.device
         isInMemory = dlm_is_memory_file_system(descriptor) != 0
+        keepsExactBooks = dlm_keeps_exact_books(descriptor) != 0
         state = Mutex(State(written: ByteRanges(), durable: ByteRanges()))
     }
 
@@ -122,6 +124,18 @@ package final class PartialFile: Sendable {
         state.withLock { $0.onWrite = action }
     }
 
+    /// Another program took these bytes away.
+    package func forget(_ ranges: ByteRanges) {
+        if ranges.isEmpty { return }
+        state.withLock { state in
+            for range in ranges.ranges {
+                state.written.remove(range)
+                state.durable.remove(range)
+            }
+            state.version += 1
+        }
+    }
+
     // MARK: The writer's thread
 
     /// Writes all of it and enters it as written; the first failure stays and later writes do nothing.
@@ -137,6 +151,7 @@ package final class PartialFile: Sendable {
             }
             done += count
         }
+        FaultPoint.reached("afterWrite")
         let action = state.withLock { state in
             state.written.insert(offset..<offset + Int64(bytes.count))
             state.unsynced += Int64(bytes.count)
@@ -201,13 +216,42 @@ package final class PartialFile: Sendable {
 
     private func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
         let before = state.withLock { $0 }
+        FaultPoint.reached("beforeSync")
         guard call() == 0 else { throw .file(errno, name, path: path) }
+        FaultPoint.reached("afterSync")
         state.withLock { state in
             guard state.version == before.version else { return }
             state.durable = before.written
             state.unsynced = max(0, state.unsynced - before.unsynced)
         }
     }
+
+    /// When its bytes last changed, in nanoseconds since 1970; nil where the file system does not tell exactly.
+    package func modified() throws(DownloadError) -> Int64? {
+        guard keepsExactBooks else { return nil }
+        guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
+        return status.modified
+    }
+
+    /// Bytes below `total` that another program cut off, whatever was written behind them since, as far as the file
+    /// system can tell; with a margin, for a page is cut in part and ends in zeros.
+    package func cutOff(before total: Int64) throws(DownloadError) -> ByteRanges {
+        let length = try length()
+        var lost = ByteRanges()
+        if length < total { lost.insert(max(0, length - Self.cutMargin)..<total) }
+        var position: Int64 = 0
+        while keepsExactBooks, position < min(length, total) {
+            let hole = dlm_next_hole(descriptor, position)
+            guard hole >= 0, hole < min(length, total) else { break }
+            let data = dlm_next_data(descriptor, hole)
+            position = data > hole ? data : total
+            lost.insert(max(0, hole - Self.cutMargin)..<min(total, position + Self.cutMargin))
+        }
+        return lost
+    }
+
+    /// At least a block of any file system.
+    private static let cutMargin: Int64 = 64 << 10
 
     /// Reads bytes that are written already.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {

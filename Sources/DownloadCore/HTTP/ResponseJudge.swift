@@ -18,11 +18,15 @@ package struct ResponseJudge: Sendable, Equatable {
         package var validators: Validators
         package var total: Int64?
         package var contentType: String?
+        package var contentEncoding: String?
 
-        package init(validators: Validators, total: Int64?, contentType: String?) {
+        package init(
+            validators: Validators, total: Int64?, contentType: String?, contentEncoding: String? = nil
+        ) {
             self.validators = validators
             self.total = total
             self.contentType = contentType
+            self.contentEncoding = contentEncoding
         }
     }
 
@@ -73,7 +77,7 @@ package struct ResponseJudge: Sendable, Equatable {
         }
         let total = Self.contentLength(head)
         guard let known else { return .body(offset: 0, end: total, total: total) }
-        if let error = typeChanged(head, known) { return .failed(error) }
+        if let error = kindChanged(head, known) { return .failed(error) }
         switch compare(head, total: total, with: known) {
         case .same: return .body(offset: 0, end: total ?? known.total, total: total ?? known.total)
         case .different(let why): return .newVersion(total: total, why: why)
@@ -109,7 +113,7 @@ package struct ResponseJudge: Sendable, Equatable {
             return start == 0 && known == nil ? .askWithoutRange : wrong(value)
         }
         if let known {
-            if let error = typeChanged(head, known) { return .failed(error) }
+            if let error = kindChanged(head, known) { return .failed(error) }
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
                 return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
             }
@@ -167,8 +171,14 @@ package struct ResponseJudge: Sendable, Equatable {
         return nil
     }
 
-    /// A page where a file was: a login form, an error page with status 200. What is on disk is not given up for it.
-    private func typeChanged(_ head: ResponseHead, _ known: Version) -> DownloadError? {
+    /// A page where a file was (a login form, an error page with status 200), or the same in another coding: what is on
+    /// disk is not given up for it.
+    private func kindChanged(_ head: ResponseHead, _ known: Version) -> DownloadError? {
+        let encoding = Self.contentEncoding(head)
+        if encoding != known.contentEncoding {
+            let (was, now) = (known.contentEncoding ?? "identity", encoding ?? "identity")
+            return .verificationFailed(.changed("its Content-Encoding was \(was), now \(now)"))
+        }
         guard Self.mediaType(head) == "text/html", known.contentType != "text/html" else { return nil }
         return .verificationFailed(.unexpectedType(was: known.contentType ?? "of no type", is: "text/html"))
     }
@@ -177,6 +187,13 @@ package struct ResponseJudge: Sendable, Equatable {
         head.fields[.contentType].map {
             $0.prefix { $0 != ";" }.trimmingPrefix { $0 == " " }.lowercased().replacing(" ", with: "")
         }
+    }
+
+    /// The content coding; nil for none (`identity`).
+    package static func contentEncoding(_ head: ResponseHead) -> String? {
+        let codings = head.fields[values: .contentEncoding].joined(separator: ",").lowercased().split(separator: ",")
+            .map { $0.trimmingPrefix { $0 == " " }.prefix { $0 != " " } }.filter { !$0.isEmpty && $0 != "identity" }
+        return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
     /// The size of the whole body by its framing; nil when it is chunked or ends with the connection.

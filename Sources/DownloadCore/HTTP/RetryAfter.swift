@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// How long a server asks to be left alone (RFC 9110 section 10.2.3).
 public enum RetryAfter {
@@ -12,5 +13,28 @@ public enum RetryAfter {
             return min(value.decimal.map { Double($0) } ?? longest, longest)
         }
         return HTTPDate.parse(fieldValue, now: now).map { min(max($0.timeIntervalSince(now), 0), longest) }
+    }
+}
+
+/// The wish of one server, from its answer.
+package struct ServerPause: Sendable, Equatable {
+    package let seconds: Double
+    /// Whose wish it is.
+    package let origin: String
+    /// It is the server that is busy, not the one file: 429 and 503 speak for all of it.
+    package let isForOrigin: Bool
+
+    package init(seconds: Double, origin: String, isForOrigin: Bool) {
+        self.seconds = seconds
+        self.origin = origin
+        self.isForOrigin = isForOrigin
+    }
+
+    /// Nil when the answer asks for nothing, or for something malformed.
+    init?(_ head: ResponseHead, _ url: SourceURL) {
+        guard let value = head.fields[.retryAfter], let seconds = RetryAfter.seconds(value, now: Date()) else {
+            return nil
+        }
+        self.init(seconds: seconds, origin: url.origin, isForOrigin: head.status == 429 || head.status == 503)
     }
 }

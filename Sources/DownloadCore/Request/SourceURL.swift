@@ -46,7 +46,9 @@ public struct SourceURL: Sendable, Hashable {
         parts.fragment = nil
         parts.host = host.lowercased()
         if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
-        guard let string = parts.string, let encodedHost = parts.encodedHost else { return .failure(.malformed) }
+        guard let string = parts.string, let encodedHost = parts.encodedHost, isReadable(string, host) else {
+            return .failure(.malformed)
+        }
         let result = SourceURL(
             string: string, scheme: scheme, host: encodedHost,
             port: parts.port ?? (scheme == "https" ? 443 : 80), path: parts.percentEncodedPath)
@@ -76,6 +78,15 @@ public struct SourceURL: Sendable, Hashable {
         let last = authority.reversed().prefix { !":]@".utf8.contains($0) }
         return last.isEmpty || authority.dropLast(last.count).last != UInt8(ascii: ":")
     }
+
+    /// Of a host that was not written in plain ASCII, Foundation makes one that it does not take back (`xn--!`): what is
+    /// stored as text must be read again.
+    private static func isReadable(_ string: String, _ host: String) -> Bool {
+        let isPlain = host.utf8.allSatisfy { isPlainHost($0) } && !host.contains("xn--")
+        return isPlain || URL(string: string).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) } != nil
+    }
+
+    private static func isPlainHost(_ byte: UInt8) -> Bool { isPlain(byte) && !"%!$&'()*+,;=~".utf8.contains(byte) }
 
     /// Escapes what may not stand in a path, query or fragment, and leaves the escapes that are there alone: Foundation
     /// would escape `%20` again in a path that also holds a space.

@@ -1,5 +1,5 @@
 /// Finishes whole files in batches: what is ready shares its syncs and its commits. The order makes every crash in
-/// between harmless: sync, `finishing` in the store, rename, sync of the folder, `completed` in the store.
+/// between harmless: sync, `finishing` in the store (durably), rename, sync of the folder, `completed` in the store.
 package actor Finisher {
     package struct Job: Sendable {
         package var record: DownloadRecord
@@ -57,7 +57,9 @@ package actor Finisher {
     private func finish(_ batch: inout [Entry]) async {
         await sync(&batch)
         for index in batch.indices { batch[index].job.record.isFinishing = true }
-        await save(&batch)
+        FaultPoint.reached("beforeFinishingMark")
+        await save(&batch, durably: true)
+        FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
             batch[index].job.record.isFinishing = false
@@ -65,7 +67,10 @@ package actor Finisher {
             batch[index].job.record.session = nil
             batch[index].job.record.speed = nil
         }
-        await save(&batch)
+        FaultPoint.reached("beforeCompleted")
+        // Lost with the power, it is told again by the file under its final name.
+        await save(&batch, durably: false)
+        FaultPoint.reached("afterCompleted")
     }
 
     // MARK: Steps; each skips what has failed
@@ -116,10 +121,17 @@ package actor Finisher {
         let name = job.file.name
         try job.file.requireInPlace()
         var finalName = name
+        if job.replaces, FileNaming.isPartial(name) {
+            // Another download may have begun to write under that name since it was found free.
+            let path = FileNaming.path(job.file.folder, name)
+            if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        }
         for count in 1...9999 {
             do throws(DownloadError) {
+                FaultPoint.reached("beforeRename")
                 try job.file.rename(to: finalName, replacing: job.replaces)
                 try job.file.requireFolderInPlace()
+                FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
                     named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
@@ -133,11 +145,11 @@ package actor Finisher {
         throw .fileFailed(.exists, path: FileNaming.path(job.file.folder, name))
     }
 
-    private func save(_ batch: inout [Entry]) async {
+    private func save(_ batch: inout [Entry], durably: Bool) async {
         let records = batch.filter { $0.failure == nil }.map(\.job.record)
         guard !records.isEmpty else { return }
         do {
-            let lost = try await store.save(records, session: session)
+            let lost = try await store.save(records, session: session, durably: durably)
             for index in batch.indices where batch[index].failure == nil && lost.contains(batch[index].job.record.id) {
                 batch[index].failure = .sessionUnavailable(
                     .ownedElsewhere(batch[index].job.record.id, session: "another"))

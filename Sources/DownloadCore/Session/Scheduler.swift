@@ -22,6 +22,8 @@ package struct Scheduler: Sendable, Equatable {
     private var candidates: [Candidate] = []
     private var running: [DownloadID: String] = [:]
     private var perOrigin: [String: Int] = [:]
+    /// Origins that asked to be left alone, and until when.
+    private var holds: [String: ContinuousClock.Instant] = [:]
 
     package init(maxConcurrent: Int, maxPerOrigin: Int) {
         self.maxConcurrent = max(1, maxConcurrent)
@@ -32,14 +34,18 @@ package struct Scheduler: Sendable, Equatable {
 
     package var hasFreeSlot: Bool { running.count < maxConcurrent }
 
-    /// Origins with as many downloads as they may have.
+    /// Origins with as many downloads as they may have, and those that are left alone.
     package var saturatedOrigins: Set<String> {
-        Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys)
+        Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys).union(holds.keys)
+    }
+
+    private func isSaturated(_ origin: String) -> Bool {
+        perOrigin[origin, default: 0] >= maxPerOrigin || holds[origin] != nil
     }
 
     /// There is a slot, and one that may take it.
     package var canStart: Bool {
-        hasFreeSlot && candidates.contains { perOrigin[$0.origin, default: 0] < maxPerOrigin }
+        hasFreeSlot && candidates.contains { !isSaturated($0.origin) }
     }
 
     /// How many more wait for the same origin.
@@ -62,12 +68,24 @@ package struct Scheduler: Sendable, Equatable {
     /// Takes the next one that the limits allow; it holds a slot until ``ended(_:)``.
     package mutating func start() -> DownloadID? {
         guard hasFreeSlot,
-            let index = candidates.firstIndex(where: { perOrigin[$0.origin, default: 0] < maxPerOrigin })
+            let index = candidates.firstIndex(where: { !isSaturated($0.origin) })
         else { return nil }
         let candidate = candidates.remove(at: index)
         running[candidate.id] = candidate.origin
         perOrigin[candidate.origin, default: 0] += 1
         return candidate.id
+    }
+
+    /// Starts nothing from this origin before `instant`; what runs goes on.
+    package mutating func hold(_ origin: String, until instant: ContinuousClock.Instant) {
+        holds[origin] = max(holds[origin] ?? instant, instant)
+    }
+
+    /// Ends the holds that are over; true when there were any.
+    package mutating func releaseHolds(at now: ContinuousClock.Instant) -> Bool {
+        let count = holds.count
+        if count > 0 { holds = holds.filter { $0.value > now } }
+        return holds.count < count
     }
 
     /// Its transfers are over; calling it again does nothing.

@@ -45,6 +45,7 @@ extension SessionManager {
         guard !isFilling else { return }
         isFilling = true
         defer { isFilling = false }
+        _ = scheduler.releaseHolds(at: .now)
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
             entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
         {
@@ -186,12 +187,16 @@ extension SessionManager {
         broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
     }
 
-    private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: Double?) async {
+    private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?) async {
         var record = ended
+        let origin = record.request.url.origin
+        if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
+            scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
+        }
         let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
         let decision = record.request.retry.decide(
-            error, failures: failures, retryAfter: retryAfter, jitter: .random(in: 0...1))
+            error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
         guard case .retry(let delay) = decision else {
             record.move(to: .failed(error))
             record.leaveForeground()
@@ -241,7 +246,9 @@ extension SessionManager {
         record.move(to: .paused(reason))
         let holds = reason == .user && isForeground && stopReason == nil
         if !holds { record.leaveForeground() }
+        FaultPoint.reached("pausing")
         record = await save(record)
+        FaultPoint.reached("paused")
         if holds, record.failure == nil { held[record.id] = record }
         leave(record)
         announce(record, .didPause(DownloadSnapshot(record: record)))

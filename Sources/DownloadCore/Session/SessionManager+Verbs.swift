@@ -6,6 +6,7 @@ extension SessionManager {
         try begin()
         try await saveUnsaved()
         let added = try await store.add(requests, session: identifier)
+        FaultPoint.reached("afterAdd")
         startTicker()
         for download in added where download.kind != .joined {
             held[download.record.id] = nil
@@ -88,6 +89,7 @@ extension SessionManager {
             await giveBack(ids, withheld)
             throw error
         }
+        FaultPoint.reached("removing")
         release(ids)
         for record in removed {
             held[record.id] = nil

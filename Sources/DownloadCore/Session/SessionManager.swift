@@ -180,7 +180,8 @@ public actor SessionManager: DownloadService {
         // A store that is still full is asked again at the next tick.
         try? await saveUnsaved()
         for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
-        if queueMayHaveMore, candidates.isEmpty { await fill() }
+        let isReleased = scheduler.releaseHolds(at: .now)
+        if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }
 
     // MARK: History

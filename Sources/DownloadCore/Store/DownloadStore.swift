@@ -1,7 +1,5 @@
 import Foundation
 
-import Foundation
-
 /// Remembers downloads. It stores what it is told; the decisions are made elsewhere.
 public protocol DownloadStore: Sendable {
     /// Finds or makes a download for each request, in order, in one transaction: two processes that ask for the same
@@ -19,7 +17,9 @@ public protocol DownloadStore: Sendable {
 
     /// Writes the records back, grouped with whatever else is waiting. Returns the ids that no longer belong to
     /// `session`: those were not written.
-    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID>
+    /// - Parameter durably: returns once they survive a loss of power, too. Otherwise only the end of the process cannot
+    ///   take them back; what is added is durable in any case.
+    func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID>
 
     func records(_ selection: DownloadSelection) async throws -> [DownloadRecord]
 
@@ -59,6 +59,12 @@ public protocol DownloadStore: Sendable {
 
     /// Waits for what is still to be written.
     func close() async
+}
+
+extension DownloadStore {
+    package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+        try await save(records, session: session, durably: false)
+    }
 }
 
 /// A record after a change.

@@ -135,7 +135,9 @@ public final class InMemoryDownloadStore: DownloadStore {
                 .prefix(limit))
     }
 
-    public func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+    public func save(
+        _ records: [DownloadRecord], session: String, durably: Bool
+    ) async throws -> Set<DownloadID> {
         state.withLock { state in
             var lost: Set<DownloadID> = []
             for record in records {

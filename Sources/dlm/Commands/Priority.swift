@@ -34,7 +34,9 @@ struct Priority: ContextCommand {
         if let option = words.first(where: { $0.hasPrefix("-") && Int($0) == nil }) {
             throw ValidationError("Unknown option '\(option)'")
         }
-        guard let first = words.first, let priority = Int(first), abs(priority) <= Self.largest else {
+        guard let first = words.first, let priority = Int(first),
+            (-Self.largest...Self.largest).contains(priority)
+        else {
             throw ValidationError("the value '\(words.first ?? "")' is no priority; give a number such as 5 or -5")
         }
         let ranges = try words.dropFirst().map { word in

@@ -6,8 +6,8 @@ struct Context: Sendable {
     var console: Console
     let signals: Signals
     var environment = ProcessInfo.processInfo.environment
-    /// Nil where it was deleted or its name is no text.
-    var workingFolder = Surroundings.workingFolder()
+    /// Nil: there is none that could be used.
+    var workingFolder = FolderPath.working
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(

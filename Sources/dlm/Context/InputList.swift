@@ -8,6 +8,8 @@ final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
         let text: String
+        /// False when its bytes are no UTF-8: they would not be asked for as they were written.
+        var isReadable = true
     }
 
     private struct State {
@@ -65,6 +67,9 @@ final class InputList: Sendable {
             if state.descriptor != STDIN_FILENO { close(state.descriptor) }
         } else {
             state.waiting = state.splitter.split(bytes)[...]
+            if let number = state.splitter.overlong {
+                throw DownloadError.requestInvalid(.malformedURL("\(name): line \(number), longer than 8 MiB"))
+            }
         }
     }
 }
@@ -73,6 +78,12 @@ final class InputList: Sendable {
 struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
+
+    /// Bytes; a line without end (of a file that is no list) must not fill the memory.
+    private static let longest = 8 << 20
+
+    /// The number of the line that is being read, when it is too long to be one.
+    var overlong: Int? { rest.count > Self.longest ? number + 1 : nil }
 
     mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
         var lines: [InputList.Line] = []
@@ -96,10 +107,13 @@ struct LineSplitter {
 
     private mutating func append(_ bytes: [UInt8], to lines: inout [InputList.Line]) {
         number += 1
-        var text = String(decoding: bytes, as: UTF8.self)
+        let decoded = String(validating: bytes, as: UTF8.self)
+        var text = decoded ?? String(decoding: bytes, as: UTF8.self)
         if number == 1, text.hasPrefix("\u{FEFF}") { text.removeFirst() }
         while text.last?.isWhitespace ?? false { text.removeLast() }
         let start = text.drop(while: \.isWhitespace)
-        if !start.isEmpty, start.first != "#" { lines.append(InputList.Line(number: number, text: text)) }
+        if !start.isEmpty, start.first != "#" {
+            lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
+        }
     }
 }

@@ -107,12 +107,13 @@ struct Ledger {
         if record.state == .completed {
             completed += 1
             let bytes = record.completed?.bytes ?? 0
-            completedBytes += bytes
+            completedBytes = completedBytes.adding(bytes)
             if record.completed?.checksum != nil { verified += 1 }
             if record.completed?.wasCurrent ?? false {
                 current += 1
             } else {
-                fetchedBytes += max(0, offsets[record.id].map { bytes - $0 } ?? record.attempts.last?.received ?? 0)
+                let fetched = offsets[record.id].map { bytes.subtracting($0) } ?? record.attempts.last?.received ?? 0
+                fetchedBytes = fetchedBytes.adding(max(0, fetched))
             }
         } else {
             failed.append(record.id)

@@ -1,3 +1,4 @@
+import ArgumentParser
 import DownloadKit
 import Foundation
 
@@ -5,8 +6,11 @@ import Foundation
 struct RequestMaker: Sendable {
     private let template: @Sendable (SourceURL) -> DownloadRequest
 
-    init(_ command: Get, workingFolder: String?) throws(DownloadError) {
-        let destination = try command.place.destination(in: workingFolder)
+    init(_ command: Get, workingFolder: String?) throws {
+        guard let folder = workingFolder ?? (command.place.isAbsolute ? "/" : nil) else {
+            throw ValidationError("the working folder is gone, or its name is not UTF-8; give a folder with -d")
+        }
+        let destination = command.place.destination(in: folder)
         let overrides = command.renewable.overrides
         let transfer = command.transfer
         template = { url in
@@ -40,6 +44,10 @@ struct RequestMaker: Sendable {
 
     /// Nil for a bad line, which is told to `reject`: the others go on.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
+        guard line.isReadable else {
+            reject(RejectedDocument("is not UTF-8 text", line: line.number))
+            return nil
+        }
         if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
             reject(RejectedDocument("options for one URL are not built yet", line: line.number))
             return nil

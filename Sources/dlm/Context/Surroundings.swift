@@ -1,14 +1,8 @@
 import CSystem
 import Glibc
 
-/// What the caller of this process left it: limits, arguments and the current folder.
+/// What the caller of this process left it: limits and the mask of modes.
 enum Surroundings {
-    /// Why nothing can be done here, in one line, and the status to end with.
-    struct Fault: Equatable {
-        let message: String
-        let status: Int32
-    }
-
     /// Enough for the threads, the store, the control API and a few connections. Libraries end the process where they
     /// find none for their event queues.
     static let descriptorsNeeded = 32
@@ -19,22 +13,17 @@ enum Surroundings {
         umask(mask & ~0o700)
     }
 
-    /// Nil where dlm can work.
-    static func fault() -> Fault? {
+    /// Why nothing can be done here, in one line; nil where dlm can work.
+    static func fault() -> String? {
         raiseDescriptorLimit()
         guard hasFreeDescriptors(descriptorsNeeded) else {
-            return Fault(
-                message:
-                    "too few open files are allowed: \(descriptorsNeeded) more are needed; raise the limit (ulimit -n)",
-                status: 1)
+            return "too few open files are allowed: \(descriptorsNeeded) more are needed; raise the limit (ulimit -n)"
         }
         guard hasAddressSpace() else {
-            return Fault(
-                message:
-                    "too little memory is allowed: \(addressSpaceNeeded >> 20) MiB more are needed; raise the limit (ulimit -v)",
-                status: 1)
+            return
+                "too little memory is allowed: \(addressSpaceNeeded >> 20) MiB more are needed; raise the limit (ulimit -v)"
         }
-        return undecodable(CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        return nil
     }
 
     /// Up to what the kernel gives without privileges; each connection needs one.
@@ -76,22 +65,5 @@ enum Surroundings {
         guard let room, room != MAP_FAILED else { return false }
         munmap(room, addressSpaceNeeded)
         return true
-    }
-
-    /// Names are text here: one that is not would lead to another file than the one that was meant.
-    static func undecodable(_ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int) -> Fault? {
-        for index in 0..<count {
-            guard let word = words[index], String(validatingCString: word) == nil else { continue }
-            return Fault(message: "\(String(cString: word)): is not UTF-8; names must be", status: 2)
-        }
-        return nil
-    }
-
-    /// The folder that relative names start in, as the kernel tells it; nil where it was deleted or its name is no text.
-    static func workingFolder() -> String? {
-        guard let path = getcwd(nil, 0) else { return nil }
-        defer { free(path) }
-        // A folder out of reach of this root comes as "(unreachable)/..." (getcwd(3)).
-        return String(validatingCString: path).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 }

@@ -37,10 +37,12 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
-    /// - Parameter workingFolder: absolute; relative folders start there. Nil where it cannot be told.
-    func destination(in workingFolder: String?) throws(DownloadError) -> Destination {
-        guard let start = workingFolder ?? absoluteStart else { throw .fileFailed(.workingFolderUnknown, path: ".") }
-        var folder = directory.map { FolderPath.joined(start, $0) } ?? start
+    /// True where the working folder does not matter.
+    var isAbsolute: Bool { (directory ?? output)?.utf8.first == UInt8(ascii: "/") }
+
+    /// - Parameter workingFolder: absolute; relative folders start there.
+    func destination(in workingFolder: String) -> Destination {
+        var folder = directory.map { FolderPath.joined(workingFolder, $0) } ?? workingFolder
         var name: String?
         if let output {
             let parts = output.split(separator: "/", omittingEmptySubsequences: false)
@@ -50,10 +52,5 @@ struct DestinationOptions: ParsableArguments {
             }
         }
         return Destination(folder: FolderPath.canonical(folder), fileName: name, ifExists: ifExists)
-    }
-
-    /// Where it matters not where relative folders start.
-    private var absoluteStart: String? {
-        [directory, output].compactMap(\.self).contains { $0.hasPrefix("/") } ? "/" : nil
     }
 }

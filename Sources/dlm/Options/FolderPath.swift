@@ -3,6 +3,13 @@ import Glibc
 
 /// One spelling for one folder, so that two processes that mean the same destination ask for the same download.
 enum FolderPath {
+    /// The working folder; nil when it was deleted, or when its name is not UTF-8, so that no text can stand for it.
+    static var working: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(validatingCString: path)
+    }
+
     /// `path` seen from `folder`.
     static func joined(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"

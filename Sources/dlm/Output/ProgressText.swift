@@ -48,5 +48,5 @@ enum ProgressText {
         return lines
     }
 
-    static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+    static func milliseconds(_ seconds: Double) -> String { "\(Int((max(0, min(seconds, 1e9)) * 1000).rounded())) ms" }
 }

@@ -17,7 +17,7 @@ enum StateText {
     /// `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {
         guard let until else { return "retry" }
-        return "retry in \(Int(max(0, until.timeIntervalSince(now)).rounded(.up))) s"
+        return "retry in \(Int(max(0, min(until.timeIntervalSince(now), 1e9)).rounded(.up))) s"
     }
 
     /// When a download ended, and how long it took: `2026-11-21 10:31:07 in 12 s`.
@@ -47,7 +47,7 @@ enum StateText {
 enum TimeLeft {
     static func seconds(received: Int64, total: Int64?, speed: Double?) -> Double? {
         guard let total, let speed, speed > 0, received < total else { return nil }
-        return Double(total - received) / speed
+        return (Double(total) - Double(received)) / speed
     }
 }
 

@@ -20,7 +20,7 @@ enum Units {
 
     /// `88 MiB/s`, `1.5 KiB/s`.
     static func rate(_ bytesPerSecond: Double) -> String {
-        let bytes = bytesPerSecond.isFinite ? max(0, bytesPerSecond) : 0
+        let bytes = max(0, min(bytesPerSecond, largest))
         let unit = unit(of: bytes)
         return "\(number(bytes, unit, decimalBelow: 10, keepsZero: true)) \(names[unit])/s"
     }
@@ -42,8 +42,11 @@ enum Units {
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }
-        return max(0, min(99, Int(Double(received) / Double(total) * 100)))
+        return Int(max(0, min(Double(received) / Double(total) * 100, 99)))
     }
+
+    /// Nothing is faster; what says so comes out of a damaged record.
+    private static let largest = 1e21
 
     private static func unit(of bytes: Double) -> Int {
         var unit = 0
@@ -56,7 +59,7 @@ enum Units {
     }
 
     private static func number(_ bytes: Double, _ unit: Int, decimalBelow limit: Double, keepsZero: Bool) -> String {
-        var value = bytes
+        var value = max(0, bytes)
         for _ in 0..<unit { value /= 1024 }
         let tenths = Int(value * 10)
         if unit == 0 || value >= limit || !keepsZero && tenths % 10 == 0 { return String(Int(value)) }

@@ -20,6 +20,6 @@ struct ProgressBar {
     private var halves: Int {
         guard let total else { return 0 }
         if received >= total { return columns * 2 }
-        return min(columns * 2 - 1, Int(Double(received) / Double(total) * Double(columns * 2)))
+        return Int(max(0, min(Double(received) / Double(total) * Double(columns * 2), Double(columns * 2 - 1))))
     }
 }

@@ -33,9 +33,10 @@ struct ProgressModel {
         var fetched = ledger.fetchedBytes
         var bytes: Int64? = ledger.completedBytes
         for progress in all {
-            received += progress.received
-            fetched += max(0, progress.received - ledger.offset(of: progress.id, received: progress.received))
-            bytes = progress.total.flatMap { total in bytes.map { $0 + total } }
+            received = received.adding(progress.received)
+            let offset = ledger.offset(of: progress.id, received: progress.received)
+            fetched = fetched.adding(max(0, progress.received.subtracting(offset)))
+            bytes = progress.total.flatMap { total in bytes.map { $0.adding(total) } }
             if progress.state.kind == .running {
                 meters[progress.id, default: SpeedMeter()].add(time: time, bytes: progress.received)
             } else {

@@ -27,6 +27,6 @@ struct SpeedMeter {
         guard let first = samples.first, let last = samples.last, last.time - first.time >= Self.minimum else {
             return nil
         }
-        return Double(last.bytes - first.bytes) / (last.time - first.time)
+        return (Double(last.bytes) - Double(first.bytes)) / (last.time - first.time)
     }
 }

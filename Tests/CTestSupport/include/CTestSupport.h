@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include "TLSServer.h"
+
 struct dlmtest_launch {
     char *const *arguments;
     char *const *environment;

@@ -31,6 +31,14 @@ struct InputListTests {
         #expect(captured.errors.contains("/nowhere/list"))
     }
 
+    @Test("What has no lines is no list, and does not fill the memory")
+    func endless() async throws {
+        let (status, captured) = try await run(["get", "-i", "/dev/zero"], FakeService())
+        #expect(status == 2)
+        #expect(captured.errorLines.count == 1)
+        #expect(captured.errors.contains("/dev/zero: line 1, longer than 8 MiB"))
+    }
+
     @Test("A folder is no list")
     func folder() async throws {
         let (status, captured) = try await run(["get", "-i", "/"], FakeService())

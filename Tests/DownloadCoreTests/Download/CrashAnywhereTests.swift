@@ -86,9 +86,10 @@ struct CrashAnywhereTests {
             record.id = fresh.id
             record.request = fresh.request
             record.session = fresh.session
-            // A copy has another identity than the file it was made from.
+            // A copy has another identity, and another time, than the file it was made from.
             let present = FileStatus.of(next.folder("file.bin.part")) ?? FileStatus.of(next.folder("file.bin"))
             if record.resume.file != nil { record.resume.file = present?.identity ?? record.resume.file }
+            if record.resume.modified != nil { record.resume.modified = present?.modified }
             if record.resume.device != nil { record.resume.device = FileStatus.of(next.folder.path)?.device }
             record.state = .running
         }

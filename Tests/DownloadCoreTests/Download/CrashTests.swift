@@ -124,7 +124,7 @@ struct CrashTests {
     }
 
     /// Makes the record and the folder what they are at the point.
-    private static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
+    static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
         record.fileName = "file.bin"
         if point == .beforePartial { return }
         let file = try PartialFile.open(folder: folder.path, name: "file.bin", mode: .create)

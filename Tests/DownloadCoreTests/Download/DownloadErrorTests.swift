@@ -87,12 +87,19 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
         ErrorMeaning(
             .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
-            "/a: exists already and belongs to no download; move it away first"),
+            "/a: exists already and is not of this download; finish that one, or move it away"),
         ErrorMeaning(
             .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
         ErrorMeaning(
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
+        ErrorMeaning(
+            .fileFailed(.altered, path: "/a"), 3, "file", "altered",
+            "/a: was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
+                + "else move it away"),
+        ErrorMeaning(
+            .fileFailed(.truncated, path: "/a"), 3, "file", "truncated", transient: true,
+            "/a: was cut short by another program"),
         ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
             "/a.part: is missing, and so is its folder or the file system it was on; "
@@ -103,9 +110,6 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .fileFailed(.folderMoved, path: "/a"), 3, "file", "folderMoved",
             "/a: the folder was moved or replaced while it was being downloaded to; move it back"),
-        ErrorMeaning(
-            .fileFailed(.workingFolderUnknown, path: "."), 3, "file", "workingFolderUnknown",
-            ".: the current folder was deleted, or its name is not UTF-8; give another with -d"),
         ErrorMeaning(
             .fileFailed(.notReplaceable, path: "/a"), 3, "file", "notReplaceable",
             "/a: exists already and is no regular file, so it is not replaced; move it away"),

@@ -156,6 +156,62 @@ struct InterruptionTests {
         #expect(bench.words(id) == ["add", "retry", "pause"])
     }
 
+    @Test(
+        "A server that is busy is left alone by all of its downloads; one that lacks a file is not",
+        arguments: [429, 503, 504])
+    func retryAfterForAll(status: Int) async throws {
+        let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
+            request.url.path == "/busy"
+                ? .reply(FaultReply(status: status, fields: [("Retry-After", "100")]))
+                : .reply(FaultReply(Content("x")))
+        }
+        let requests = [
+            try bench.request("/busy"), try bench.request("/same"), try bench.request(host: "other.example", "/other"),
+        ]
+        let ids = try await bench.manager.add(requests).map(\.record.id)
+        #expect(try await bench.ending(of: ids[2]).state == .completed)
+        if status == 504 {
+            #expect(try await bench.ending(of: ids[1]).state == .completed)
+        } else {
+            #expect(try await bench.record(ids[1]).state == .queued)
+            #expect(bench.transport.requests.map(\.url.path) == ["/busy", "/other"])
+        }
+        await bench.manager.pauseAll(.user)
+    }
+
+    @Test("A server that asks for a moment gets it, and all its downloads go on")
+    func retryAfterIsOver() async throws {
+        let bench = try await SessionBench(maxConcurrent: 1) { _, asked in
+            .reply(
+                asked.number == 1
+                    ? FaultReply(status: 503, fields: [("Retry-After", "1")]) : FaultReply(Content("x")))
+        }
+        let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+        #expect(bench.transport.requests.count == 3)
+    }
+
+    @Test("A body of unknown size whose end was missed is completed by its last bytes, not begun anew")
+    func unknownSize() async throws {
+        let reply = Self.reply.with { $0.framing = .chunked }
+        let first = try await SessionBench { _, asked in
+            .reply(
+                reply.with {
+                    $0.ranges = .ignored
+                    $0.cut = .close(after: Self.content.size)
+                })
+        }
+        let id = try await first.add { $0.retry.limit = 0 }
+        #expect(try await first.ending(of: id).failure?.kind == "network")
+        await first.manager.close()
+        let second = try await SessionBench(after: first, session: "second", serving: Self.reply)
+        _ = try await second.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await second.ending(of: id).state == .completed)
+        #expect(second.words(id) == ["resume", "start \(Self.content.size)", "complete"])
+        #expect(second.transport.taken.value <= 64 << 10)
+        #expect(try second.holds("file.bin", Self.content))
+    }
+
     @Test("One connection that is lost, or refused, does not end the others", arguments: [true, false])
     func oneOfSeveral(isRefused: Bool) async throws {
         let content = Content(seed: 4, size: 30_000_000)

@@ -13,7 +13,7 @@ final class SaveLog: ForwardingStore {
     }
 
     let inner: any DownloadStore
-    private let log = Mutex<[DownloadRecord]>([])
+    private let log = Mutex<[(record: DownloadRecord, isDurable: Bool)]>([])
     private let trouble: Mutex<Trouble>
 
     init(_ trouble: Trouble = Trouble(), isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") }) {
@@ -22,16 +22,19 @@ final class SaveLog: ForwardingStore {
     }
 
     /// Every record saved, in order.
-    var records: [DownloadRecord] { log.withLock { $0 } }
+    var records: [DownloadRecord] { log.withLock { $0.map(\.record) } }
+    /// Those whose save was to survive a loss of power.
+    var durable: [DownloadRecord] { log.withLock { $0.filter(\.isDurable).map(\.record) } }
 
     func change(_ change: (inout Trouble) -> Void) { trouble.withLock { change(&$0) } }
 
-    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
+    func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
         let trouble = trouble.withLock { $0 }
         try await trouble.beforeSave?(records)
-        log.withLock { $0 += records }
+        log.withLock { $0 += records.map { ($0, durably) } }
         let kept = records.filter { !trouble.lost.contains($0.id) }
-        return try await inner.save(kept, session: session).union(trouble.lost.intersection(records.map(\.id)))
+        return try await inner.save(kept, session: session, durably: durably)
+            .union(trouble.lost.intersection(records.map(\.id)))
     }
 
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {

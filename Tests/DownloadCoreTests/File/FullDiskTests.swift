@@ -59,7 +59,8 @@ struct FullDiskTests {
                 after: first, session: "second", serving: FaultReply(content, etag: "\"a\""))
             _ = try await second.manager.resume([id], overrides: RequestOverrides())
             #expect(try await second.ending(of: id).state == .completed)
-            #expect(second.ranges == ["\(record.received)-"])
+            // Without a size, the last bytes are compared.
+            #expect(second.ranges == ["\(record.received - 65536)-"])
             #expect(try sha256(of: folder("file.bin")) == content.sha256)
         }
     }

@@ -89,6 +89,14 @@ struct ResponseJudgeResumeTests {
                 == .body(offset: 400, end: 1000, total: 1000))
     }
 
+    @Test("Another content coding does not fit, whatever the validators say", arguments: Known.allCases)
+    func otherCoding(known: Known) {
+        #expect(lacks(judge(.part(400..<1000, of: 1000, known.same + [("Content-Encoding", "gzip")]), known)))
+        #expect(lacks(judge(.whole(1000, known.same + [("Content-Encoding", "br")]), known)))
+        let identity = known.same + [("Content-Encoding", "identity")]
+        #expect(judge(.part(400..<1000, of: 1000, identity), known) == .body(offset: 400, end: 1000, total: 1000))
+    }
+
     @Test("206 with another validator, or another size, is another version", arguments: Known.allCases)
     func different(known: Known) {
         if let fields = known.different {

@@ -1,5 +1,6 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @Suite struct ByteRangesTests {

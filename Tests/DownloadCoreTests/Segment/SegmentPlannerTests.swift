@@ -1,3 +1,4 @@
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore

@@ -127,7 +127,7 @@ struct ChangingRaceTests {
             return
         }
         gate.open()
-        let isComplete = await bench.events.wait(atMost: .seconds(5)) { $0.contains { $0.word == "complete" } }
+        let isComplete = await bench.events.wait { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
     }
 
@@ -152,7 +152,7 @@ struct ChangingRaceTests {
         _ = try await manager.cancel([ids[0]])
         gate.open()
         await #expect(throws: DownloadError.unexpected("disk full")) { try await rising.value }
-        let isComplete = await bench.events.wait(atMost: .seconds(5)) { $0.contains { $0.word == "complete" } }
+        let isComplete = await bench.events.wait { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
     }
 
@@ -166,7 +166,7 @@ struct ChangingRaceTests {
         await #expect(throws: DownloadError.unexpected("disk full")) {
             try await bench.manager.remove([id], deletesFile: false)
         }
-        #expect(await bench.events.wait(atMost: .seconds(5)) { $0.last?.word == "pause" })
+        #expect(await bench.events.wait { $0.last?.word == "pause" })
         #expect(await bench.manager.progress().map(\.state) == [.paused(.user)])
     }
 

@@ -61,7 +61,7 @@ struct ChangingTests {
     func pauseWaiting() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             request.url.path == "/a"
-                ? .reply(FaultReply(status: 503, fields: [("Retry-After", "60")]))
+                ? .reply(FaultReply(status: 504, fields: [("Retry-After", "60")]))
                 : .reply(Self.reply.with { $0.cut = .stall(after: 1) })
         }
         let ids = try await bench.manager.add([

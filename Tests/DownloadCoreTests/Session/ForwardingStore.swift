@@ -23,8 +23,8 @@ extension ForwardingStore {
         try await inner.queued(session: session, excluding: prefixes, limit: limit)
     }
 
-    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
-        try await inner.save(records, session: session)
+    func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
+        try await inner.save(records, session: session, durably: durably)
     }
 
     func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {

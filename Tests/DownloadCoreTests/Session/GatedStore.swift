@@ -26,8 +26,8 @@ final class GatedStore: ForwardingStore {
         return try await inner.remove(ids, session: session)
     }
 
-    func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
-        let lost = try await inner.save(records, session: session)
+    func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
+        let lost = try await inner.save(records, session: session, durably: durably)
         await gates.withLock { $0 }.afterSave?(records)
         return lost
     }

@@ -1,3 +1,4 @@
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
@@ -116,5 +117,24 @@ struct SchedulerTests {
             scheduler.ended(id)
         }
         #expect(started.sorted() == origins.keys.sorted())
+    }
+
+    @Test("An origin that asked to be left alone is, until the time is over; the longer wish counts")
+    func holds() {
+        var scheduler = scheduler([(1, "a", 9), (2, "b", 0), (3, "a", 0)])
+        let now = ContinuousClock.now
+        scheduler.hold("a", until: now + .seconds(5))
+        scheduler.hold("a", until: now + .seconds(2))
+        #expect(scheduler.saturatedOrigins == ["a"])
+        #expect(startAll(&scheduler) == [2])
+        #expect(!scheduler.canStart)
+        var released = scheduler.releaseHolds(at: now + .seconds(4))
+        #expect(!released)
+        #expect(startAll(&scheduler) == [])
+        released = scheduler.releaseHolds(at: now + .seconds(5))
+        #expect(released)
+        #expect(startAll(&scheduler) == [1, 3])
+        released = scheduler.releaseHolds(at: now + .seconds(9))
+        #expect(!released)
     }
 }

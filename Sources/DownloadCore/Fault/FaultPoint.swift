@@ -1,0 +1,45 @@
+#if DEBUG
+    import Foundation
+    import Synchronization
+
+    /// Named moments of a download at which a test ends or stops this process, in debug builds alone.
+    ///
+    /// `$DLM_FAULT_POINT` is `name[:count[:action]]`: what happens when the process passes the point for the `count`-th
+    /// time (the first), `kill` (SIGKILL) or `stop` (SIGSTOP, to go on at SIGCONT).
+    package enum FaultPoint {
+        private struct Plan: Sendable {
+            let name: String
+            let count: Int
+            let signal: Int32
+
+            init?(_ text: String?) {
+                guard let words = text?.split(separator: ":"), let first = words.first else { return nil }
+                name = String(first)
+                count = words.count > 1 ? Int(words[1]) ?? 1 : 1
+                signal = words.count > 2 && words[2] == "stop" ? SIGSTOP : SIGKILL
+            }
+        }
+
+        private static let plan = Plan(ProcessInfo.processInfo.environment["DLM_FAULT_POINT"])
+        private static let passed = Atomic(0)
+
+        /// The process is at the point of this name, on any thread.
+        package static func reached(_ name: StaticString) {
+            guard let plan, plan.name == "\(name)" else { return }
+            if passed.add(1, ordering: .relaxed).newValue == plan.count { kill(getpid(), plan.signal) }
+        }
+
+        /// A limit that tests make small through the environment.
+        package static func limit<Value: LosslessStringConvertible>(_ variable: String, _ normal: Value) -> Value {
+            ProcessInfo.processInfo.environment[variable].flatMap(Value.init) ?? normal
+        }
+    }
+#else
+    /// Nothing: only debug builds can be stopped at a point.
+    package enum FaultPoint {
+        @inlinable @inline(__always) package static func reached(_ name: StaticString) {}
+
+        @inlinable @inline(__always)
+        package static func limit<Value>(_ variable: StaticString, _ normal: Value) -> Value { normal }
+    }
+#endif

@@ -1,0 +1,64 @@
+import DownloadCore
+import DownloadTestSupport
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+/// Header lines as no server should send them, cut anywhere.
+@Suite("Fuzzing: response heads")
+struct HeadFuzzTests {
+    static let heads = [
+        "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/10\r\nETag: \"a\"\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200\r\ncontent-length: 5\r\n\r\nTrailer: x\r\n\r\n",
+        "HTTP/1.0 302 Found\r\nLocation: /\u{FC}\r\n Folded: line\r\nEmpty:\r\nNo colon\r\n\r\n",
+    ]
+
+    @Test("A head is final, comes once, and none of its fields breaks a line")
+    func heads() {
+        let fuzzing = Fuzzing("Response heads", corpus: Self.heads, words: ["HTTP/1.1 ", "\r\n\r\n", ":", "200"])
+        fuzzing.run { input in
+            var parser = ResponseHeadParser()
+            var heads: [ResponseHead] = []
+            // libcurl hands over line by line, with the line break.
+            for line in Self.lines(input) {
+                switch line.withUnsafeBytes({ parser.take($0) }) {
+                case .incomplete: continue
+                case .head(let head): heads.append(head)
+                case .tooLarge: return input.count > ResponseHeadParser.sizeLimit ? nil : "too large?"
+                }
+            }
+            if heads.count > 1 { return "\(heads.count) heads" }
+            guard let head = heads.first else { return nil }
+            let breaks = head.fields.contains { $0.value.utf8.contains { [0, 10, 13].contains($0) } }
+            return head.status < 200 ? "status \(head.status)" : breaks ? "a line break in a field" : nil
+        }
+        fuzzing.runsInLinearTime { input in
+            var parser = ResponseHeadParser()
+            for line in Self.lines(input) { _ = line.withUnsafeBytes { parser.take($0) } }
+        }
+    }
+
+    private static func lines(_ input: [UInt8]) -> [[UInt8]] {
+        input.split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) + [0x0A] }
+    }
+}
+
+/// What a request asks of the engine in numbers that the control API and the store allow.
+@Suite("Time limits without bound", .timeLimit(.minutes(1)))
+struct TimeLimitTests {
+    @Test("A time limit of any size is one", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
+    func limits(_ seconds: Double) async throws {
+        let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url()) { request in
+            // The shortest one is no time to connect in.
+            request.connectTimeout = max(seconds, 15)
+            request.stallTimeout = max(seconds, 15)
+        }
+        #expect(record.ending == .complete && record.count == 100_000)
+        let refused = try await bench.run("http://127.0.0.1:1/") { $0.connectTimeout = seconds }
+        #expect(refused.ending != .complete)
+    }
+}

@@ -1,0 +1,122 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import GRDB
+import Testing
+
+@testable import DownloadStorage
+
+/// Rows after somebody, or something, changed them.
+@Suite("Fuzzing: rows of the store")
+struct RowFuzzTests {
+    /// A row with something in every column, as text, a tab between two columns.
+    private static func rows() throws -> [String] {
+        let plain = DownloadRecord(id: 1, request: try Sample.request(), created: .stored)
+        return try [plain, Sample.filled(plain)].map { record in
+            let request = try RequestCoder().encode(record.request)
+            let detail: String? = record.state == .queued ? nil : try JSONText.encode(record.state)
+            let columns: [String?] = [
+                "\(record.id)", record.session, record.state.kind.rawValue, "\(record.request.priority)",
+                record.request.destination.folder, record.request.destination.fileName, record.fileName,
+                record.request.url.string, record.speed.map { "\($0)" }, record.isFinishing ? "1" : "0",
+                "\(DownloadRow.milliseconds(record.created))", "\(DownloadRow.milliseconds(record.updated))", request,
+                detail, try JSONText.encode(record.resume), try JSONText.encode(record.attempts),
+                try record.completed.map(JSONText.encode),
+            ]
+            return columns.map { $0 ?? "" }.joined(separator: "\t")
+        }
+    }
+
+    /// What SQLite would keep in a column: a number where it is one, else text, or bytes that are none.
+    private static func value(_ bytes: ArraySlice<UInt8>) -> DatabaseValue {
+        if bytes.isEmpty { return .null }
+        guard let text = String(validating: bytes, as: UTF8.self) else { return Data(bytes).databaseValue }
+        return Int64(text)?.databaseValue ?? Double(text)?.databaseValue ?? text.databaseValue
+    }
+
+    private static func stored(_ input: [UInt8], _ db: Database) throws -> StoredDownload? {
+        let count = RowReader.Column.allCases.count
+        var values = input.split(separator: 9, maxSplits: count - 1, omittingEmptySubsequences: false).map(value)
+        values += repeatElement(.null, count: count - values.count)
+        let sql = "SELECT " + values.map { _ in "?" }.joined(separator: ",")
+        guard let row = try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values)) else { return nil }
+        // Without an id there is nothing to tell of.
+        return try? StoredDownload(row, coder: RequestCoder())
+    }
+
+    @Test("A row is read as what can be, and written again, or told as damaged")
+    func rows() throws {
+        let database = try DatabaseQueue()
+        let words = ["\t", "\"inf\"", "\"_0\":", "{\"paused\":{\"_0\":\"user\"}}", "[[0,1]]", "null,"]
+        let fuzzing = Fuzzing("Rows", corpus: try Self.rows(), words: words)
+        try database.read { db in
+            fuzzing.run { input in
+                guard let stored = try? Self.stored(input, db) else { return nil }
+                let record = stored.record
+                // As when it is saved.
+                _ = DownloadRow.milliseconds(record.created)
+                _ = DownloadRow.milliseconds(record.updated)
+                guard stored.damage == nil else { return nil }
+                if let why = Self.impossible(record) { return why }
+                return (try? DownloadRow(record, coder: RequestCoder())) == nil ? "cannot be written" : nil
+            }
+        }
+    }
+
+    /// What no dlm writes, and none may go by.
+    private static func impossible(_ record: DownloadRecord) -> String? {
+        let request = record.request
+        if (record.resume.total ?? 0) < 0 { return "a total of \(record.resume.total ?? 0)" }
+        if (record.completed?.bytes ?? 0) < 0 { return "a file of \(record.completed?.bytes ?? 0) bytes" }
+        if record.received < 0 { return "received \(record.received)" }
+        if !(1...64).contains(request.connections) { return "\(request.connections) connections" }
+        if (request.rateLimit ?? 1) < 1 { return "a limit of \(request.rateLimit ?? 0)" }
+        if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay) { return "\(request.retry)" }
+        if !(request.retry.maximumDelay >= 0) { return "\(request.retry)" }
+        if !(request.timeouts.connect > 0) || !(request.timeouts.stall > 0) { return "\(request.timeouts)" }
+        return nil
+    }
+
+    @Test("Whatever a row holds, the store lists it, and leaves the others alone")
+    func store() async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
+        let columns = RowReader.Column.allCases.dropFirst()
+        let corpus = try Self.rows().flatMap { $0.split(separator: "\t").map(String.init) }
+        try await Fuzzing("Store", corpus: corpus).run(scale: 0.1) { input in
+            let column = columns[columns.startIndex + (input.first.map(Int.init) ?? 0) % columns.count]
+            let value = Self.value(input[...])
+            let isKept = try await store.database.writeWithoutTransaction { db in
+                // A constraint of the schema keeps some out.
+                (try? db.execute(sql: "UPDATE download SET \(column) = ? WHERE id = 2", arguments: [value])) != nil
+            }
+            let ids = try await store.records(.all).map(\.id)
+            _ = try? await store.claim([2], session: "other")
+            _ = try? await store.change([2], .pause, session: "s")
+            _ = try await store.queued(session: "s", after: nil, limit: 5)
+            _ = try await store.events(after: 0, limit: 10)
+            return ids == [1, 2, 3] ? nil : "\(ids) with \(column), kept: \(isKept)"
+        }
+    }
+
+    @Test("Whatever the log holds, it is told to its end")
+    func events() async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
+        let columns = [
+            "time", "kind", "download", "name", "url", "session", "state", "stateDetail", "received", "total",
+        ]
+        let corpus = ["added", "failed", "1700000000000", "http://h/a", "{\"paused\":{\"_0\":\"user\"}}", "9"]
+        try await Fuzzing("Events", corpus: corpus).run(scale: 0.1) { input in
+            let column = columns[(input.last.map(Int.init) ?? 0) % columns.count]
+            let value = Self.value(input[...])
+            try await store.database.writeWithoutTransaction { db in
+                _ = try? db.execute(sql: "UPDATE event SET \(column) = ? WHERE seq = 2", arguments: [value])
+            }
+            let cursors = try await store.events(after: 0, limit: 10).map(\.cursor)
+            return cursors.first == 1 && cursors.contains(3) ? nil : "\(cursors)"
+        }
+    }
+}

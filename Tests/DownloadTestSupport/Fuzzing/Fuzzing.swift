@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+/// Throws inputs at a parser: a number of them that takes a moment in `make test`, always the same ones; as many as fit
+/// into `$DLM_FUZZ_SECONDS` in `make fuzz`, others each time (`$DLM_TEST_SEED` repeats a run).
+package struct Fuzzing: Sendable {
+    package let name: String
+    private let corpus: [String]
+    private let words: [String]
+
+    /// Seconds for each parser; nil for the short form.
+    package static let seconds = number("DLM_FUZZ_SECONDS").map { Double($0) }
+    private static let seed = number("DLM_TEST_SEED") ?? (seconds == nil ? 1 : UInt64.random(in: 1...1_000_000_000))
+    private static let shortRun = 2_000
+
+    /// - Parameters:
+    ///   - name: what is fuzzed, in a word.
+    ///   - corpus: inputs that are right, and odd ones that once went wrong.
+    ///   - words: what the syntax is made of.
+    package init(_ name: String, corpus: [String], words: [String] = []) {
+        self.name = name
+        self.corpus = corpus
+        self.words = words
+    }
+
+    /// Tries the property on each input, until one breaks it; that is then made shorter.
+    /// - Parameter property: says what is wrong; nil when all is well.
+    package func run(
+        scale: Double = 1, sourceLocation: SourceLocation = #_sourceLocation, _ property: ([UInt8]) -> String?
+    ) {
+        var run = Run(self, scale)
+        while let input = run.next() {
+            let begin = ContinuousClock.now
+            var complaint = property(input)
+            if ContinuousClock.now - begin > .seconds(5) { complaint = complaint ?? "took more than 5 s" }
+            if complaint != nil { return report(shortened(input, property), property, sourceLocation) }
+        }
+        run.end()
+    }
+
+    /// The same for a property that waits.
+    package func run(
+        scale: Double = 1, sourceLocation: SourceLocation = #_sourceLocation,
+        isolation: isolated (any Actor)? = #isolation, _ property: ([UInt8]) async throws -> String?
+    ) async throws {
+        var run = Run(self, scale)
+        while let input = run.next() {
+            if let complaint = try await property(input) {
+                return report(input, { _ in complaint }, sourceLocation)
+            }
+        }
+        run.end()
+    }
+
+    /// The time for one of the samples, drawn out to four times the length, grows with the length and not with its
+    /// square.
+    package func runsInLinearTime(
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: ([UInt8]) -> Void
+    ) {
+        for pattern in Set((corpus + words).map { Array($0.utf8.prefix(64)) }) where !pattern.isEmpty {
+            func time(_ length: Int) -> Duration {
+                let input = Array(repeatElement(pattern, count: length / pattern.count).joined())
+                return (0..<3).map { _ in Self.processorTime { body(input) } }.min() ?? .zero
+            }
+            let (short, long) = (time(16 << 10), time(64 << 10))
+            // 4 is linear, 16 is square; what takes no time at all is not measured well.
+            #expect(
+                long < short * 10 + .milliseconds(100),
+                "\(name): \(text(pattern)): 16 KiB \(short), 64 KiB \(long)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Of this thread: what others do at the same time does not count.
+    private static func processorTime(_ body: () -> Void) -> Duration {
+        func now() -> Duration {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        }
+        let begin = now()
+        body()
+        return now() - begin
+    }
+
+    private func report(_ input: [UInt8], _ property: ([UInt8]) -> String?, _ location: SourceLocation) {
+        let complaint = property(input) ?? "not again"
+        Issue.record("\(name), seed \(Self.seed): \(complaint): \(text(input))", sourceLocation: location)
+    }
+
+    private func text(_ input: [UInt8]) -> String {
+        let text = String(validating: input, as: UTF8.self).map(\.debugDescription) ?? "\(input)"
+        return String(text.prefix(2000))
+    }
+
+    /// The input without all that can be left out.
+    private func shortened(_ input: [UInt8], _ property: ([UInt8]) -> String?) -> [UInt8] {
+        var input = input
+        var size = input.count / 2
+        let deadline = ContinuousClock.now + .seconds(10)
+        while size > 0 {
+            var start = 0
+            while start < input.count, ContinuousClock.now < deadline {
+                var shorter = input
+                shorter.removeSubrange(start..<min(input.count, start + size))
+                if property(shorter) != nil { input = shorter } else { start += size }
+            }
+            size /= 2
+        }
+        return input
+    }
+
+    private static func number(_ variable: String) -> UInt64? {
+        ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }
+    }
+
+    /// The inputs of one run.
+    private struct Run {
+        private let name: String
+        private var mutator: Mutator
+        private var count = 0
+        private let limit: Int
+        private let begin = ContinuousClock.now
+        /// Keeps the input that a crash would take along.
+        private let note: Int32
+
+        init(_ fuzzing: Fuzzing, _ scale: Double) {
+            name = fuzzing.name
+            let salt = fuzzing.name.utf8.reduce(Fuzzing.seed) { $0 &* 31 &+ UInt64($1) }
+            mutator = Mutator(corpus: fuzzing.corpus, words: fuzzing.words, seed: salt)
+            limit = Fuzzing.seconds == nil ? Int(Double(Fuzzing.shortRun) * scale) : .max
+            let folder = ProcessInfo.processInfo.environment["DLM_FUZZ_NOTES"]
+            let path = folder.map { "\($0)/\(fuzzing.name.replacing("/", with: "-").replacing(" ", with: "-"))" }
+            note = path.map { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) } ?? -1
+        }
+
+        mutating func next() -> [UInt8]? {
+            if let seconds = Fuzzing.seconds, ContinuousClock.now - begin > .seconds(seconds) { return nil }
+            if count >= limit { return nil }
+            count += 1
+            let input = mutator.next()
+            if note >= 0 {
+                _ = input.withUnsafeBytes { pwrite(note, $0.baseAddress, $0.count, 0) }
+                ftruncate(note, off_t(input.count))
+            }
+            return input
+        }
+
+        func end() {
+            if note >= 0 { close(note) }
+            if Fuzzing.seconds != nil { print("\(name): \(count) inputs in \(ContinuousClock.now - begin)") }
+        }
+    }
+}

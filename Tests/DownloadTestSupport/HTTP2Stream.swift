@@ -1,0 +1,85 @@
+/// The reply to one request over HTTP/2, as far as it has been sent.
+struct HTTP2Stream {
+    let id: UInt32
+    /// In the log.
+    let entry: Int
+    let reply: FaultReply
+    let resolved: ResolvedReply
+    /// Bytes of the body that the peer lets this stream send.
+    var window: Int64
+    var sent: Int64 = 0
+    var isHeadSent = false
+    var isFaultDone = false
+    private let begin = ContinuousClock.now
+
+    init(id: UInt32, entry: Int, reply: FaultReply, to request: FaultRequest, window: Int64) {
+        (self.id, self.entry, self.reply, self.window) = (id, entry, reply, window)
+        resolved = ResolvedReply(reply, to: request)
+    }
+
+    static let longestPiece: Int64 = 16384
+
+    /// The fault is due, for the body is as far.
+    var isFaultDue: Bool {
+        guard let fault = reply.http2, !isFaultDone else { return false }
+        return fault.after.map { isHeadSent && sent >= min($0, resolved.size) } ?? true
+    }
+
+    /// Where the body stops for now: at its end, a cut or a fault.
+    private var stop: Int64 {
+        let fault = isFaultDone ? nil : reply.http2?.after
+        return min(resolved.size, reply.cut?.limit ?? .max, fault ?? .max)
+    }
+
+    var isBodyAtStop: Bool { sent >= stop }
+
+    /// What the window and the rate let go now.
+    var sendable: Int64 {
+        let slice = reply.bytesPerSecond.map { Int64(max(1, min($0 / 50, Int(Self.longestPiece)))) }
+        return max(0, min(stop - sent, window, slice ?? Self.longestPiece))
+    }
+
+    /// When the rate lets the next bytes go; nil: at once.
+    var due: ContinuousClock.Instant? {
+        reply.bytesPerSecond.map { begin + .seconds(Double(sent) / Double($0)) }
+    }
+
+    /// The next bytes of the body, at most so many.
+    mutating func take(_ count: Int64) -> [UInt8] {
+        var offset = sent
+        for piece in resolved.pieces {
+            let bytes: [UInt8]
+            switch piece {
+            case .text(let text):
+                let all = Array(text.utf8)
+                if offset >= Int64(all.count) {
+                    offset -= Int64(all.count)
+                    continue
+                }
+                bytes = Array(all[Int(offset)...].prefix(Int(count)))
+            case .content(let range):
+                if offset >= Int64(range.count) {
+                    offset -= Int64(range.count)
+                    continue
+                }
+                let start = range.lowerBound + offset
+                bytes = resolved.content.bytes(start..<min(range.upperBound, start + count))
+            }
+            sent += Int64(bytes.count)
+            window -= Int64(bytes.count)
+            return bytes
+        }
+        return []
+    }
+
+    var headFields: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = [(":status", "\(resolved.status)")] + resolved.fields
+        switch reply.framing {
+        case _ where resolved.status == 304: break
+        case .contentLength: fields.append(("content-length", "\(resolved.size)"))
+        case .wrongLength(let more): fields.append(("content-length", "\(resolved.size + more)"))
+        case .chunked, .closeDelimited: break
+        }
+        return fields
+    }
+}

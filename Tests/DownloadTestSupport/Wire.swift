@@ -1,0 +1,186 @@
+import CTestSupport
+import Foundation
+
+/// The bytes of one connection, over TCP alone or through TLS; used by one thread.
+final class Wire {
+    let descriptor: Int32
+    /// Ends TLS with close_notify, as it should.
+    var notifiesClose = true
+    private var tls: OpaquePointer?
+    private var context: OpaquePointer?
+
+    /// What is done to the last record before it goes out.
+    enum Damage {
+        /// Its MAC is wrong.
+        case corrupt
+        /// Its second half stays away.
+        case half
+    }
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        var noDelay: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit {
+        if let tls { dlmtest_tls_free(tls) }
+        if let context { dlmtest_tls_context_free(context) }
+    }
+
+    var speaksHTTP2: Bool { tls.map { dlmtest_tls_speaks_h2($0) != 0 } ?? false }
+
+    // MARK: Reading
+
+    /// Adds what comes next to `pending`; false at the end of the connection.
+    func receive(into pending: inout [UInt8]) -> Bool {
+        if tls == nil { return receiveRaw(into: &pending) }
+        let before = pending.count
+        var records: [UInt8] = []
+        while true {
+            let goesOn = decrypt(records, into: &pending)
+            if pending.count > before { return true }
+            records.removeAll()
+            guard goesOn, receiveRaw(into: &records) else { return false }
+        }
+    }
+
+    private func decrypt(_ records: [UInt8], into pending: inout [UInt8]) -> Bool {
+        guard let tls, dlmtest_tls_feed(tls, records, records.count) != 0 else { return false }
+        var piece = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let count = dlmtest_tls_read(tls, &piece, Int32(piece.count))
+            // A key update, or an alert, may want an answer.
+            guard count >= 0, flush() else { return false }
+            if count == 0 { return true }
+            pending.append(contentsOf: piece[..<Int(count)])
+        }
+    }
+
+    private func receiveRaw(into pending: inout [UInt8]) -> Bool {
+        var piece = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            if count > 0 {
+                pending.append(contentsOf: piece[..<count])
+                return true
+            }
+            if count < 0, errno == EINTR { continue }
+            return false
+        }
+    }
+
+    /// True once something can be received, the end included; false after so long without.
+    func waitForInput(milliseconds: Int32) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, milliseconds) > 0
+    }
+
+    /// Reads and forgets until the peer ends the connection or the server is stopped.
+    func waitForEnd() {
+        var scratch: [UInt8] = []
+        while receiveRaw(into: &scratch) { scratch.removeAll() }
+    }
+
+    /// Lets time pass for a throttled reply; ends early with the connection.
+    func pause(_ duration: Duration) {
+        var watched = pollfd(fd: descriptor, events: 0, revents: 0)
+        let (seconds, attoseconds) = duration.components
+        poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+
+    // MARK: Writing
+
+    func send(_ bytes: [UInt8], damage: Damage? = nil) -> Bool {
+        guard let tls else { return sendRaw(bytes) }
+        return dlmtest_tls_write(tls, bytes, Int32(bytes.count)) != 0 && flush(damage)
+    }
+
+    private func flush(_ damage: Damage? = nil) -> Bool {
+        guard let tls else { return true }
+        var records: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = dlmtest_tls_drain(tls, &piece, piece.count), count > 0 {
+            records.append(contentsOf: piece[..<count])
+        }
+        if records.isEmpty { return true }
+        switch damage {
+        case nil: break
+        case .corrupt: records[records.count - 1] ^= 0xFF
+        case .half: records.removeLast(records.count / 2)
+        }
+        return sendRaw(records)
+    }
+
+    private func sendRaw(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes
+            while let base = rest.baseAddress, !rest.isEmpty {
+                let count = Glibc.send(descriptor, base, rest.count, Int32(MSG_NOSIGNAL))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            return true
+        }
+    }
+
+    // MARK: The ends
+
+    /// The handshake; false when the connection is over after it.
+    func secure(_ behaviour: TLSBehaviour) -> Bool {
+        let protocols = (behaviour.offersHTTP2 ? "\u{2}h2" : "") + "\u{8}http/1.1"
+        context = dlmtest_tls_context_create(
+            behaviour.identity.certificate, behaviour.identity.key, Int32(behaviour.versions.lowerBound),
+            Int32(behaviour.versions.upperBound), protocols)
+        guard let context, let session = dlmtest_tls_create(context) else {
+            fatalError("OpenSSL cannot serve \(behaviour)")
+        }
+        var hello: [UInt8] = []
+        guard receiveRaw(into: &hello) else {
+            dlmtest_tls_free(session)
+            return false
+        }
+        switch behaviour.handshake {
+        case .completed, .cut:
+            tls = session
+            return shakeHands(session, hello, cuts: behaviour.handshake == .cut)
+        case .garbage: _ = sendRaw((0..<400).map { UInt8(truncatingIfNeeded: $0 &* 37) })
+        case .plainHTTP:
+            _ = sendRaw(Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))
+        case .closed: break
+        case .reset: reset()
+        case .stalled: waitForEnd()
+        }
+        dlmtest_tls_free(session)
+        return false
+    }
+
+    private func shakeHands(_ tls: OpaquePointer, _ hello: [UInt8], cuts: Bool) -> Bool {
+        var incoming = hello
+        while true {
+            guard dlmtest_tls_feed(tls, incoming, incoming.count) != 0 else { return false }
+            let state = dlmtest_tls_accept(tls)
+            guard flush(cuts ? .half : nil), state >= 0, !cuts else { return false }
+            if state == 1 { return true }
+            incoming.removeAll()
+            guard receiveRaw(into: &incoming) else { return false }
+        }
+    }
+
+    /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
+    func reset() {
+        var unsent: Int32 = 1
+        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { pause(.milliseconds(1)) }
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+        notifiesClose = false
+    }
+
+    /// The orderly end of TLS. The descriptor is the server's to close.
+    func end() {
+        guard let tls, notifiesClose else { return }
+        dlmtest_tls_notify_close(tls)
+        _ = flush()
+    }
+}

@@ -1,0 +1,121 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("HTTP/2 that fails", .timeLimit(.minutes(10)))
+    struct HTTP2FaultTests {
+        /// Files beside the one with the fault: while some of them wait, connections are shared.
+        static let others = (1...10).map { "other\($0)" }
+        static let other = FaultReply(Content("small")).with { $0.bytesPerSecond = 20 }
+
+        private func arguments(_ site: SecureSite) -> [String] {
+            ["get", "-j", "2", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "2"]
+                + ([site.server.url()] + Self.others.map { site.server.url("/\($0)") })
+        }
+
+        /// Runs a cell against a server that gives these replies for the file, one after the other, the last one for
+        /// ever, and small files without a fault.
+        private func site(
+            _ certificates: Certificates, _ replies: [FaultReply], _ body: (SecureSite) async throws -> Void
+        ) async throws {
+            let asked = Observed(0)
+            try await withSecureDlm(
+                certificates, tls: { $1.with { $0.offersHTTP2 = true } },
+                { request in
+                    guard request.target == "/file.bin" else { return Self.other }
+                    return replies[
+                        min(
+                            asked.update {
+                                $0 += 1; return $0
+                            }, replies.count) - 1]
+                }, body)
+        }
+
+        private func expectHTTP2(_ count: Int, _ site: SecureSite, _ trial: FaultTrial) {
+            let requests = site.server.log.requests(to: "/file.bin").prefix(count)
+            #expect(requests.count == count && requests.allSatisfy(\.request.isHTTP2), "\(trial)")
+        }
+
+        @Test("A fault of HTTP/2 is healed by the next attempt")
+        func healed() async throws {
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 4), atMost: 4) { cell in
+                    try await site(certificates, [cell.broken, cell.healthy]) { site in
+                        let trial = FaultTrial(area: .http2, fault: cell.description)
+                        let result = try await site.run(arguments(site))
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: Self.others)
+                        expectHTTP2(1, site, trial)
+                    }
+                }
+            }
+        }
+
+        @Test("A fault in the attempt that goes on with a part is healed, too, and the part is kept")
+        func inTheMiddle() async throws {
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 9), atMost: 4) { cell in
+                    let cut = cell.healthy.with { $0.http2 = .reset(.internalError, after: 300_000) }
+                    try await site(certificates, [cut, cell.broken, cell.healthy]) { site in
+                        let trial = FaultTrial(area: .http2, fault: cell.description, moment: .middle)
+                        let result = try await site.run(arguments(site) + ["--retries", "2"])
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: Self.others)
+                    }
+                }
+            }
+        }
+
+        @Test("A fault that stays is an error, and a healthy server makes it good")
+        func stays() async throws {
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 9), atMost: 4) { cell in
+                    try await site(certificates, [cell.broken]) { site in
+                        let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
+                        let result = try await site.run(arguments(site))
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [4, 7, 9],
+                            beside: Self.others)
+                        if result.ending == .exited(0) { return }
+                        site.server.handle { $0.target == "/file.bin" ? cell.healthy : Self.other }
+                        let healed = try await site.run("get", site.server.url())
+                        try expectDownloaded(HTTP2Cell.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+
+        @Test("One stream that fails among many concerns no other: they are fetched once")
+        func oneOfMany() async throws {
+            let contents = (0..<20).map { Content(seed: UInt64(500 + $0), size: 100_000 + Int64($0)) }
+            let cells = HTTP2Cell.all.filter(\.isOfOneStream)
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(cells, each: 6), atMost: 3) { cell in
+                    let asked = Observed(0)
+                    try await withSecureDlm(
+                        certificates, tls: { $1.with { $0.offersHTTP2 = true } },
+                        { request in
+                            if let number = Int(request.target.dropFirst(5)) {
+                                return FaultReply(contents[number], etag: "\"g\"").with { $0.bytesPerSecond = 400_000 }
+                            }
+                            asked.update { $0 += 1 }
+                            return asked.value == 1 ? cell.broken : cell.healthy
+                        }
+                    ) { site in
+                        let names = contents.indices.map { "good\($0)" }
+                        let urls = (names[..<8] + ["file.bin"] + names[8...]).map { site.server.url("/\($0)") }
+                        let result = try await site.run(["get", "--retries", "1", "--retry-delay", "0.1"] + urls)
+                        let trial = FaultTrial(area: .http2, fault: "\(cell), one of 21 files", moment: .segment)
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: names)
+                        for (name, content) in zip(names, contents) {
+                            try expectFile(content, name, in: site.sandbox, trial)
+                            #expect(site.server.log.requests(to: "/\(name)").count == 1, "\(trial) \(name)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Names from servers and URLs", .timeLimit(.minutes(3)))
+    struct NameFaultTests {
+        /// A case, and the file that only this case has.
+        struct Numbered: Sendable {
+            let number: Int
+            let example: NameCase
+
+            var content: Content { Content("the file of case \(number)") }
+            var url: String { example.url.replacing("CASE", with: "case-\(number)") }
+            var trial: FaultTrial { FaultTrial(area: .name, fault: "\(example)") }
+
+            var reply: FaultReply {
+                FaultReply(content).with {
+                    $0.lines = example.fields.map { Array("Content-Disposition: ".utf8) + $0 }
+                }
+            }
+
+            static let all = NameCase.all.indices.map { Numbered(number: $0, example: NameCase.all[$0]) }
+
+            /// Cases whose names differ go into one folder by one command.
+            static let rounds: [[Numbered]] = {
+                var rounds: [(names: Set<[UInt8]>, cases: [Numbered])] = []
+                for one in all where one.example.canBeFetched {
+                    let name = Array(one.example.name.utf8)
+                    if let free = rounds.firstIndex(where: { !$0.names.contains(name) }) {
+                        rounds[free].names.insert(name)
+                        rounds[free].cases.append(one)
+                    } else {
+                        rounds.append(([name], [one]))
+                    }
+                }
+                return rounds.map(\.cases)
+            }()
+        }
+
+        /// Who reads what is printed.
+        enum Reader: CaseIterable {
+            case script, program, person
+        }
+
+        static let server: FaultServer.Handler = { request in
+            let number = request.target.split(separator: "case-").last.flatMap { Int($0.prefix(while: \.isNumber)) }
+            guard let number, Numbered.all.indices.contains(number) else { return FaultReply(status: 404) }
+            return Numbered.all[number].reply
+        }
+
+        @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
+        func table() async throws {
+            #expect(Numbered.all.count > 200)
+            try await withDlm(Self.server) { sandbox, server in
+                let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]
+                for (turn, readers) in readers.enumerated() {
+                    let rounds = Numbered.rounds.enumerated().map { index, cases in
+                        (folder: "\(turn)-\(index)", reader: readers[index % readers.count], cases: cases)
+                    }
+                    try await concurrently(rounds, atMost: 4) { round in
+                        try await fetch(round.cases, for: round.reader, to: round.folder, in: sandbox, from: server)
+                    }
+                }
+                #expect(sandbox.root.names() == ["config", "files", "home", "state"])
+                #expect(sandbox.root.names(in: "home").isEmpty)
+                #expect(sandbox.names.allSatisfy { $0.wholeMatch(of: /[0-9]+-[0-9]+/) != nil })
+            }
+        }
+
+        private func fetch(
+            _ cases: [Numbered], for reader: Reader, to folder: String, in sandbox: DlmSandbox,
+            from server: FaultServer
+        ) async throws {
+            let urls = cases.map { $0.url.replacing("HOST", with: "127.0.0.1:\(server.port)") }
+            let options = reader == .program ? ["--json"] : reader == .person ? ["-v", "--color", "never"] : []
+            var launch = try sandbox.launch(["get", "-d", folder] + options + urls)
+            // A home for each: they would wait for one another's store.
+            launch.environment["XDG_STATE_HOME"] = sandbox.root("state/\(folder)")
+            if reader == .person { launch.terminalColumns = 80 }
+            let result = try await ChildProcess(launch).result()
+            #expect(result.ending == .exited(0), "\(result.stderr)")
+            let names = Set(sandbox.root.names(in: "files/\(folder)").map { Array($0.utf8) })
+            for one in cases {
+                let isThere = names.contains(Array(one.example.name.utf8))
+                let path = sandbox.file("\(folder)/\(one.example.name)")
+                let isRight = isThere && (try? sha256(of: path)) == one.content.sha256
+                #expect(isRight, "\(one.trial) is not \(one.example.name.debugDescription)")
+                one.trial.note(outcome: isRight ? "right" : "WRONG: name")
+            }
+            #expect(names.count == cases.count, "\(names.map { String(decoding: $0, as: UTF8.self) })")
+            let paths = cases.map { sandbox.file("\(folder)/\($0.example.name)") }
+            expectHarmless(result, paths: paths, for: reader)
+        }
+
+        private func expectHarmless(_ result: ChildProcess.Result, paths: [String], for reader: Reader) {
+            let isDangerous = { (scalar: Unicode.Scalar) in
+                switch scalar.value {
+                case 10: false
+                case 0..<32, 0x7F..<0xA0, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+                default: false
+                }
+            }
+            #expect(!result.stdout.unicodeScalars.contains(where: isDangerous))
+            let told = result.outputLines.map { Array($0.utf8) }
+            if reader == .program {
+                let finished = told.compactMap { try? JSONDecoder().decode(FinishedLine.self, from: Data($0)) }
+                #expect(
+                    Set(finished.compactMap { $0.event == "finished" ? $0.path.map { Array($0.utf8) } : nil })
+                        == Set(paths.map { Array($0.utf8) }))
+            } else {
+                #expect(Set(told) == Set(paths.map { Array($0.utf8) }))
+            }
+            // What draws the bars; colours are off.
+            let drawn = result.stderr.replacing(
+                /\u{1B}\[[0-9]*[AJK]|\r/.matchingSemantics(.unicodeScalar), with: "")
+            #expect(!drawn.unicodeScalars.contains(where: isDangerous), "\(drawn.debugDescription)")
+            if reader == .script { #expect(result.stderr == "") }
+        }
+
+        private struct FinishedLine: Decodable {
+            let event: String
+            let path: String?
+        }
+    }
+}

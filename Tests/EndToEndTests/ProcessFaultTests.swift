@@ -1,0 +1,282 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// The places in the program where ``FaultPoint`` lets it be killed, in the order of a download.
+enum KillPoint: String, CaseIterable, Sendable {
+    case afterAdd, beforeCreate, afterCreate, afterReserve, afterWrite, beforeCheckpoint, afterCheckpoint
+    case committing, committed
+    case beforeChecksum, beforeSync, afterSync, beforeFinishingMark, afterFinishingMark
+    case beforeRename, afterRename, beforeCompleted, afterCompleted
+    /// Everything is forgotten because the remote file changed.
+    case beforeTruncate, afterTruncate
+    case pausing, paused, removing
+
+    /// Passed by every download that lasts a second.
+    static let ofDownload = allCases.filter { $0 < .beforeTruncate }
+
+    static func < (one: KillPoint, other: KillPoint) -> Bool {
+        (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
+    }
+
+    /// All bytes are on disk, and that is recorded; up to 1 MiB is with the finishing mark only.
+    func hasEverything(of size: Int64) -> Bool {
+        (size > mebibyte ? KillPoint.committed : .beforeFinishingMark) < self && self < .beforeTruncate
+    }
+}
+
+/// One download that is killed: what it is, and what it must come to.
+struct KillTrial: Sendable, CustomStringConvertible {
+    enum Target: CaseIterable {
+        case free, overwrite, rename
+    }
+
+    var point: KillPoint
+    var count = 1
+    var connections = 1
+    var size = 5 * mebibyte + 77
+    var target = Target.free
+    var hasChecksum = false
+    /// Goes on with `dlm resume`, else with the same `dlm get`.
+    var resumes = false
+
+    var description: String {
+        "\(point):\(count) -x \(connections) \(size) \(target)\(hasChecksum ? " checksum" : "")\(resumes ? " resume" : "")"
+    }
+
+    var content: Content { Content(seed: 300, size: size) }
+    var name: String { target == .rename ? "file (1).bin" : "file.bin" }
+    /// Slow enough for a checkpoint.
+    var reply: FaultReply {
+        let isSlow = point == .beforeCheckpoint || point == .afterCheckpoint
+        return FaultReply(content, etag: "\"v1\"").with {
+            if isSlow { $0.bytesPerSecond = Int(size) * 10 / 8 / connections }
+        }
+    }
+
+    static let older = Content(seed: 301, size: mebibyte + 5)
+
+    func arguments(_ url: String) -> [String] {
+        var words = ["get", "-x", "\(connections)", url]
+        if target == .overwrite { words += ["--if-exists", "overwrite"] }
+        if target == .rename { words += ["--if-exists", "rename"] }
+        if hasChecksum { words += ["--checksum", "sha256:\(content.sha256)"] }
+        return words
+    }
+
+    var cell: FaultTrial {
+        FaultTrial(area: .process, fault: "kill -9 at \(point)", moment: .fresh, connections: connections)
+    }
+
+    /// Never a final name with anything but a whole file, whatever killed the process.
+    func expectNoLie(in sandbox: DlmSandbox) throws {
+        if target != .free, sandbox.exists("file.bin") {
+            let found = try sha256(of: sandbox.file("file.bin"))
+            #expect(found == Self.older.sha256 || target == .overwrite && found == content.sha256, "\(self)")
+        }
+        if target != .overwrite, sandbox.exists(name) {
+            #expect(try sha256(of: sandbox.file(name)) == content.sha256, "\(self)")
+        }
+        if target == .overwrite { #expect(sandbox.exists("file.bin"), "\(self): the old file is gone") }
+    }
+
+    /// The files that are to be there in the end.
+    func expectFiles(in sandbox: DlmSandbox) throws {
+        #expect(sandbox.names == (target == .rename ? ["file (1).bin", "file.bin"] : ["file.bin"]), "\(self)")
+        if target == .rename { #expect(try sha256(of: sandbox.file("file.bin")) == Self.older.sha256, "\(self)") }
+    }
+}
+
+extension DlmSandbox {
+    /// Runs it until the fault point ends it; one that is not passed changes nothing.
+    func run(_ arguments: [String], until point: KillPoint, count: Int = 1) async throws -> ChildProcess.Result {
+        var launch = try launch(arguments)
+        launch.environment["DLM_FAULT_POINT"] = "\(point):\(count)"
+        return try await ChildProcess(launch).result()
+    }
+}
+
+extension EndToEnd {
+    @Suite("Killed at every point", .timeLimit(.minutes(10)))
+    struct ProcessFaultTests {
+        static var trials: [KillTrial] {
+            var trials: [KillTrial] = []
+            for point in KillPoint.ofDownload {
+                let isTimed = point == .beforeCheckpoint || point == .afterCheckpoint
+                for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 100_000)] {
+                    for target in KillTrial.Target.allCases {
+                        for hasChecksum in [false, true] where hasChecksum || point != .beforeChecksum || size > 1 << 20
+                        {
+                            for resumes in [false, true] {
+                                trials.append(
+                                    KillTrial(
+                                        point: point, connections: connections,
+                                        size: isTimed ? max(size, mebibyte) : size, target: target,
+                                        hasChecksum: hasChecksum, resumes: resumes))
+                            }
+                        }
+                    }
+                }
+                if point == .committing || point == .committed || point == .afterWrite {
+                    for count in 2...4 { trials.append(KillTrial(point: point, count: count, resumes: count % 2 == 0)) }
+                }
+            }
+            return trials
+        }
+
+        @Test("Killed at any point, with any target, it makes the right file the next time and fetches nothing twice")
+        func anyPoint() async throws {
+            // A stride that no dimension of the table divides: all values of each are met.
+            try await concurrently(FaultTrial.short(Self.trials, each: 17), atMost: 4) {
+                try await Self.expectRecovers($0)
+            }
+        }
+
+        private static func expectRecovers(_ trial: KillTrial) async throws {
+            try await withDlm(serving: trial.reply) { sandbox, server in
+                if trial.target != .free { try KillTrial.older.write(to: sandbox.file("file.bin")) }
+                let words = trial.arguments(server.url())
+                let killed = try await sandbox.run(words, until: trial.point, count: trial.count)
+                #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
+                #expect(killed.stdout.isEmpty || trial.point == .afterCompleted, "\(trial)")
+                try trial.expectNoLie(in: sandbox)
+                let sent = server.log.bytesSent
+                let next = trial.resumes ? ["resume", try await sandbox.onlyID()] : words
+                let result = try await ChildProcess(try sandbox.launch(next)).result()
+                try trial.cell.judge(result, in: sandbox, right: [trial.content], errors: [], as: trial.name)
+                try trial.expectFiles(in: sandbox)
+                #expect(try await sandbox.list().map(\.state) == ["completed"], "\(trial)")
+                if trial.point.hasEverything(of: trial.size) {
+                    #expect(server.log.bytesSent == sent, "\(trial): fetched again")
+                }
+            }
+        }
+
+        @Test("Killed again while it recovers from a kill")
+        func twice() async throws {
+            let pairs = KillPoint.ofDownload.flatMap { first in KillPoint.ofDownload.map { (first, $0) } }
+            try await concurrently(FaultTrial.short(pairs, each: 23), atMost: 4) { first, second in
+                let trial = KillTrial(
+                    point: first, connections: first == .afterWrite ? 4 : 1, hasChecksum: second == .afterSync)
+                try await withDlm(serving: trial.reply) { sandbox, server in
+                    let words = trial.arguments(server.url())
+                    let killed = try await sandbox.run(words, until: first)
+                    #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
+                    let again = try await sandbox.run(words, until: second)
+                    // A point that lies behind the first is not passed again.
+                    #expect([.signalled(SIGKILL), .exited(0)].contains(again.ending), "\(trial), \(second): \(again)")
+                    try trial.expectNoLie(in: sandbox)
+                    let result = try await sandbox.run("get", server.url())
+                    try trial.cell.judge(result, in: sandbox, right: [trial.content], errors: [])
+                    #expect(sandbox.names == ["file.bin"])
+                    #expect(try await sandbox.list().map(\.state) == ["completed"], "\(trial), \(second)")
+                    if first.hasEverything(of: trial.size) {
+                        #expect(server.log.bytesSent <= trial.size, "\(trial), \(second)")
+                    }
+                }
+            }
+        }
+
+        @Test(
+            "Killed while it forgets an older version", arguments: [KillPoint.beforeTruncate, .afterTruncate], [1, 4])
+        func startingOver(point: KillPoint, connections: Int) async throws {
+            let old = FaultReply(Content(seed: 302, size: 8 * mebibyte), etag: "\"old\"").with {
+                $0.cut = .close(after: mebibyte)
+            }
+            let new = FaultReply(Content(seed: 303, size: 8 * mebibyte), etag: "\"new\"")
+            // The older version may be back, too.
+            for last in [new, old.with { $0.cut = nil }] {
+                try await withDlm(serving: old) { sandbox, server in
+                    let words = ["get", "-x", "\(connections)", "--retries", "0", server.url()]
+                    let first = try await ChildProcess(try sandbox.launch(words)).result()
+                    expectFailure(4, of: first)
+                    server.handle { _ in new }
+                    let killed = try await sandbox.run(words, until: point)
+                    #expect(killed.ending == .signalled(SIGKILL), "\(killed.stderr)")
+                    server.handle { _ in last }
+                    let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                    try FaultTrial(
+                        area: .process, fault: "kill -9 at \(point)", moment: .resume, connections: connections
+                    ).judge(result, in: sandbox, right: [last.content], errors: [])
+                    #expect(sandbox.names == ["file.bin"])
+                }
+            }
+        }
+
+        @Test("Killed while it pauses", arguments: [KillPoint.pausing, .paused], [1, 4])
+        func pausing(point: KillPoint, connections: Int) async throws {
+            let content = Content(seed: 304, size: 6 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) / connections }
+            try await withDlm(serving: reply) { sandbox, server in
+                let get = try sandbox.start("get", "-x", "\(connections)", server.url()) {
+                    $0.environment["DLM_FAULT_POINT"] = "\(point)"
+                }
+                #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                get.send(SIGTERM)
+                #expect(try await get.result().ending == .signalled(SIGKILL))
+                server.handle { _ in FaultReply(content, etag: "\"v1\"") }
+                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                try FaultTrial(area: .process, fault: "kill -9 at \(point)", connections: connections)
+                    .judge(result, in: sandbox, right: [content], errors: [])
+                #expect(server.log.bytesSentTwice() <= 3 * mebibyte)
+            }
+        }
+
+        @Test("Killed while it removes, the next download of it is right, or says which file is in the way")
+        func removing() async throws {
+            let content = Content(seed: 305, size: 6 * mebibyte)
+            let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                _ = try await sandbox.interrupt("get", server.url(), with: SIGTERM, after: mebibyte, from: server)
+                let killed = try await sandbox.run(["remove", "1"], until: .removing)
+                #expect(killed.ending == .signalled(SIGKILL))
+                if try await !sandbox.list().isEmpty { try await sandbox.done("remove", "1") }
+                server.handle { _ in FaultReply(content, etag: "\"v1\"") }
+                let result = try await sandbox.run("get", server.url())
+                try FaultTrial(area: .process, fault: "kill -9 while it is removed", moment: .resume)
+                    .judge(result, in: sandbox, right: [content], errors: [3])
+            }
+        }
+
+        @Test("The background session killed at any point goes on when it is started again")
+        func background() async throws {
+            try await concurrently(FaultTrial.short(KillPoint.ofDownload, each: 4), atMost: 2) { point in
+                let trial = KillTrial(point: point, connections: 4)
+                try await withDlm(serving: trial.reply) { sandbox, server in
+                    let started = try await sandbox.run("daemon", "start", "--json") {
+                        $0.environment["DLM_FAULT_POINT"] = "\(point)"
+                    }
+                    let daemon = try sandbox.daemon(started)
+                    let handed = try await sandbox.run("get", "-b", "-x", "4", server.url())
+                    // Killed before it could answer.
+                    #expect([.exited(0), .exited(12)].contains(handed.ending), "\(trial): \(handed.stderr)")
+                    #expect(await daemon.waitForEnd(), "\(trial)")
+                    try trial.expectNoLie(in: sandbox)
+                    let sent = server.log.bytesSent
+                    _ = try await sandbox.startDaemon()
+                    let result = try await sandbox.run("wait", "1")
+                    #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
+                    try expectFile(trial.content, "file.bin", in: sandbox, trial)
+                    #expect(sandbox.names == ["file.bin"])
+                    if point.hasEverything(of: trial.size) {
+                        #expect(server.log.bytesSent == sent, "\(trial): fetched again")
+                    }
+                    FaultTrial(area: .process, fault: "background session: kill -9 at \(point)", connections: 4)
+                        .note(result, isRight: true)
+                }
+            }
+        }
+
+        @Test("The program has exactly the points that are tested here")
+        func points() throws {
+            let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("Sources").path
+            var found: Set<String> = []
+            for path in try FileManager.default.subpathsOfDirectory(atPath: sources) where path.hasSuffix(".swift") {
+                let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
+                for match in text.matches(of: /FaultPoint\.reached\("(\w+)"\)/) { found.insert(String(match.1)) }
+            }
+            #expect(found == Set(KillPoint.allCases.map(\.rawValue)))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("TLS that fails", .timeLimit(.minutes(3)))
+    struct TLSFaultTests {
+        static let content = Content(seed: 90, size: 12 * mebibyte)
+        static let good = FaultReply(content, etag: "\"v1\"")
+
+        // MARK: Certificates
+
+        @Test(
+            "A certificate that must not be trusted ends it with status 5 before a request is made", arguments: [1, 4])
+        func untrusted(connections: Int) async throws {
+            try await withCertificates { certificates in
+                for flaw in Certificates.Flaw.allCases {
+                    let wrong = TLSBehaviour(try await certificates.wrong(flaw))
+                    try await withSecureDlm(certificates, tls: { _, _ in wrong }, { _ in Self.good }) { site in
+                        let arguments = [
+                            "get", "-x", "\(connections)", "-H", "Authorization: Bearer s3cret",
+                            site.server.url(),
+                        ]
+                        let result = try await site.run(arguments)
+                        let trial = FaultTrial(
+                            area: .tls, fault: "certificate: \(flaw.rawValue)", connections: connections)
+                        try trial.judge(result, in: site.sandbox, right: [], errors: [5])
+                        #expect(site.server.log.entries.isEmpty && site.server.log.connections == 1, "\(trial)")
+                        #expect(site.sandbox.names == [], "\(trial)")
+                        site.server.secure { _ in site.right }
+                        let healed = try await site.run(arguments)
+                        try expectDownloaded(Self.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+
+        // MARK: Handshakes
+
+        static let handshakes: [(fault: String, change: @Sendable (inout TLSBehaviour) -> Void, errors: Set<Int32>)] =
+            [
+                ("garbage for ServerHello", { $0.handshake = .garbage }, [5]),
+                ("HTTP for ServerHello", { $0.handshake = .plainHTTP }, [5]),
+                ("TLS 1.1 at most", { $0.versions = 10...11 }, [5]),
+                ("connection closed in the handshake", { $0.handshake = .closed }, [4]),
+                ("connection reset in the handshake", { $0.handshake = .reset }, [4]),
+                ("connection cut in ServerHello", { $0.handshake = .cut }, [4]),
+                ("stalled handshake", { $0.handshake = .stalled }, [4]),
+            ]
+
+        @Test("A handshake that fails is a TLS error, one that is cut is a lost connection")
+        func handshakes() async throws {
+            try await withCertificates { certificates in
+                try await concurrently(Array(Self.handshakes.indices), atMost: 4) { index in
+                    let (fault, change, errors) = Self.handshakes[index]
+                    try await withSecureDlm(certificates, tls: { $1.with(change) }, { _ in Self.good }) { site in
+                        let arguments = [
+                            "get", "--retries", "1", "--retry-delay", "0.1", "--connect-timeout", "2",
+                            site.server.url(),
+                        ]
+                        let result = try await site.run(arguments)
+                        let trial = FaultTrial(area: .tls, fault: fault)
+                        try trial.judge(result, in: site.sandbox, right: [], errors: errors)
+                        #expect(site.server.log.entries.isEmpty)
+                        site.server.secure { _ in site.right }
+                        let healed = try await site.run(arguments)
+                        try expectDownloaded(Self.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+
+        // MARK: The ends of bodies
+
+        static let middle = 5 * mebibyte + 1000
+
+        static let ends: [(fault: String, change: @Sendable (inout FaultReply) -> Void)] = [
+            ("closed without close_notify", { ($0.cut, $0.notifiesClose) = (.close(after: middle), false) }),
+            ("closed with close_notify", { $0.cut = .close(after: middle) }),
+            ("closed in a record", { $0.cut = .halfRecord(after: middle) }),
+            ("record with a wrong MAC", { $0.cut = .corruptRecord(after: middle) }),
+            ("reset", { $0.cut = .reset(after: middle) }),
+        ]
+
+        @Test("A body that TLS cuts short is never taken for the whole file, however it was framed")
+        func truncated() async throws {
+            let framings: [(String, FaultReply.Framing)] = [
+                ("with a length", .contentLength), ("chunked", .chunked), ("until close", .closeDelimited),
+            ]
+            let cells = framings.indices.flatMap { framing in Self.ends.indices.map { (framing, $0) } }
+            try await withCertificates { certificates in
+                try await concurrently(FaultTrial.short(cells, each: 2), atMost: 4) { cell in
+                    let (framing, end) = (framings[cell.0], Self.ends[cell.1])
+                    // A close-delimited body that ends in order is whole, as far as anybody can tell.
+                    if framing.1 == .closeDelimited, end.fault == "closed with close_notify" { return }
+                    let reply = FaultReply(Self.content).with {
+                        $0.ranges = .ignored
+                        $0.framing = framing.1
+                    }
+                    let broken = reply.with(end.change)
+                    try await withSecureDlm(certificates, { _ in broken }) { site in
+                        let arguments = ["get", "--retries", "1", "--retry-delay", "0.1", site.server.url()]
+                        let result = try await site.run(arguments)
+                        let trial = FaultTrial(area: .tls, fault: "body \(framing.0), \(end.fault)")
+                        try trial.judge(result, in: site.sandbox, right: [], errors: [4])
+                        site.server.handle { _ in reply }
+                        let healed = try await site.run(arguments)
+                        try expectDownloaded(Self.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Names from the user", .timeLimit(.minutes(1)))
+    struct UserNameTests {
+        let content = Content("hello\n")
+
+        @Test("-o and -d take a name as it is, and a terminal sees it escaped")
+        func asTheyAre() async throws {
+            let names = [
+                " ", "...", ".hidden", "~", "*", "$(id)", "a\\b", "a\u{1B}]0;owned\u{7}b\nc", "\u{202E}evil", "x.part",
+                "-", "e\u{301}", NameCase.filled(250, "x"), "CON", "100%", "a\u{200B}",
+            ]
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                for name in names {
+                    let plain = try await sandbox.run("get", "-d", "plain", "-o", "./\(name)", server.url())
+                    #expect(plain.ending == .exited(0), "\(plain.stderr)")
+                    #expect(plain.stdout == sandbox.file("plain/\(name)") + "\n")
+                    #expect(try sandbox.root.read("files/plain/\(name)") == "hello\n")
+                    let shown = try await sandbox.run("get", "-v", "-d", name, server.url()) { $0.terminalColumns = 80 }
+                    #expect(shown.ending == .exited(0), "\(shown.stderr)")
+                    #expect(try sandbox.root.read("files/\(name)/file.bin") == "hello\n")
+                    #expect(!shown.stderr.contains("\u{7}") && !shown.stderr.contains("\u{202E}"))
+                    #expect(!shown.stderr.contains("\u{1B}]"))
+                }
+                #expect(sandbox.root.names(in: "files/plain").count == names.count)
+                let listed = try await sandbox.run("list", "--all", "--json")
+                #expect(!listed.stdout.utf8.contains(0x1B) && !listed.stdout.unicodeScalars.contains("\u{202E}"))
+            }
+        }
+
+        @Test(
+            "What cannot be a name is refused in one line, and nothing is fetched",
+            arguments: [
+                (["-o", ""], 2), (["-o", "."], 2), (["-o", ".."], 2), (["-o", "a/.."], 2), (["-o", "a/"], 2),
+                (["-o", "/"], 2), (["-o", NameCase.filled(251, "x")], 2), (["-o", "-rf"], 2), (["-d", ""], 2),
+                (["-d", NameCase.filled(256, "x")], 3), (["-d", NameCase.filled(5000, "xyz/")], 3),
+            ] as [([String], Int32)])
+        func refused(options: [String], status: Int32) async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                expectFailure(status, of: result, options)
+                if status == 2 { #expect(server.log.entries.isEmpty) }
+                #expect(sandbox.root.names() == ["config", "files", "home", "state"])
+            }
+        }
+
+        @Test(
+            "Bytes that are no UTF-8 are refused, for the file would get another name, or come from another URL",
+            arguments: ["-o caf\\351", "-d d\\377", "SERVER/caf\\351"])
+        func bytes(words: String) async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let words = words.replacing("SERVER", with: server.url(""))
+                let result = try await sandbox.run("get", server.url()) {
+                    $0.runInShell(after: "set -- \"$@\" $(printf -- '\(words)')")
+                }
+                expectFailure(2, of: result)
+                #expect(result.stderr.contains("UTF-8"))
+                #expect(sandbox.names.isEmpty && server.log.entries.isEmpty)
+                let listed = try await sandbox.run("get", "-i", "list") {
+                    $0.runInShell(after: "printf '\(server.url("/caf"))\\351\\n\(server.url("/b"))\\n' > list")
+                }
+                #expect(listed.ending == .exited(2), "\(listed.stderr)")
+                #expect(listed.stderr.hasPrefix("dlm: line 1: is not UTF-8 text"), "\(listed.stderr)")
+                #expect(sandbox.names == ["b", "list"])
+            }
+        }
+
+        @Test(
+            "Without a working folder that can be named, nothing goes to another one",
+            arguments: ["mkdir gone && cd gone && rmdir ../gone", "mkdir \"$(printf 'x\\377')\" && cd x*"])
+        func workingFolder(preparation: String) async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                for options in [[], ["-d", "below"], ["-o", "name"]] {
+                    let words = ["get"] + options + [server.url()]
+                    var launch = try sandbox.launch(words)
+                    launch.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
+                    expectFailure(2, of: try await ChildProcess(launch).result(), words)
+                }
+                #expect(server.log.entries.isEmpty)
+                // A folder that is named whole needs none.
+                let absolute = try await sandbox.run("get", "-d", sandbox.file("whole"), server.url()) {
+                    $0.runInShell(after: "rmdir x* 2>/dev/null; " + preparation)
+                }
+                try expectDownloaded(content, as: "whole/file.bin", by: absolute, in: sandbox)
+            }
+        }
+    }
+}
