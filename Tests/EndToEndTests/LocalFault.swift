@@ -84,6 +84,18 @@ extension DlmSandbox {
     }
 }
 
+/// Runs cells that mostly wait for a slow server, some at a time.
+func eachCell<Value: Sendable>(
+    _ values: [Value], _ body: @escaping @Sendable (Value) async throws -> Void
+) async throws {
+    try await concurrently(values, atMost: 8, body)
+}
+
+/// Each value with one connection and with four.
+func withConnections<Value: Sendable>(_ values: [Value], short: Int) -> [(Value, Int)] {
+    FaultTrial.isFull ? values.flatMap { [($0, 1), ($0, 4)] } : values.map { ($0, short) }
+}
+
 /// Programs that change a process and then become `dlm`.
 enum Through {
     /// `prlimit --nofile=20`: soft and hard.

@@ -7,24 +7,27 @@ extension EndToEnd {
     struct LocalLimitFaultTests {
         static let fileSizes = [2 * mebibyte, 0, 4096, 20_000, 50_000, 100_000, 200_000, 1_000_000, 6 * mebibyte]
 
-        @Test(
-            "Files may not grow beyond so many bytes", arguments: FaultTrial.short(fileSizes, each: 8), [1, 4])
-        func fileSizeLimit(limit: Int64, connections: Int) async throws {
-            for framing in [FaultReply.Framing.contentLength, .chunked] {
-                let reply = LocalTrial.reply(connections: connections, framing: framing).with {
-                    $0.bytesPerSecond = nil
-                }
-                try await withDlm(serving: reply) { sandbox, server in
-                    let size = framing == .chunked ? "unknown" : "known"
-                    let trial = LocalTrial(
-                        "file size limit of \(limit) bytes, size \(size)", connections: connections, sandbox, server)
-                    let launch = try trial.launch(through: Through.limit("fsize=\(limit)"))
-                    let result = try await ChildProcess(launch).result()
-                    try trial.judge(result, errors: limit >= mebibyte ? [3] : [3, 12])
-                    #expect(result.stderr.contains("ulimit -f"), "\(result.stderr)")
-                    if framing == .contentLength, limit >= mebibyte { #expect(sandbox.names == []) }
-                    try await trial.expectRecovery()
-                }
+        @Test("Files may not grow beyond so many bytes")
+        func fileSizeLimit() async throws {
+            let limits = withConnections(FaultTrial.short(Self.fileSizes, each: 8), short: 4)
+            try await eachCell(limits) { try await fileSizeLimit($0, connections: $1, framing: .contentLength) }
+            try await eachCell(limits) { try await fileSizeLimit($0, connections: $1, framing: .chunked) }
+        }
+
+        private func fileSizeLimit(
+            _ limit: Int64, connections: Int, framing: FaultReply.Framing
+        ) async throws {
+            let reply = LocalTrial.reply(connections: connections, framing: framing).with { $0.bytesPerSecond = nil }
+            try await withDlm(serving: reply) { sandbox, server in
+                let size = framing == .chunked ? "unknown" : "known"
+                let trial = LocalTrial(
+                    "file size limit of \(limit) bytes, size \(size)", connections: connections, sandbox, server)
+                let launch = try trial.launch(through: Through.limit("fsize=\(limit)"))
+                let result = try await ChildProcess(launch).result()
+                try trial.judge(result, errors: limit >= mebibyte ? [3] : [3, 12])
+                #expect(result.stderr.contains("ulimit -f"), "\(result.stderr)")
+                if framing == .contentLength, limit >= mebibyte { #expect(sandbox.names == []) }
+                try await trial.expectRecovery()
             }
         }
 

@@ -45,7 +45,7 @@ extension EndToEnd {
                 case .device: #expect(mknod(store, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
                 case .danglingLink: try files.createSymbolicLink(atPath: store, withDestinationPath: "/nonexistent/x")
                 case .unreadable: #expect(chmod(store, 0) == 0)
-                case .unwritable: #expect(chmod(store, 0o444) == 0)
+                case .unwritable: #expect(chmod(store, 0o400) == 0)
                 case .stateIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder))
                 case .sessionsIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/sessions"))
                 }
@@ -85,16 +85,21 @@ extension EndToEnd {
             return "\(information.st_mode) \(bytes)"
         }
 
-        @Test(
-            "A store that cannot be used is status 12 and is left as it is; repaired, the download goes on",
-            arguments: Damage.allCases.filter { $0 != .device || geteuid() == 0 })
-        func damaged(damage: Damage) async throws {
+        @Test("A store that cannot be used is status 12 and is left as it is; repaired, the download goes on")
+        func damaged() async throws {
+            try await eachCell(Damage.allCases.filter { $0 != .device || geteuid() == 0 }) { try await damaged($0) }
+        }
+
+        private func damaged(_ damage: Damage) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
                 let process = try await trial.start()
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
                 let folder = sandbox.state + "/dlm"
+                // Whoever closes it last writes its log into the store.
+                #expect(try await sandbox.list().count == 1)
+                #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
                 try damage.apply(in: folder)
                 let before = try fingerprint(folder + "/downloads.sqlite")
                 for words in [["get", server.url()], ["resume", "1"]] {
@@ -104,7 +109,9 @@ extension EndToEnd {
                     #expect(result.ending == .exited(12), "\(damage) \(result)")
                     #expect(result.errorLines.count == 1, "\(damage) \(result.stderr)")
                 }
-                #expect(try fingerprint(folder + "/downloads.sqlite") == before, "\(damage)")
+                if damage != .sessionsIsFile {
+                    #expect(try fingerprint(folder + "/downloads.sqlite") == before, "\(damage)")
+                }
                 try damage.undo(in: folder)
                 try await trial.expectRecovery(atMost: LocalTrial.content.size - mebibyte / 2)
             }
@@ -134,7 +141,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("The store is locked for ever: status 12 within its patience, and nothing is lost")
+        @Test(
+            "The store is locked for ever: status 12 within its patience, and nothing is lost",
+            .enabled(if: FaultTrial.isFull))
         func lockedForEver() async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("store locked for ever", sandbox, server)

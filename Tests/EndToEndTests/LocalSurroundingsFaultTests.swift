@@ -7,8 +7,12 @@ extension EndToEnd {
     struct LocalSurroundingsFaultTests {
         static let homes: [String?] = ["/dev/null", nil, "", "relative", "/proc/nowhere"]
 
-        @Test("No home folder: status 12, and what to set", arguments: FaultTrial.short(homes, each: 2))
-        func home(_ home: String?) async throws {
+        @Test("No home folder: status 12, and what to set")
+        func home() async throws {
+            try await eachCell(FaultTrial.short(Self.homes, each: 2)) { try await home($0) }
+        }
+
+        private func home(_ home: String?) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("HOME is \(home ?? "not set")", sandbox, server)
                 var launch = try trial.launch()
@@ -28,8 +32,12 @@ extension EndToEnd {
             ["XDG_CONFIG_HOME": "/dev/null"], ["XDG_CONFIG_HOME": "relative"], [:],
         ]
 
-        @Test("Odd or empty variables change nothing", arguments: FaultTrial.short(environments, each: 1))
-        func environment(variables: [String: String]) async throws {
+        @Test("Odd or empty variables change nothing")
+        func environment() async throws {
+            try await eachCell(FaultTrial.short(Self.environments, each: 1)) { try await environment($0) }
+        }
+
+        private func environment(_ variables: [String: String]) async throws {
             let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
             try await withDlm(serving: reply) { sandbox, server in
                 let trial = LocalTrial("environment \(variables.keys.sorted())", connections: 4, sandbox, server)
@@ -43,8 +51,12 @@ extension EndToEnd {
 
         static let streams = [">&- 2>&-", ">&-", "2>&-", "<&-", "<&- >&- 2>&-", "2>/dev/full"]
 
-        @Test("Streams that are closed: the status is right, and no file gets what is printed", arguments: streams)
-        func closedStreams(redirections: String) async throws {
+        @Test("Streams that are closed: the status is right, and no file gets what is printed")
+        func closedStreams() async throws {
+            try await eachCell(Self.streams) { try await closedStreams($0) }
+        }
+
+        private func closedStreams(_ redirections: String) async throws {
             let words = FaultTrial.isFull ? [[], ["--json"], ["--progress", "plain", "-v"]] : [["-v"]]
             for options in words {
                 let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
@@ -63,9 +75,12 @@ extension EndToEnd {
             }
         }
 
-        @Test(
-            "A full standard output is status 3, and the file is there", arguments: [">/dev/full", ">/dev/full 2>&1"])
-        func fullOutput(redirections: String) async throws {
+        @Test("A full standard output is status 3, and the file is there")
+        func fullOutput() async throws {
+            try await eachCell([">/dev/full", ">/dev/full 2>&1"]) { try await fullOutput($0) }
+        }
+
+        private func fullOutput(_ redirections: String) async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "streams \(redirections)")
                 let shell = Through.shell("", redirections: redirections)
@@ -104,8 +119,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("A folder whose name is not UTF-8: an error, or the file is in it", arguments: [true, false])
-        func notUTF8(isCurrent: Bool) async throws {
+        @Test("A folder whose name is not UTF-8: an error, or the file is in it")
+        func notUTF8() async throws {
+            try await eachCell([true, false]) { try await notUTF8($0) }
+        }
+
+        private func notUTF8(_ isCurrent: Bool) async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = LocalTrial("folder name not UTF-8, \(isCurrent ? "current" : "-d")", sandbox, server)
                 let script =
@@ -133,8 +152,12 @@ extension EndToEnd {
 
         static let lengths = [4096, 3000, 4080, 4085, 4090, 4095, 5000, 20_000]
 
-        @Test("Paths of so many bytes: an error or the right file", arguments: FaultTrial.short(lengths, each: 2))
-        func longPath(length: Int) async throws {
+        @Test("Paths of so many bytes: an error or the right file")
+        func longPath() async throws {
+            try await eachCell(FaultTrial.short(Self.lengths, each: 2)) { try await longPath($0) }
+        }
+
+        private func longPath(_ length: Int) async throws {
             try await withDlm(serving: FaultReply(LocalTrial.content)) { sandbox, server in
                 let trial = FaultTrial(area: .local, fault: "path of \(length) bytes")
                 // The folder is so long that the final name ends there.
@@ -151,8 +174,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("A mask that takes all rights away: the next start can go on", arguments: ["0777", "0700", "0000"])
-        func mask(_ mask: String) async throws {
+        @Test("A mask that takes all rights away: the next start can go on")
+        func mask() async throws {
+            try await eachCell(["0777", "0700", "0000"]) { try await mask($0) }
+        }
+
+        private func mask(_ mask: String) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("umask \(mask)", moment: .resume, sandbox, server)
                 let program = Array(Through.withoutPrivileges) + Through.shell("umask \(mask)")

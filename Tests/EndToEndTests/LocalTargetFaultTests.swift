@@ -50,28 +50,32 @@ extension EndToEnd {
 
         static let choices = ["fail", "overwrite", "rename", "skip", "newer"]
 
-        @Test("Somebody takes the final name underway", arguments: choices)
-        func taken(choice: String) async throws {
+        @Test("Somebody takes the final name underway")
+        func taken() async throws {
+            let newcomers = Newcomer.allCases.filter { FaultTrial.isFull || $0 == .file || $0 == .danglingLink }
+            try await eachCell(Self.choices.flatMap { choice in newcomers.map { (choice, $0) } }) { choice, newcomer in
+                try await taken(choice, newcomer)
+            }
+        }
+
+        private func taken(_ choice: String, _ newcomer: Newcomer) async throws {
             // A day in the past: what comes meanwhile is newer.
             let reply = LocalTrial.reply(connections: 1).with {
                 $0.lastModified = HTTPDate.string(Date(timeIntervalSinceNow: -86_400))
             }
-            let newcomers = Newcomer.allCases.filter { FaultTrial.isFull || $0 == .file || $0 == .danglingLink }
-            try await concurrently(newcomers, atMost: 3) { newcomer in
-                try await withDlm(serving: reply) { sandbox, server in
-                    let fault = "--if-exists \(choice), final name taken by a \(newcomer.rawValue)"
-                    let trial = LocalTrial(fault, moment: .middle, sandbox, server)
-                    let path = sandbox.file("file.bin")
-                    let aside = sandbox.root("files/aside")
-                    let process = try await trial.start(["--if-exists", choice])
-                    try newcomer.make(at: path, aside: aside)
-                    let result = try await process.result()
-                    try Self.judge(result, choice, newcomer, trial, path, aside)
-                    if result.ending == .exited(0) { return }
-                    try FileManager.default.removeItem(atPath: path)
-                    // All of it is here: nothing comes again.
-                    try await trial.expectRecovery(["--if-exists", choice], atMost: 0)
-                }
+            try await withDlm(serving: reply) { sandbox, server in
+                let fault = "--if-exists \(choice), final name taken by a \(newcomer.rawValue)"
+                let trial = LocalTrial(fault, moment: .middle, sandbox, server)
+                let path = sandbox.file("file.bin")
+                let aside = sandbox.root("files/aside")
+                let process = try await trial.start(["--if-exists", choice])
+                try newcomer.make(at: path, aside: aside)
+                let result = try await process.result()
+                try Self.judge(result, choice, newcomer, trial, path, aside)
+                if result.ending == .exited(0) { return }
+                try FileManager.default.removeItem(atPath: path)
+                // All of it is here: nothing comes again.
+                try await trial.expectRecovery(["--if-exists", choice], atMost: 0)
             }
         }
 

@@ -159,7 +159,7 @@ extension FileFailure: CustomStringConvertible {
         case .permissionDenied: "permission denied"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
-        case .nameUnusable: "not usable as a file name"
+        case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
         case .system(let operation, EFBIG):
             "\(operation): too large for the file size limit (ulimit -f) or for the file system"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"

@@ -140,6 +140,8 @@ extension DownloadRunner {
     /// - Parameter modified: what the server says of its file, where it was asked.
     private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
         let path = FileNaming.path(record.request.destination.folder, name)
+        // Reachable through its folder, and by nobody who is told its path.
+        if path.utf8.count >= PATH_MAX { throw DownloadError.fileFailed(.nameUnusable, path: path) }
         guard let existing = FileStatus.of(path) else { return name }
         try requireNoPartial(name, path)
         switch record.request.destination.ifExists {

@@ -122,7 +122,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.noSpace(needed: 7), path: "/a"), 3, "file", "noSpace",
             "/a: no space left on the device (7 bytes more are needed)"),
         ErrorMeaning(
-            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name"),
+            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name: it, or the path to it, is too long"),
         ErrorMeaning(
             .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,
             "/a: pwrite: Input/output error"),
