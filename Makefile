@@ -11,7 +11,7 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test lint generate install uninstall clean
+.PHONY: all get build test fuzz sanitize lint generate install uninstall clean
 
 all: build
 
@@ -31,6 +31,20 @@ $(BINARY): $(SOURCES)
 test:
 	@scripts/need test
 	$(SWIFT) test --disable-xctest
+
+# Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
+FUZZ = $(CURDIR)/.build/fuzz
+fuzz: export DLM_FUZZ_SECONDS ?= 60
+fuzz:
+	@scripts/need test
+	@mkdir -p $(FUZZ)
+	DLM_FUZZ_NOTES=$(FUZZ) $(SWIFT) test --disable-xctest --filter Fuzz
+
+# The tests under AddressSanitizer (with leaks, and undefined behaviour in C), then under ThreadSanitizer.
+sanitize:
+	@scripts/need test
+	scripts/sanitize address
+	scripts/sanitize thread
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

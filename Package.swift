@@ -12,6 +12,8 @@ let package = Package(
     products: [
         .executable(name: "dlm", targets: ["dlm"]),
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
+        // For the tests of power loss: loaded into dlm by the dynamic linker.
+        .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -63,6 +65,7 @@ let package = Package(
         .target(
             name: "CTestSupport", path: "Tests/CTestSupport",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
+        .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),
         .target(
             name: "DownloadTestSupport",
             dependencies: [

@@ -173,13 +173,13 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|daemon|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url daemon help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon help' -- "${cur}"))
         ;;
     esac
 }
@@ -188,7 +188,7 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b -k --insecure --json --quiet -q --version -h --help)
     repeating_options=(-H --header)
-    non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --max-per-host --limit-rate --checksum --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority -x --connections --progress --color)
+    non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --max-per-host --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -218,9 +218,6 @@ _dlm_get() {
     '--limit-rate')
         return
         ;;
-    '--checksum')
-        return
-        ;;
     '--retries')
         return
         ;;
@@ -237,6 +234,13 @@ _dlm_get() {
         return
         ;;
     '--priority')
+        return
+        ;;
+    '--checksum')
+        return
+        ;;
+    '--checksum-file')
+        __dlm_add_completions -f
         return
         ;;
     '-x'|'--connections')
@@ -502,6 +506,37 @@ _dlm_set-url() {
     case "${prev}" in
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_verify() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--checksum --checksum-file --color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--checksum')
+        return
+        ;;
+    '--checksum-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -f
         return
         ;;
     esac

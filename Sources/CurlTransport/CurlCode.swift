@@ -13,6 +13,8 @@ extension DownloadError {
             return .networkFailed(.connect, diagnosis)
         case CURLE_OPERATION_TIMEDOUT:
             return .networkFailed(.timedOut, diagnosis)
+        case CURLE_RECV_ERROR where isRefusalOfClient(message), CURLE_SEND_ERROR where isRefusalOfClient(message):
+            return .trustFailed(diagnosis)
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR,
             CURLE_RECV_ERROR, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
             return .networkFailed(.connectionLost, diagnosis)
@@ -35,6 +37,12 @@ extension DownloadError {
         default:
             return .unexpected("libcurl error \(code.rawValue): \(message)")
         }
+    }
+
+    /// Over TLS 1.3 a server judges the client's certificate when the client believes the handshake to be done.
+    private static func isRefusalOfClient(_ message: String) -> Bool {
+        guard message.contains(" alert ") else { return false }
+        return ["certificate", "unknown ca", "access denied"].contains { message.contains($0) }
     }
 
     /// The same for a connection to a Unix socket, where libcurl's own words name a host that has no part in it.

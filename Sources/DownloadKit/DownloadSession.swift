@@ -57,6 +57,16 @@ public enum DownloadSession {
         StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
     }
 
+    /// Fetches something small into memory, recorded nowhere.
+    /// - Parameter largest: bytes; a larger document is an error.
+    /// - Throws: ``DownloadError``.
+    public static func document(_ request: DownloadRequest, largest: Int) async throws -> [UInt8] {
+        let transport = try CurlTransport(environment: ProcessInfo.processInfo.environment)
+        defer { transport.shutdown() }
+        let fetch = DocumentFetch(request, over: transport, userAgent: "dlm/\(version)", largest: largest)
+        return try await fetch.run()
+    }
+
     private static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
         _ notice: @escaping @Sendable (String) -> Void

@@ -9,6 +9,8 @@ extension SQLiteDownloadStore {
                 return try stored(ids, in: db).map(\.record).newest(selection.limit)
             case .states(let kinds):
                 return try listed(selection, of: kinds, in: db)
+            case .file(let folder, let name):
+                return try records(in: folder, named: name, in: db).newest(selection.limit)
             case .all:
                 return try listed(selection, in: db)
             }
@@ -93,6 +95,15 @@ extension SQLiteDownloadStore {
             heads[first] = try next(cursors[first])
         }
         return selection.after == nil ? records.reversed() : records
+    }
+
+    /// The folder's index is worth more here than the order of the ids.
+    private func records(in folder: String, named name: String, in db: Database) throws -> [DownloadRecord] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(RowReader.columns) FROM download WHERE folder = ? AND fileName = ? ORDER BY +id")
+        return try Row.fetchAll(statement, arguments: [folder, name]).map {
+            try StoredDownload($0, coder: coder).record
+        }
     }
 
     private static func order(_ selection: DownloadSelection) -> String { selection.after == nil ? "DESC" : "ASC" }

@@ -15,7 +15,7 @@ struct DLM: ParsableCommand {
         version: "dlm \(DownloadSession.version)",
         subcommands: [
             Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self, Watch.self,
-            Events.self, Limit.self, Priority.self, SetURL.self, Daemon.self, Manual.self,
+            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Manual.self,
         ])
 
     /// Reads the command line; help and version are thrown as what is to be printed.
@@ -43,7 +43,9 @@ enum Program {
         let command: any ContextCommand
         do {
             try ArgumentEncoding.check()
-            command = try DLM.command()
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            ArgumentSecrets.hide()
+            command = try DLM.command(arguments)
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }

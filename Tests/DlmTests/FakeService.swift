@@ -205,6 +205,7 @@ final class FakeService: SessionRouting {
         switch selection.which {
         case .ids(let ids): ids.contains(record.id)
         case .states(let states): states.contains(record.state.kind)
+        case .file(let folder, let name): record.request.destination.folder == folder && record.fileName == name
         case .all: true
         }
     }

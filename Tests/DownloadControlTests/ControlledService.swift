@@ -105,6 +105,8 @@ final class ControlledService: DownloadService {
             switch selection.which {
             case .ids(let ids): ids.compactMap { all[$0] }
             case .states(let states): all.values.filter { states.contains($0.state.kind) }
+            case .file(let folder, let name):
+                all.values.filter { $0.request.destination.folder == folder && $0.fileName == name }
             case .all: Array(all.values)
             }
         let sorted = records.sorted { $0.id < $1.id }.map { DownloadSnapshot(record: $0) }

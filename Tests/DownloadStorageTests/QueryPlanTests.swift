@@ -59,6 +59,11 @@ struct QueryPlanTests {
         try await expect(["\(byState) AND rowid>?)"], of: store) {
             _ = try await store.records(DownloadSelection(.states([.queued, .paused, .failed]), limit: 20))
         }
+        try await expect(
+            ["SEARCH download USING INDEX downloadByDestination (folder=?)", "USE TEMP B-TREE FOR ORDER BY"], of: store
+        ) {
+            _ = try await store.records(DownloadSelection(.file(folder: "/d", name: "n")))
+        }
         try await expect(["SEARCH download USING INTEGER PRIMARY KEY (rowid>?)"], of: store) {
             _ = try await store.records(DownloadSelection(.all, limit: 20))
         }

@@ -40,6 +40,8 @@ package final class ChildProcess: Sendable {
 
     package let pid: pid_t
     private let launch: ProcessLaunch
+    /// Our side of it; nil when it has none.
+    private let terminal: Int32?
     private let output = Observed(Output())
     /// Nil until it is reaped: so long it may be signalled.
     private let ending = Mutex<Ending?>(nil)
@@ -49,6 +51,7 @@ package final class ChildProcess: Sendable {
         self.launch = launch
         let spawned = try launch.spawn()
         pid = spawned.pid
+        terminal = launch.terminalColumns == nil ? nil : spawned.stderr
         let ended = dlm_eventfd()
         Thread.detachNewThread {
             self.reap()
@@ -68,9 +71,19 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
+    /// Takes its terminal away: the kernel hangs up on it, as when a window is closed.
+    package func hangUp() {
+        ending.withLock { ending in
+            guard ending == nil, let terminal else { return }
+            let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            dup2(null, terminal)
+            close(null)
+        }
+    }
+
     /// Waits for something in what it printed; false when it did not come within the limit.
     package func waitForOutput(
-        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable (Output) -> Bool
+        atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (Output) -> Bool
     ) async -> Bool {
         await output.wait(atMost: limit, until: isMet)
     }

@@ -43,8 +43,11 @@ package struct Content: Sendable, Equatable {
     }
 
     /// Hexadecimal SHA-256 of the whole, or of the bytes below `end`.
-    package func sha256(upTo end: Int64? = nil) -> String {
-        var digest = StreamingDigest()
+    package func sha256(upTo end: Int64? = nil) -> String { digest("sha256", upTo: end) }
+
+    /// Hexadecimal, by the name that OpenSSL has for the algorithm.
+    package func digest(_ algorithm: String, upTo end: Int64? = nil) -> String {
+        var digest = StreamingDigest(algorithm)
         let end = end ?? size
         var offset: Int64 = 0
         while offset < end {
@@ -113,15 +116,15 @@ extension Content {
     }
 }
 
-/// SHA-256 over pieces.
+/// A digest over pieces.
 package struct StreamingDigest: ~Copyable {
     private let handle: OpaquePointer?
 
-    package init() { handle = dlm_digest_create("sha256") }
+    package init(_ algorithm: String = "sha256") { handle = dlm_digest_create(algorithm) }
 
     package mutating func update(_ bytes: [UInt8]) {
         let status = bytes.withUnsafeBytes { dlm_digest_update(handle, $0.baseAddress, $0.count) }
-        precondition(status == 0, "SHA-256 failed")
+        precondition(status == 0, "the digest failed")
     }
 
     package consuming func finish() -> String {

@@ -32,7 +32,7 @@ package struct DlmSandbox: Sendable {
         launch.environment = [
             "HOME": root("home"), "XDG_STATE_HOME": state, "XDG_CONFIG_HOME": root("config"),
             "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm",
-        ]
+        ].merging(Sanitizer.environment) { own, _ in own }
         return launch
     }
 

@@ -38,7 +38,7 @@ package final class FakeTransport: Transport {
     package var requests: [TransferRequest] { log.value }
 
     /// Waits for so many requests; false when they did not come within the limit.
-    package func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(20)) async -> Bool {
+    package func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
         await log.wait(atMost: limit) { $0.count >= count }
     }
 

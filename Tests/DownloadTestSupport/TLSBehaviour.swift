@@ -6,6 +6,8 @@ package struct TLSBehaviour: Sendable {
     package var versions = 12...13
     /// Offered beside HTTP/1.1, and preferred.
     package var offersHTTP2 = false
+    /// Refuses clients without a certificate: over TLS 1.3 after they believe that the handshake is done.
+    package var wantsClientCertificate = false
 
     package init(_ identity: Certificates.Identity) { self.identity = identity }
 

@@ -132,7 +132,7 @@ final class Wire {
         let protocols = (behaviour.offersHTTP2 ? "\u{2}h2" : "") + "\u{8}http/1.1"
         context = dlmtest_tls_context_create(
             behaviour.identity.certificate, behaviour.identity.key, Int32(behaviour.versions.lowerBound),
-            Int32(behaviour.versions.upperBound), protocols)
+            Int32(behaviour.versions.upperBound), protocols, behaviour.wantsClientCertificate ? 1 : 0)
         guard let context, let session = dlmtest_tls_create(context) else {
             fatalError("OpenSSL cannot serve \(behaviour)")
         }

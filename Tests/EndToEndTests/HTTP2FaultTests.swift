@@ -7,7 +7,7 @@ extension EndToEnd {
     struct HTTP2FaultTests {
         /// Files beside the one with the fault: while some of them wait, connections are shared.
         static let others = (1...10).map { "other\($0)" }
-        static let other = FaultReply(Content("small")).with { $0.bytesPerSecond = 20 }
+        static let other = FaultReply(Content("small"), etag: "\"s\"").with { $0.bytesPerSecond = 20 }
 
         private func arguments(_ site: SecureSite) -> [String] {
             ["get", "-j", "2", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "2"]
@@ -40,7 +40,7 @@ extension EndToEnd {
         @Test("A fault of HTTP/2 is healed by the next attempt")
         func healed() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 4), atMost: 4) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 5), atMost: 5) { cell in
                     try await site(certificates, [cell.broken, cell.healthy]) { site in
                         let trial = FaultTrial(area: .http2, fault: cell.description)
                         let result = try await site.run(arguments(site))
@@ -55,7 +55,7 @@ extension EndToEnd {
         @Test("A fault in the attempt that goes on with a part is healed, too, and the part is kept")
         func inTheMiddle() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 9), atMost: 4) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
                     let cut = cell.healthy.with { $0.http2 = .reset(.internalError, after: 300_000) }
                     try await site(certificates, [cut, cell.broken, cell.healthy]) { site in
                         let trial = FaultTrial(area: .http2, fault: cell.description, moment: .middle)
@@ -67,10 +67,36 @@ extension EndToEnd {
             }
         }
 
+        @Test("A fault in the answer to another process that resumes is healed, and the part is kept")
+        func resumed() async throws {
+            let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
+            try await withCertificates { certificates in
+                try await concurrently(cells, atMost: 5) { cell in
+                    let slow = cell.healthy.with { $0.bytesPerSecond = 1_000_000 }
+                    try await site(certificates, [slow]) { site in
+                        try await site.interrupt(arguments(site), after: 500_000)
+                        let asked = Observed(0)
+                        site.server.handle { request in
+                            guard request.target == "/file.bin" else { return Self.other }
+                            asked.update { $0 += 1 }
+                            return asked.value == 1 ? cell.broken : cell.healthy
+                        }
+                        let trial = FaultTrial(area: .http2, fault: cell.description, moment: .resume)
+                        let result = try await site.run(arguments(site))
+                        try trial.judge(
+                            result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: Self.others)
+                        let requests = site.server.log.requests(to: "/file.bin")
+                        let start = requests.count > 1 ? requests[1].start : nil
+                        if cell.healthy.etag != nil { #expect(start ?? 0 >= 400_000, "\(trial)") }
+                    }
+                }
+            }
+        }
+
         @Test("A fault that stays is an error, and a healthy server makes it good")
         func stays() async throws {
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 9), atMost: 4) { cell in
+                try await concurrently(FaultTrial.short(HTTP2Cell.all, each: 11), atMost: 5) { cell in
                     try await site(certificates, [cell.broken]) { site in
                         let trial = FaultTrial(area: .http2, fault: "\(cell), for ever")
                         let result = try await site.run(arguments(site))
@@ -105,7 +131,8 @@ extension EndToEnd {
                     ) { site in
                         let names = contents.indices.map { "good\($0)" }
                         let urls = (names[..<8] + ["file.bin"] + names[8...]).map { site.server.url("/\($0)") }
-                        let result = try await site.run(["get", "--retries", "1", "--retry-delay", "0.1"] + urls)
+                        let result = try await site.run(
+                            ["get", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "2"] + urls)
                         let trial = FaultTrial(area: .http2, fault: "\(cell), one of 21 files", moment: .segment)
                         try trial.judge(
                             result, in: site.sandbox, right: [HTTP2Cell.content], errors: [], beside: names)

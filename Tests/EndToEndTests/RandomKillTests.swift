@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     @Suite("Killed again and again", .timeLimit(.minutes(40)))
     struct RandomKillTests {
-        static let kills = FaultTrial.isFull ? 1000 : 10
+        static let kills = FaultTrial.isFull ? 1000 : 6
         /// Bytes a second of all connections together.
         static let rate = mebibyte
         static let connections = 4

@@ -14,7 +14,7 @@ extension EndToEnd {
             "A certificate that must not be trusted ends it with status 5 before a request is made", arguments: [1, 4])
         func untrusted(connections: Int) async throws {
             try await withCertificates { certificates in
-                for flaw in Certificates.Flaw.allCases {
+                for flaw in FaultTrial.short(Certificates.Flaw.allCases, each: connections) {
                     let wrong = TLSBehaviour(try await certificates.wrong(flaw))
                     try await withSecureDlm(certificates, tls: { _, _ in wrong }, { _ in Self.good }) { site in
                         let arguments = [
@@ -42,6 +42,14 @@ extension EndToEnd {
                 ("garbage for ServerHello", { $0.handshake = .garbage }, [5]),
                 ("HTTP for ServerHello", { $0.handshake = .plainHTTP }, [5]),
                 ("TLS 1.1 at most", { $0.versions = 10...11 }, [5]),
+                (
+                    "client certificate wanted, TLS 1.2",
+                    { ($0.wantsClientCertificate, $0.versions) = (true, 12...12) }, [5]
+                ),
+                (
+                    "client certificate wanted, TLS 1.3",
+                    { ($0.wantsClientCertificate, $0.versions) = (true, 13...13) }, [5]
+                ),
                 ("connection closed in the handshake", { $0.handshake = .closed }, [4]),
                 ("connection reset in the handshake", { $0.handshake = .reset }, [4]),
                 ("connection cut in ServerHello", { $0.handshake = .cut }, [4]),
@@ -82,30 +90,70 @@ extension EndToEnd {
             ("reset", { $0.cut = .reset(after: middle) }),
         ]
 
+        static let framings: [(name: String, value: FaultReply.Framing)] = [
+            ("with a length", .contentLength), ("chunked", .chunked), ("until close", .closeDelimited),
+        ]
+
+        struct End: Sendable {
+            let framing: Int
+            let end: Int
+            let version: Int
+
+            static let all = TLSFaultTests.framings.indices.flatMap { framing in
+                TLSFaultTests.ends.indices.flatMap { end in
+                    [12, 13].map { End(framing: framing, end: end, version: $0) }
+                }
+            }
+        }
+
         @Test("A body that TLS cuts short is never taken for the whole file, however it was framed")
         func truncated() async throws {
-            let framings: [(String, FaultReply.Framing)] = [
-                ("with a length", .contentLength), ("chunked", .chunked), ("until close", .closeDelimited),
-            ]
-            let cells = framings.indices.flatMap { framing in Self.ends.indices.map { (framing, $0) } }
             try await withCertificates { certificates in
-                try await concurrently(FaultTrial.short(cells, each: 2), atMost: 4) { cell in
-                    let (framing, end) = (framings[cell.0], Self.ends[cell.1])
+                try await concurrently(FaultTrial.short(End.all, each: 5), atMost: 4) { cell in
+                    let (framing, end) = (Self.framings[cell.framing], Self.ends[cell.end])
                     // A close-delimited body that ends in order is whole, as far as anybody can tell.
-                    if framing.1 == .closeDelimited, end.fault == "closed with close_notify" { return }
+                    if framing.value == .closeDelimited, end.fault == "closed with close_notify" { return }
                     let reply = FaultReply(Self.content).with {
                         $0.ranges = .ignored
-                        $0.framing = framing.1
+                        $0.framing = framing.value
                     }
                     let broken = reply.with(end.change)
-                    try await withSecureDlm(certificates, { _ in broken }) { site in
+                    try await withSecureDlm(
+                        certificates, tls: { $1.with { $0.versions = cell.version...cell.version } }, { _ in broken }
+                    ) { site in
                         let arguments = ["get", "--retries", "1", "--retry-delay", "0.1", site.server.url()]
                         let result = try await site.run(arguments)
-                        let trial = FaultTrial(area: .tls, fault: "body \(framing.0), \(end.fault)")
+                        let trial = FaultTrial(
+                            area: .tls, fault: "body \(framing.name), \(end.fault), TLS 1.\(cell.version - 10)")
                         try trial.judge(result, in: site.sandbox, right: [], errors: [4])
                         site.server.handle { _ in reply }
                         let healed = try await site.run(arguments)
                         try expectDownloaded(Self.content, as: "file.bin", by: healed, in: site.sandbox, trial)
+                    }
+                }
+            }
+        }
+
+        @Test("A missing close_notify is no fault where the body has an end of its own", arguments: [12, 13])
+        func wholeWithoutCloseNotify(version: Int) async throws {
+            try await withCertificates { certificates in
+                for framing in Self.framings {
+                    let reply = FaultReply(Self.content).with {
+                        $0.ranges = .ignored
+                        $0.framing = framing.value
+                        $0.fields = [("Connection", "close")]
+                        ($0.cut, $0.notifiesClose) = (.close(after: .max), false)
+                    }
+                    try await withSecureDlm(
+                        certificates, tls: { $1.with { $0.versions = version...version } }, { _ in reply }
+                    ) { site in
+                        let result = try await site.run("get", "--retries", "0", site.server.url())
+                        let trial = FaultTrial(
+                            area: .tls, fault: "whole body \(framing.name), no close_notify, TLS 1.\(version - 10)")
+                        let isProved = framing.value != .closeDelimited
+                        try trial.judge(
+                            result, in: site.sandbox, right: isProved ? [Self.content] : [], errors: isProved ? [] : [4]
+                        )
                     }
                 }
             }

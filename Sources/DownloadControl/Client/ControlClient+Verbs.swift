@@ -55,6 +55,11 @@ extension ControlClient {
     package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         switch selection.which {
         case .all: return try await list("all=true", selection)
+        case .file(let folder, let name):
+            // Nobody asks another session for what is in the store.
+            return try await list("all=true", DownloadSelection(.all)).filter {
+                $0.record.request.destination.folder == folder && $0.record.fileName == name
+            }
         case .states(let states):
             if states.isEmpty { return [] }
             return try await list("state=" + states.map(\.rawValue).sorted().joined(separator: ","), selection)

@@ -32,7 +32,7 @@ struct RequestBatch {
         } else {
             groups.append(WireGroup(request))
             size +=
-                request.url.string.utf8.count + 1_000
+                request.url.string.utf8.count + 1_000 + (request.checksums?.size ?? 0)
                 + request.headers.reduce(0) { sum, field in
                     sum + field.name.utf8.count + (field.value?.utf8.count ?? 0)
                 }

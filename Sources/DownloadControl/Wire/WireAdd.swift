@@ -32,6 +32,7 @@ struct WireGroup: Codable, Sendable {
     let user: String?
     let password: String?
     let checksum: String?
+    let checksums: ChecksumList?
     let connections: Int?
     let priority: Int?
     let rateLimit: Int64?
@@ -53,6 +54,7 @@ struct WireGroup: Codable, Sendable {
         user = request.credential?.user
         password = request.credential?.password
         checksum = request.checksum?.description
+        checksums = request.checksums
         connections = request.connections
         priority = request.priority
         rateLimit = request.rateLimit
@@ -97,6 +99,12 @@ struct WireGroup: Codable, Sendable {
         if let checksum {
             guard let parsed = Checksum(checksum) else { throw WireProblem("checksum: give it as sha256:HEX") }
             request.checksum = parsed
+        }
+        if let checksums {
+            guard checksums.entries.count <= ChecksumList.longestCarried else {
+                throw WireProblem("checksums: more than \(ChecksumList.longestCarried) entries")
+            }
+            request.checksums = checksums
         }
         request.connections = try connections.within(1...64, "connections") ?? request.connections
         request.priority = priority ?? request.priority

@@ -7,19 +7,13 @@ struct WireProblem: Error {
     init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
 
     init(_ failure: SourceURL.ParseError, _ text: String) {
-        let text = Self.hidingSecrets(text)
+        let text = SourceURL.hidingUserInformation(text)
         error =
             switch failure {
             case .malformed: .requestInvalid(.malformedURL(text))
             case .missingScheme: .requestInvalid(.missingScheme(text))
             case .unsupportedScheme: .requestInvalid(.unsupportedScheme(text))
             }
-    }
-
-    /// Whatever may be a user's name and password in something that is no URL.
-    private static func hidingSecrets(_ text: String) -> String {
-        guard let mark = text.lastIndex(of: "@") else { return text }
-        return "***" + text[mark...]
     }
 }
 

@@ -8,14 +8,18 @@ public struct CompletedFile: Codable, Sendable, Equatable {
     /// Nanoseconds since 1970.
     public var modified: Int64
     public var validators: Validators
-    /// What was verified, when a checksum was asked for.
+    /// What was verified: the checksum asked for, or else the server's digest.
     public var checksum: Checksum?
+    /// Who said so; in old records nobody else than the user.
+    public var verifiedBy: ChecksumSource?
+    /// What was verified, and who said what it must be.
+    public var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
     /// The remote said that this very file is still current: nothing was fetched.
     public var wasCurrent = false
 
     public init(
         path: String, bytes: Int64, identity: FileIdentity, modified: Int64, validators: Validators,
-        checksum: Checksum? = nil
+        checksum: Checksum? = nil, verifiedBy: ChecksumSource? = nil
     ) {
         self.path = path
         self.bytes = bytes
@@ -23,5 +27,6 @@ public struct CompletedFile: Codable, Sendable, Equatable {
         self.modified = modified
         self.validators = validators
         self.checksum = checksum
+        self.verifiedBy = verifiedBy
     }
 }

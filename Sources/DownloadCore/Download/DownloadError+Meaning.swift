@@ -160,6 +160,7 @@ extension FileFailure: CustomStringConvertible {
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
+        case .notRegular: "is no regular file"
         case .system(let operation, EFBIG):
             "\(operation): too large for the file size limit (ulimit -f) or for the file system"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
@@ -198,6 +199,10 @@ extension VerificationFailure: CustomStringConvertible {
         switch self {
         case .checksum(let expected, let actual):
             "checksum does not match: expected \(expected), got \(actual)"
+        case .serverDigest(let expected, let actual):
+            "not what the server says that it is: expected \(expected), got \(actual); "
+                + "run the same command again to fetch it anew"
+        case .unverifiable(let why): why
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):
             "the server now answers with \(now) where it was \(was); what was fetched is kept"

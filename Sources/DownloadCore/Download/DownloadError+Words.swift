@@ -27,6 +27,7 @@ extension FileFailure {
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
+        case .notRegular: "notRegular"
         case .system: "system"
         }
     }
@@ -52,6 +53,8 @@ extension VerificationFailure {
         case .unexpectedType: "unexpectedType"
         case .changed: "changed"
         case .otherFile: "otherFile"
+        case .serverDigest: "serverDigest"
+        case .unverifiable: "unverifiable"
         }
     }
 }

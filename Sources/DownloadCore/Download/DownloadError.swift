@@ -49,6 +49,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case permissionDenied
     case noSpace(needed: Int64?)
     case nameUnusable
+    /// A folder, a device, a pipe.
+    case notRegular
     case system(operation: String, errno: Int32)
 }
 
@@ -87,6 +89,10 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case changed(String)
     /// The address that was given for the rest of a download has another file.
     case otherFile(String)
+    /// The file is not what its server says that it is.
+    case serverDigest(expected: Checksum, actual: String)
+    /// There is nothing to verify it against; with what, and why.
+    case unverifiable(String)
 }
 
 public enum SessionFailure: Codable, Equatable, Sendable {

@@ -25,7 +25,8 @@ extension DownloadRunner {
         }
         try requireFinalNameFree()
         guard let total = record.resume.total, file.written.contains(0..<total) else { return false }
-        if let checksum = record.request.checksum, checksum == record.resume.mismatched {
+        try findListedChecksum()
+        if let expected, expected.checksum == record.resume.mismatched {
             try await startOver(why: "its checksum did not match")
             return false
         }
@@ -61,14 +62,15 @@ extension DownloadRunner {
     /// loss of power the file system may know an older time.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.resume.bootID == FileStatus.bootID,
-            record.request.checksum == nil, !record.resume.written.isEmpty
+            expected == nil, !record.resume.written.isEmpty
         else { return }
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() async throws(DownloadError) -> Bool {
-        if let file = finishedFile() {
+        if let finished = finishedFile() {
+            let file = try await verified(finished)
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
             record.completed = file
@@ -100,7 +102,8 @@ extension DownloadRunner {
             }
             return CompletedFile(
                 path: path, bytes: status.size, identity: identity, modified: status.modified,
-                validators: record.resume.validators, checksum: record.request.checksum)
+                validators: record.resume.validators, checksum: record.resume.verified?.checksum,
+                verifiedBy: record.resume.verified?.source)
         }
         return nil
     }
@@ -256,7 +259,7 @@ extension DownloadRunner {
         // Hashing and syncing much takes its time: whatever ends the process meanwhile, all of it is known to be here.
         if total > Self.quicklyFinished { try await save() }
         FaultPoint.reached("beforeChecksum")
-        try await verifyChecksum(file, total)
+        try await verify(file, total)
         noteAttempt("completed")
         // Judged again: what came to the name meanwhile may be newer.
         let replaces = replaces(
@@ -266,20 +269,5 @@ extension DownloadRunner {
             Finisher.Job(
                 record: record, file: file, replaces: replaces,
                 renames: record.request.destination.ifExists == .rename))
-    }
-
-    private func verifyChecksum(_ file: PartialFile, _ total: Int64) async throws {
-        guard let checksum = record.request.checksum else { return }
-        let digest = digest ?? FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
-        guard let digest else { throw DownloadError.unexpected("OpenSSL here has no \(checksum.algorithm.rawValue)") }
-        do throws(DownloadError) {
-            let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
-            if isDone { return }
-        } catch {
-            if case .verificationFailed = error { record.resume.mismatched = checksum }
-            self.digest = nil
-            throw error
-        }
-        throw Stopped()
     }
 }

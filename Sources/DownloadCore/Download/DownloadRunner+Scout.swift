@@ -156,7 +156,7 @@ extension DownloadRunner {
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
             validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType,
-            contentEncoding: record.resume.contentEncoding)
+            contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
     /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version or the
@@ -179,9 +179,11 @@ extension DownloadRunner {
         var request = TransferRequest(url: url)
         request.fields[.userAgent] = context.userAgent
         request.fields[.acceptEncoding] = "identity"
+        if asksForDigest, let name = HTTPField.Name.wantReprDigest { request.fields[name] = ServerDigest.wanted }
         for header in record.request.headers where sendsCredentials {
             guard let name = HTTPField.Name(header.name) else { continue }
-            request.fields[name] = header.value
+            // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
+            request.fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
         }
         let judge = segment.judge
         if judge.asksRange {
@@ -210,7 +212,7 @@ extension DownloadRunner {
             // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
-            record.request.checksum == nil || record.request.checksum == completed.checksum,
+            isVerified(completed),
             let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
@@ -227,6 +229,7 @@ extension DownloadRunner {
     /// The server ignored the condition, but its answer is the version that is here.
     private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool
     {
+        if let checksum = candidate.checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
         guard case .body(_, _, let total) = verdict else { return false }

@@ -15,8 +15,8 @@ extension DownloadRunner {
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
-                record.completed = present.file
                 await endSegments()
+                record.completed = try await verified(present.file)
                 return nil
             } catch let stale as StaleLocation {
                 if restart > 0 { throw stale.error }
@@ -93,8 +93,10 @@ extension DownloadRunner {
             // The validators stay those of the bytes that are here: newer ones prove nothing about them.
             record.resume.total = total ?? record.resume.total
         }
-        record.resume.finalURL = opening.url
+        // Shown, never asked again: one that repeats a secret is not worth keeping.
+        record.resume.finalURL = RequestSecrets(record.request).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
+        try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
@@ -108,8 +110,8 @@ extension DownloadRunner {
     }
 
     private func startDigest(_ file: PartialFile) {
-        guard digest == nil, let checksum = record.request.checksum else { return }
-        digest = FileDigest(of: file, checksum: checksum, queue: context.disk.digests)
+        guard digest == nil, let expected else { return }
+        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
         file.notifyWrites { [weak digest] in digest?.advance() }
     }
 
@@ -137,7 +139,8 @@ extension DownloadRunner {
         digest = nil
         control.show(received: 0)
         control.show(record)
-        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+        let told = RequestSecrets(record.request).hidden(in: why)
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: told))
     }
 
     /// Several connections only where a strong validator makes sure that they fetch the same version.

@@ -27,6 +27,12 @@ public struct ResumeData: Codable, Sendable, Equatable {
     public var bootID: String?
     /// All bytes came, and this checksum did not match: another try with the same one begins anew.
     public var mismatched: Checksum?
+    /// What the server says that this version hashes to.
+    public var digest: Checksum?
+    /// All bytes came, and hash to this.
+    public var verified: VerifiedChecksum?
+    /// The name that the server gave it, where its checksum is to be found in a list.
+    public var servedName: String?
     /// Where the bytes that are here came from, until those behind the new address have proved to be the same file: a
     /// difference is an error then, and no reason to start over.
     public var movedFrom: SourceURL?

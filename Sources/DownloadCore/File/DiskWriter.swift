@@ -1,11 +1,12 @@
 import Foundation
 
 /// The threads that touch the disk, so that neither the engines nor Swift's pool ever wait for it: one writes in
-/// order, one syncs and renames, one hashes.
+/// order, one syncs and renames, others hash.
 package final class DiskWriter: Sendable {
     private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
     private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
-    package let digests = DispatchQueue(label: "dlm.digest", qos: .utility)
+    /// Several files are hashed at once: a large one must not hold up the ends of small ones.
+    package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
 
     package init(pool: BufferPool) { self.pool = pool }
@@ -54,7 +55,7 @@ package final class DiskWriter: Sendable {
     /// Makes what is written durable, some time soon; a failure stays with the file.
     package func syncSoon(_ file: PartialFile) {
         syncs.async {
-            do throws(DownloadError) { try file.sync() } catch { file.fail(error) }
+            do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }
         }
     }
 }

@@ -5,6 +5,7 @@ import Synchronization
 /// Hashes a partial file from its start as it grows, a little behind the writes, out of the page cache.
 package final class FileDigest: @unchecked Sendable {
     private let file: PartialFile
+    /// Its own, in order.
     private let queue: DispatchQueue
     private let checksum: Checksum
     private let isScheduled = Atomic(false)
@@ -22,7 +23,7 @@ package final class FileDigest: @unchecked Sendable {
         self.context = context
         self.file = file
         self.checksum = checksum
-        self.queue = queue
+        self.queue = DispatchQueue(label: "dlm.digest.file", target: queue)
     }
 
     deinit { dlm_digest_free(context) }

@@ -67,13 +67,14 @@ extension PartialFile {
     }
 
     /// What the finished file looks like from outside.
-    package func completedFile(named finalName: String, validators: Validators, checksum: Checksum?)
+    package func completedFile(named finalName: String, validators: Validators, verified: VerifiedChecksum?)
         throws(DownloadError) -> CompletedFile
     {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return CompletedFile(
             path: FileNaming.path(folder, finalName), bytes: status.size, identity: identity,
-            modified: status.modified, validators: validators, checksum: checksum)
+            modified: status.modified, validators: validators, checksum: verified?.checksum,
+            verifiedBy: verified?.source)
     }
 }
 
@@ -116,14 +117,29 @@ package enum FileStatus {
         guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
     }
 
-    /// Makes the folder and its parents.
+    /// Makes the folder and its parents, so that they survive a loss of power.
     package static func makeFolder(_ path: String) throws(DownloadError) {
-        if mkdir(path, 0o777) == 0 || errno == EEXIST { return try requireFolder(path) }
+        if make(path) || errno == EEXIST { return try requireFolder(path) }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
             throw .file(errno, "mkdir", path: path)
         }
         try makeFolder(String(path[..<slash]))
-        guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
+        guard make(path) || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
+    }
+
+    /// False with errno when it cannot be made.
+    private static func make(_ path: String) -> Bool {
+        guard mkdir(path, 0o777) == 0 else { return false }
+        syncParent(of: path)
+        return true
+    }
+
+    /// Makes the name of a new folder survive a loss of power, where its parent may be read.
+    static func syncParent(of path: String) {
+        let parent = (path as NSString).deletingLastPathComponent
+        do throws(DownloadError) { try syncFolder(parent.isEmpty ? "." : parent) } catch {
+            // A parent that may be entered and not read cannot be synced; the folder is there all the same.
+        }
     }
 
     private static func requireFolder(_ path: String) throws(DownloadError) {

@@ -23,6 +23,7 @@ package final class PartialFile: Sendable {
         var version = 0
         var failure: DownloadError?
         var onWrite: (@Sendable () -> Void)?
+        var isNameSynced = false
     }
 
     private let state: Mutex<State>
@@ -207,6 +208,15 @@ package final class PartialFile: Sendable {
     /// Waits until what is written now survives a loss of power.
     package func sync() throws(DownloadError) {
         try sync("fdatasync") { fdatasync(descriptor) }
+    }
+
+    /// The same for a file that is to grow, with its name the first time.
+    package func syncWithName() throws(DownloadError) {
+        if !(state.withLock { $0.isNameSynced }) {
+            try syncFolder()
+            state.withLock { $0.isNameSynced = true }
+        }
+        try sync()
     }
 
     /// The same for everything on its file system.

@@ -4,7 +4,7 @@ import Foundation
 package enum PrivateFolder {
     /// Makes `path` and its missing parents with mode 0700; one that is there already is left as it is.
     package static func make(_ path: String) throws(DownloadError) {
-        if mkdir(path, 0o700) == 0 { return }
+        if mkdir(path, 0o700) == 0 { return FileStatus.syncParent(of: path) }
         let failure = errno
         switch failure {
         case EEXIST where isFolder(path): return
@@ -14,6 +14,7 @@ package enum PrivateFolder {
             guard !parent.isEmpty, parent != path else { throw unusable(path, message(failure)) }
             try make(parent)
             if mkdir(path, 0o700) != 0, errno != EEXIST { throw unusable(path, message(errno)) }
+            FileStatus.syncParent(of: path)
         default: throw unusable(path, message(failure))
         }
     }

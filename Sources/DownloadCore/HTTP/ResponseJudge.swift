@@ -19,10 +19,14 @@ package struct ResponseJudge: Sendable, Equatable {
         package var total: Int64?
         package var contentType: String?
         package var contentEncoding: String?
+        /// What the server says that it hashes to.
+        package var digest: Checksum?
 
         package init(
-            validators: Validators, total: Int64?, contentType: String?, contentEncoding: String? = nil
+            validators: Validators, total: Int64?, contentType: String?, contentEncoding: String? = nil,
+            digest: Checksum? = nil
         ) {
+            self.digest = digest
             self.validators = validators
             self.total = total
             self.contentType = contentType
@@ -158,6 +162,9 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// Evidence that this is another version; nil when there is none.
     private func changeOf(_ head: ResponseHead, total: Int64?, with known: Version) -> String? {
+        if let was = known.digest, let digest = ServerDigest.contradicts(was, head) {
+            return "its digest was \(was), now \(digest)"
+        }
         let now = Validators(head: head)
         if let was = known.validators.etag, let etag = now.etag {
             if was.opaque != etag.opaque { return "its ETag was \(was.fieldValue), now \(etag.fieldValue)" }

@@ -14,6 +14,22 @@ public struct Checksum: Codable, Sendable, Equatable {
             case .sha512: 128
             }
         }
+
+        /// Out of several, the first of these is checked: the strong ones first, and of them the one that processors
+        /// have instructions for (measured: SHA-256 four times as fast as SHA-512).
+        static let preferred: [Algorithm] = [.sha256, .sha512, .sha384, .sha224, .sha1, .md5]
+
+        /// Out of the name that a program or a server gives it, such as `SHA-256`, `sha2-256` or `SHA`; nil for one
+        /// that is unknown.
+        init?(name: some Collection<UInt8>) {
+            let plain = name.lowercasedASCII.replacing("-", with: "")
+            guard let known = Self.aliases[plain] ?? Self(rawValue: plain) else { return nil }
+            self = known
+        }
+
+        private static let aliases: [String: Algorithm] = [
+            "sha": .sha1, "sha2224": .sha224, "sha2256": .sha256, "sha2384": .sha384, "sha2512": .sha512,
+        ]
     }
 
     public let algorithm: Algorithm
@@ -25,6 +41,23 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.digest = digest.lowercased()
     }
 
+    /// Out of the digits alone; nil when no algorithm has so many, or when one is none.
+    init?(hex: some Collection<UInt8>) {
+        let count = hex.count
+        guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count }),
+            hex.allSatisfy({ $0.hexadecimalDigit != nil })
+        else { return nil }
+        self.init(algorithm: algorithm, digest: hex.lowercasedASCII)
+    }
+
+    /// Out of the bytes of the digest; nil when the algorithm has not so many.
+    init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
+        guard bytes.count * 2 == algorithm.digits else { return nil }
+        let digits = Array("0123456789abcdef".utf8)
+        let hex = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        self.init(algorithm: algorithm, digest: String(decoding: hex, as: UTF8.self))
+    }
+
     /// Reads `ALGO:HEX`, also `ALGO=HEX` and `sha-256` as aria2 writes them; nil when it is neither.
     public init?(_ text: String) {
         guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
@@ -34,6 +67,25 @@ public struct Checksum: Codable, Sendable, Equatable {
             hex.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
         else { return nil }
         self.init(algorithm: algorithm, digest: hex)
+    }
+}
+
+/// Who said what a file must hash to.
+public enum ChecksumSource: String, Codable, Sendable {
+    /// Whoever asked for the download, as a checksum or in a checksum file.
+    case user
+    /// The server, in its answer.
+    case server
+}
+
+/// What a whole file was found to hash to, as it should.
+public struct VerifiedChecksum: Codable, Sendable, Equatable {
+    public var checksum: Checksum
+    public var source: ChecksumSource
+
+    public init(_ checksum: Checksum, by source: ChecksumSource) {
+        self.checksum = checksum
+        self.source = source
     }
 }
 

@@ -5,6 +5,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var headers: [RequestHeader] = []
     public var credential: Credential?
     public var checksum: Checksum?
+    /// Where its checksum is to be found once the server has told its name.
+    public var checksums: ChecksumList?
     /// Parallel connections for this one file, at least 1.
     public var connections = 1
     /// Higher starts earlier.
@@ -32,6 +34,15 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
             self.connect = connect
             self.stall = stall
         }
+    }
+
+    /// Something of it is not stored.
+    var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
+
+    /// It wants the file to match a checksum that the other one does not care for.
+    public func asksForMore(than other: DownloadRequest) -> Bool {
+        if let checksum { return checksum != other.checksum }
+        return checksums != nil && checksums != other.checksums
     }
 
     /// The names of secrets that must be given again before this request can be sent.

@@ -25,11 +25,21 @@ public struct RequestHeader: Sendable, Equatable {
 
     /// True for fields that carry credentials, or look as if they did: rather ask again than store a secret.
     public var isSecret: Bool {
+        guard !Self.isSecretName(name), let value else { return true }
+        // A scheme of authentication under another name, or a URL with a password.
+        let lower = value.utf8.lowercasedASCII
+        return ["basic ", "bearer ", "digest ", "token "].contains { lower.hasPrefix($0) }
+            || value.contains("://") && value.utf8.contains(UInt8(ascii: "@"))
+    }
+
+    /// What fields, and parameters of URLs, that carry credentials are called.
+    package static func isSecretName(_ name: String) -> Bool {
         let lower = name.lowercased()
-        return [
-            "auth", "cookie", "token", "secret", "passw", "passphrase", "credential", "key", "session", "signature",
-            "jwt", "bearer",
-        ].contains { lower.contains($0) }
+        return lower == "sig"
+            || [
+                "auth", "cookie", "token", "secret", "passw", "passphrase", "credential", "key", "session",
+                "signature", "jwt", "bearer",
+            ].contains { lower.contains($0) }
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -55,6 +55,13 @@ public struct SourceURL: Sendable, Hashable {
         return .success((result, credential))
     }
 
+    /// Something that may be no URL, without what may be a name and a password in it: all before the last `@`.
+    package static func hidingUserInformation(_ text: String) -> String {
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let scheme = text.range(of: "://").map { $0.upperBound <= at ? text[..<$0.upperBound] : "" } ?? ""
+        return scheme + "***" + text[at...]
+    }
+
     /// In lower case; nil when it is none (RFC 3986 section 3.1).
     private static func scheme(_ text: Substring) -> String? {
         let lower = text.utf8.lowercasedASCII

@@ -3,6 +3,8 @@ public struct DownloadSelection: Sendable, Equatable, Codable {
     public enum Which: Sendable, Equatable, Codable {
         case ids([DownloadID])
         case states(Set<DownloadState.Kind>)
+        /// Those whose final name is, or will be, this one in this folder.
+        case file(folder: String, name: String)
         case all
     }
 

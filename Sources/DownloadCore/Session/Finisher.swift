@@ -56,7 +56,10 @@ package actor Finisher {
 
     private func finish(_ batch: inout [Entry]) async {
         await sync(&batch)
-        for index in batch.indices { batch[index].job.record.isFinishing = true }
+        for index in batch.indices {
+            batch[index].job.record.isFinishing = true
+            batch[index].job.record.resume.durable = batch[index].job.record.resume.written
+        }
         FaultPoint.reached("beforeFinishingMark")
         await save(&batch, durably: true)
         FaultPoint.reached("afterFinishingMark")
@@ -134,7 +137,7 @@ package actor Finisher {
                 FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(
-                    named: finalName, validators: record.resume.validators, checksum: record.request.checksum)
+                    named: finalName, validators: record.resume.validators, verified: record.resume.verified)
                 record.resume = record.resume.afterCompletion
                 return record
             } catch .fileFailed(.exists, let path) {

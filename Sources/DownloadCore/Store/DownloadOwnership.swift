@@ -96,10 +96,10 @@ extension DownloadState {
     }
 }
 
-extension Sequence<DownloadID> {
-    /// Each id once, where it came first.
-    package var firstOccurrences: [DownloadID] {
-        var seen: Set<DownloadID> = []
+extension Sequence where Element: Hashable {
+    /// Each one once, where it came first.
+    package var firstOccurrences: [Element] {
+        var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }
     }
 }

@@ -157,6 +157,9 @@ public final class InMemoryDownloadStore: DownloadStore {
             case .ids(let ids): return try state.found(ids).newest(selection.limit)
             case .states(let kinds):
                 return state.matching { kinds.contains($0.state.kind) }.page(selection)
+            case .file(let folder, let name):
+                return state.matching { $0.request.destination.folder == folder && $0.fileName == name }
+                    .page(selection)
             case .all: return state.matching { _ in true }.page(selection)
             }
         }

@@ -28,6 +28,7 @@ struct Get: ContextCommand {
 
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
     @OptionGroup(title: "Request") var renewable: RenewableOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -37,8 +38,11 @@ struct Get: ContextCommand {
         if place.output != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("-o names one file; give several URLs a folder with -d")
         }
-        if transfer.checksum != nil, urls.count > 1 || inputFile != nil {
-            throw ValidationError("--checksum belongs to one URL")
+        if checksums.checksum != nil, urls.count > 1 || inputFile != nil {
+            throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
+        }
+        if inputFile == "-", checksums.checksumFile == "-" {
+            throw ValidationError("-i and --checksum-file cannot both be standard input")
         }
         if background, let option = transfer.sessionOption {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
@@ -47,10 +51,11 @@ struct Get: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
-        let maker = try RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
-        let requests = try urls.map { try maker.request($0).get() }
+        var maker = try RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
+        maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
+        let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
-        return try await context.withService({ transfer.apply(to: &$0, settings) }) { service in
+        return try await context.withService({ transfer.apply(to: &$0, settings) }) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
             let following = Following(context, output, progress.progress)
             return try await following.follow(service, for: .get(renewable.overrides)) { follower in

@@ -15,6 +15,11 @@ struct Context: Sendable {
             notice: notice)
     }
 
+    /// Fetches something small: at most so many bytes.
+    var fetch: @Sendable (DownloadRequest, _ largest: Int) async throws -> [UInt8] = { request, largest in
+        try await DownloadSession.document(request, largest: largest)
+    }
+
     typealias Open =
         @Sendable (
             SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void
@@ -47,6 +52,9 @@ struct Context: Sendable {
         } catch let error as DownloadError {
             console.report(Redaction.describe(error))
             return error.exitStatus
+        } catch let failure as ChecksumFile.Failure {
+            console.report(failure.message)
+            return failure.error.exitStatus
         } catch let error as SettingsError {
             console.report(error.message)
             return SettingsError.exitStatus

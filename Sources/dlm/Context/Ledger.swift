@@ -18,6 +18,8 @@ struct Ledger {
     private(set) var failed: [DownloadID] = []
     /// Of the complete ones, those whose checksum was right.
     private(set) var verified = 0
+    /// What those were verified by.
+    private(set) var algorithms: Set<Checksum.Algorithm> = []
     /// Of the complete ones, those that the server said are current: nothing was fetched.
     private(set) var current = 0
     /// Bytes of the complete ones.
@@ -108,7 +110,10 @@ struct Ledger {
             completed += 1
             let bytes = record.completed?.bytes ?? 0
             completedBytes = completedBytes.adding(bytes)
-            if record.completed?.checksum != nil { verified += 1 }
+            if let checksum = record.completed?.checksum {
+                verified += 1
+                algorithms.insert(checksum.algorithm)
+            }
             if record.completed?.wasCurrent ?? false {
                 current += 1
             } else {

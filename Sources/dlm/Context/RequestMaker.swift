@@ -5,6 +5,10 @@ import Foundation
 /// Makes the requests of one `get` from its options.
 struct RequestMaker: Sendable {
     private let template: @Sendable (SourceURL) -> DownloadRequest
+    /// There is one request and no other.
+    private let isOnly: Bool
+    /// Where the requests find their checksums.
+    var list: ChecksumList?
 
     init(_ command: Get, workingFolder: String?) throws {
         guard let folder = workingFolder ?? (command.place.isAbsolute ? "/" : nil) else {
@@ -13,9 +17,12 @@ struct RequestMaker: Sendable {
         let destination = command.place.destination(in: folder)
         let overrides = command.renewable.overrides
         let transfer = command.transfer
+        let checksum = command.checksums.given
+        isOnly = command.urls.count == 1 && command.inputFile == nil
         template = { url in
             var request = DownloadRequest(url: url, destination: destination)
             transfer.apply(to: &request)
+            request.checksum = checksum
             request.headers = overrides.headers
             request.trust = overrides.trust ?? .system
             request.connections = overrides.connections ?? 1
@@ -24,21 +31,37 @@ struct RequestMaker: Sendable {
     }
 
     func request(_ text: String) -> Result<DownloadRequest, DownloadError> {
-        Self.address(text).map { url, credential in
+        Self.address(text).flatMap { url, credential in
             var request = template(url)
             request.credential = credential
+            do throws(DownloadError) {
+                try list?.settle(&request, isOnly: isOnly)
+                return .success(request)
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// How something that belongs to these URLs is fetched: what was given for their host is sent to no other.
+    func companion(of urls: [String]) -> (SourceURL) -> DownloadRequest {
+        let origins = Set(urls.map { try? Self.address($0).get().0.origin })
+        return { url in
+            var request = template(url)
+            if origins != [url.origin] { request.headers = [] }
             return request
         }
     }
 
     /// A URL as it was typed, and what it says of user and password.
     static func address(_ text: String) -> Result<(SourceURL, Credential?), DownloadError> {
-        switch SourceURL.parse(text) {
+        let shown = SourceURL.hidingUserInformation(text)
+        return switch SourceURL.parse(text) {
         case .success(let (url, credential)): .success((url, credential))
         case .failure(.malformed):
-            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
-        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
-        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
+            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : shown)))
+        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(shown)))
+        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(shown)))
         }
     }
 

@@ -9,7 +9,7 @@ struct DaemonLog: Sendable {
 
     func line(_ text: String, at time: Date = Date()) {
         file?.rotateIfLarge()
-        console.note("\(time.ISO8601Format()) \(Escaping.line(Redaction.hidingUserInformation(text)))")
+        console.note("\(time.ISO8601Format()) \(Escaping.line(Redaction.hidden(text)))")
     }
 
     func error(_ error: any Error) {

@@ -10,6 +10,10 @@ extension ManualText {
             ("dlm get -d data -i urls.txt -j 8", "A list of URLs, eight at a time:"),
             ("file=$(dlm get --checksum sha256:HEX https://example.org/x.zip) || exit", "In a script, verified:"),
             (
+                "dlm get --checksum-file https://example.org/SHA256SUMS https://example.org/debian-12.iso",
+                "By the list that is published beside it:"
+            ),
+            (
                 "dlm get --if-exists newer https://example.org/prices.csv",
                 "Every night, only when the server's file is newer:"
             ),
@@ -43,6 +47,11 @@ extension ManualText {
             ("dlm wait 3 5-8", "Until some downloads are finished:"),
             ("file=$(dlm wait 3) || exit", "In a script, once dlm get -b has told the number:"),
             ("dlm wait --all --timeout 2h", "Not for ever:"),
+        ],
+        "verify": [
+            ("dlm verify 3", "A finished download against what it was found to hash to then:"),
+            ("dlm verify --checksum sha256:HEX x.zip", "Any file:"),
+            ("dlm verify --checksum-file SHA256SUMS *.iso", "Files against a list:"),
         ],
         "watch": [
             ("dlm watch", "Everything that runs, wherever it runs:"),

@@ -58,10 +58,6 @@ struct TransferOptions: ParsableArguments {
     var limitRate: ByteRate?
 
     @Option(
-        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
-    var checksum: String?
-
-    @Option(
         help: ArgumentHelp(
             "Attempts after the first that failed, counted anew after progress; \(RetryPolicy().limit) unless given.",
             valueName: "n"))
@@ -101,10 +97,6 @@ struct TransferOptions: ParsableArguments {
         if let maxPerHost, !(1...1000).contains(maxPerHost) {
             throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
         }
-        if let checksum, Checksum(checksum) == nil {
-            let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
-        }
         if let retries, !(0...1_000_000).contains(retries) {
             throw ValidationError("--retries \(retries): give 0 or more")
         }
@@ -122,7 +114,6 @@ struct TransferOptions: ParsableArguments {
 
     func apply(to request: inout DownloadRequest) {
         request.rateLimit = limitRate?.limit
-        request.checksum = checksum.flatMap { Checksum($0) }
         if let retries { request.retry.limit = retries }
         if let delay = retryDelay?.value {
             request.retry.delay = delay

@@ -65,7 +65,7 @@ final class Console: Sendable {
     func print(path: String) { print(outputIsTerminal ? Escaping.line(path) : path) }
 
     /// A line for people: an error or a notice.
-    func report(_ message: String) { note("dlm: " + Escaping.line(message)) }
+    func report(_ message: String) { note("dlm: " + Escaping.line(Redaction.hidden(message))) }
 
     /// A line for people as it stands; its text is safe already.
     func note(_ line: String) {

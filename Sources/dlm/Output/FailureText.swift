@@ -19,7 +19,7 @@ enum FailureText {
         switch error {
         case .requestInvalid(.missingSecrets): return "dlm resume \(record.id) -H 'NAME: VALUE'"
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
-            .verificationFailed(.size):
+            .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size):
             return nil
         case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _): return nil
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,

@@ -43,7 +43,10 @@ enum ProgressText {
             if let outcome = attempt.outcome, outcome != "completed" { parts.append(outcome) }
             lines.append("\(name): \(parts.joined(separator: ", "))")
         }
-        if let checksum = record.completed?.checksum { lines.append("\(name): \(checksum) verified") }
+        if let verified = record.completed?.verified {
+            let source = verified.source == .server ? ", as the server says" : ""
+            lines.append("\(name): \(verified.checksum) verified\(source)")
+        }
         if record.completed?.wasCurrent ?? false { lines.append("\(name): is current, nothing fetched") }
         return lines
     }

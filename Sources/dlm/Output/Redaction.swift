@@ -1,16 +1,55 @@
 import DownloadKit
 
-/// Keeps passwords that were typed into URLs out of messages.
+/// Keeps secrets in URLs out of messages, logs and the list of processes. The URL as data (`show`, `--json`) is whole: it
+/// is what a download is resumed with.
 enum Redaction {
     /// The message of an error; of a URL that could not be read, what looks like `user:password@` is hidden too.
     static func describe(_ error: DownloadError) -> String {
-        let text = hidingUserInformation(error.description)
+        let text = hidden(error.description)
         guard case .requestInvalid = error else { return text }
         return text.replacing(/[^\/?#\s:]*:[^\/?#\s]*@/, with: "***@")
     }
 
-    /// `scheme://user:secret@host` becomes `scheme://***@host`, also where the URL is malformed.
-    static func hidingUserInformation(_ text: String) -> String {
-        text.replacing(/:\/\/[^\/?#\s]*@/, with: "://***@")
+    /// `scheme://user:secret@host?token=secret` becomes `scheme://***@host?token=***`, also where the URL is malformed.
+    static func hidden(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        let ranges = secrets(in: bytes)
+        if ranges.isEmpty { return text }
+        var result: [UInt8] = []
+        var end = 0
+        for range in ranges {
+            result += bytes[end..<range.lowerBound] + Array("***".utf8)
+            end = range.upperBound
+        }
+        return String(decoding: result + bytes[end...], as: UTF8.self)
+    }
+
+    /// Where the user information of URLs is, and the values of parameters that are called like secrets; in order.
+    static func secrets(in text: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var rest = 0
+        while let mark = text[rest...].firstRange(of: Array("://".utf8)) {
+            let start = mark.upperBound
+            let end = text[start...].firstIndex { $0 <= 0x20 } ?? text.endIndex
+            let path = text[start..<end].firstIndex { "/?#".utf8.contains($0) } ?? end
+            if let at = text[start..<path].lastIndex(of: UInt8(ascii: "@")) { ranges.append(start..<at) }
+            ranges += parameters(text[path..<end])
+            rest = end
+        }
+        return ranges
+    }
+
+    /// Of the query and the fragment.
+    private static func parameters(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
+        let isMark = { (byte: UInt8) in "?&;#".utf8.contains(byte) }
+        guard let query = text.firstIndex(where: isMark) else { return [] }
+        return text[query...].split(whereSeparator: isMark).compactMap { parameter in
+            guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
+                RequestHeader.isSecretName(String(decoding: parameter[..<equals], as: UTF8.self))
+            else { return nil }
+            // What a sentence puts behind a URL is not part of it.
+            let end = parameter.lastIndex { !":,.".utf8.contains($0) } ?? equals
+            return end > equals ? equals + 1..<end + 1 : nil
+        }
     }
 }

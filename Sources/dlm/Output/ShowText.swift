@@ -1,3 +1,4 @@
+import DownloadKit
 import Foundation
 
 /// `dlm show` as text.
@@ -15,7 +16,7 @@ struct ShowText {
         add("final URL", finalURL)
         add(isComplete ? "file" : "to", document.path ?? document.folder + "/")
         add(isComplete ? "size" : "have", have)
-        add("checksum", document.checksum)
+        add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("limit", document.rateLimit.map { Units.rate(Double($0)) })
@@ -41,6 +42,14 @@ struct ShowText {
     }
 
     private var isComplete: Bool { document.state == "completed" }
+
+    private var verification: String {
+        switch document.verifiedBy {
+        case nil: ""
+        case ChecksumSource.server.rawValue: "  (verified, as the server says)"
+        default: "  (verified)"
+        }
+    }
 
     private var canContinue: Bool { ["paused", "failed", "cancelled"].contains(document.state) }
 

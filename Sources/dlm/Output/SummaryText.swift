@@ -12,11 +12,16 @@ enum SummaryText {
             let failed = style.bad("\(ledger.failed.count) failed")
             text += ": \(ledger.completed) complete, \(failed)"
         }
-        if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))verified" }
+        if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))\(algorithm(ledger))verified" }
         if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
         text += ", \(Units.size(ledger.completedBytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
         return text
+    }
+
+    /// The one that all were verified by.
+    private static func algorithm(_ ledger: Ledger) -> String {
+        ledger.algorithms.count == 1 ? ledger.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }
 
     private static func some(_ count: Int, of ledger: Ledger) -> String {

@@ -20,7 +20,7 @@ enum Units {
 
     /// `88 MiB/s`, `1.5 KiB/s`.
     static func rate(_ bytesPerSecond: Double) -> String {
-        let bytes = max(0, min(bytesPerSecond, largest))
+        let bytes = bytesPerSecond.isFinite ? max(0, min(bytesPerSecond, largest)) : 0
         let unit = unit(of: bytes)
         return "\(number(bytes, unit, decimalBelow: 10, keepsZero: true)) \(names[unit])/s"
     }

@@ -11,9 +11,10 @@ typedef struct ssl_ctx_st dlmtest_tls_context;
 typedef struct ssl_st dlmtest_tls;
 
 /// Serves with a chain in PEM and its key, in TLS versions from `lowest` to `highest` (10 for 1.0, 13 for 1.3; below 1.2
-/// at security level 0). `protocols` are the ALPN names in order of preference, each after a byte of its length; NULL on failure.
+/// at security level 0). `protocols` are the ALPN names in order of preference, each after a byte of its length. Clients
+/// without a certificate of their own may be refused. NULL on failure.
 dlmtest_tls_context *dlmtest_tls_context_create(const char *chain, const char *key, int lowest, int highest,
-                                                const char *protocols);
+                                                const char *protocols, int wants_client_certificate);
 void dlmtest_tls_context_free(dlmtest_tls_context *context);
 
 dlmtest_tls *dlmtest_tls_create(dlmtest_tls_context *context);

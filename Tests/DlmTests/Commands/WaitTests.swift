@@ -69,7 +69,7 @@ struct WaitTests {
     func several() async throws {
         let service = Self.service()
         service.change(1) { $0.state = .failed(.authenticationFailed(status: 401)) }
-        let (status, captured) = try await Self.following(["wait", "--all"], service) { service in
+        let (status, captured) = try await Self.following(["wait", "--all"], service, looks: 1) { service in
             service.changeElsewhere(2, .cancelled) { $0.state = .cancelled }
             service.changeElsewhere(3, .completed) { $0.complete() }
         }
@@ -115,7 +115,7 @@ struct WaitTests {
         }
         #expect(status == 0)
         let looks = service.state.withLock { $0.looks.values.reduce(0, +) }
-        #expect(looks <= 3 * count + 200, "\(looks)")
+        #expect(looks <= 6 * count, "\(looks)")
     }
 
     @Test("An unknown id is status 10 at once")

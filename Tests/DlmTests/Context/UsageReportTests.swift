@@ -23,7 +23,7 @@ struct UsageReportTests {
             (
                 "frobnicate",
                 "unknown command 'frobnicate'; the commands are get, list, ls, show, pause, resume, cancel, remove, rm, "
-                    + "wait, watch, events, limit, priority, set-url, daemon"
+                    + "wait, watch, events, limit, priority, set-url, verify, daemon"
             ),
             ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
             (
@@ -51,7 +51,7 @@ struct UsageReportTests {
             ("get -o x u v", "-o names one file; give several URLs a folder with -d"),
             (
                 "get --checksum md5:00112233445566778899aabbccddeeff u v",
-                "--checksum belongs to one URL; run: dlm get --help"
+                "--checksum belongs to one URL; for several there is --checksum-file"
             ),
             (
                 "get --checksum sha9:00 u",

@@ -15,7 +15,8 @@ struct ArgumentFuzzTests {
         ["list", "--all", "--limit", "5", "--state", "failed", "--json"], ["show", "3"], ["pause", "3", "5-8"],
         ["resume", "--all", "-k", "-x", "64"], ["remove", "1-100", "--delete-file"], ["limit", "500k", "3"],
         ["wait", "3", "--timeout", "1.5s", "--any"], ["events", "--since", "12"], ["priority", "-5", "1-3", "9"],
-        ["set-url", "3", "http://u:p@h/x"], ["daemon", "run", "--limit-rate", "none"], ["--version"], [],
+        ["set-url", "3", "http://u:p@h/x"], ["verify", "3", "a.bin", "--checksum-file", "http://h/SUMS"],
+        ["daemon", "run", "--limit-rate", "none"], ["--version"], [],
     ]
 
     @Test("Command lines: any is a command or a usage error")

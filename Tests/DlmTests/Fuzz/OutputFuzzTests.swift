@@ -113,7 +113,7 @@ struct OutputFuzzTests {
         let corpus = ["debian-12.iso", "東京の天気.csv.gz", "\u{1B}[2J evil", "👨‍👩‍👧 e\u{301}", "\u{202E}gpj.exe"]
         let fuzzing = Fuzzing("Text", corpus: corpus, words: ["\u{FE0F}", "\u{1F1E6}", "\u{200D}", "\u{AD}"])
         fuzzing.run { input in
-            let text = Escaping.line(String(decoding: input, as: UTF8.self))
+            let text = Escaping.line(String(decoding: input.prefix(4096), as: UTF8.self))
             if Escaping.line(text) != text { return "not harmless" }
             for columns in [0, 1, 2, 16, 40] {
                 let (middle, end) = (DisplayWidth.cut(text, to: columns), DisplayWidth.cutEnd(text, to: columns))

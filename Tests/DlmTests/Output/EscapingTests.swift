@@ -42,9 +42,50 @@ struct RedactionTests {
         arguments: [
             ("http://me:pw@host/x: why", "http://***@host/x: why"), ("http://token@host", "http://***@host"),
             ("https://host/a@b", "https://host/a@b"), ("https://host/?q=a@b", "https://host/?q=a@b"),
-            ("no url @ all", "no url @ all"),
+            ("no url @ all", "no url @ all"), ("http://h/?a=1&token=s%20x&b=2#f", "http://h/?a=1&token=***&b=2#f"),
+            ("http://h/?X-Amz-Signature=s: 403 Forbidden", "http://h/?X-Amz-Signature=***: 403 Forbidden"),
+            ("http://h/#access_token=s", "http://h/#access_token=***"),
+            ("http://h/?sig=s;key=t", "http://h/?sig=***;key=***"),
+            ("http://h/?token=&x=1", "http://h/?token=&x=1"), ("http://h/token=s", "http://h/token=s"),
+            ("http://h/?next=http://a:b@c/&key=s", "http://h/?next=http://a:b@c/&key=***"),
+            ("a http://a:b@h/ and http://h/?sig=s.", "a http://***@h/ and http://h/?sig=***."),
+            ("?token=s", "?token=s"),
+            ("http://h/?design=x&sign=y", "http://h/?design=x&sign=y"), ("http://", "http://"),
+            ("://?token=s", "://?token=***"),
         ])
     func hidden(text: String, result: String) {
-        #expect(Redaction.hidingUserInformation(text) == result)
+        #expect(Redaction.hidden(text) == result)
+    }
+}
+
+@Suite("Secrets among the arguments")
+struct ArgumentSecretsTests {
+    private func shown(_ words: [String]) -> [String] {
+        let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 2)
+        defer { pointers.deallocate() }
+        for (index, word) in (["dlm"] + words).enumerated() { pointers[index] = strdup(word) }
+        pointers[words.count + 1] = nil
+        ArgumentSecrets.hide(in: pointers)
+        return words.indices.map { index in
+            defer { free(pointers[index + 1]) }
+            return pointers[index + 1].map { String(cString: $0) } ?? ""
+        }
+    }
+
+    @Test(
+        "They are overwritten where they stand, and nothing else is",
+        arguments: [
+            (["get", "-H", "Cookie: a=b", "http://h/x"], ["get", "-H", "Cookie:****", "http://h/x"]),
+            (["get", "-vH", "X-Token:s", "-H", "Accept: */*"], ["get", "-vH", "X-Token:*", "-H", "Accept: */*"]),
+            (["--header=Authorization: Bearer s", "-HX-Key: s"], ["--header=Authorization:*********", "-HX-Key:**"]),
+            (["--header", "no field : s", "-o", "a: b"], ["--header", "no field :**", "-o", "a: b"]),
+            (
+                ["http://me:pw@h/?token=abc&x=y", "-d", "Cookie: x"],
+                ["http://*****@h/?token=***&x=y", "-d", "Cookie: x"]
+            ),
+            (["-H"], ["-H"]), ([], []), (["set-url", "1", "http://é:ü@h/"], ["set-url", "1", "http://*****@h/"]),
+        ])
+    func hidden(words: [String], result: [String]) {
+        #expect(shown(words) == result)
     }
 }

@@ -64,7 +64,7 @@ struct ShowTextTests {
                    from        https://cd.example.org/debian-12.iso
                    file        /home/me/iso/debian-12.iso
                    size        654 MiB
-                   checksum    md5:00
+                   checksum    md5:00  (verified)
                    added       \(time)
                    finished    \(time)
                 """)

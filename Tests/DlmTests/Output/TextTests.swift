@@ -99,7 +99,8 @@ struct TextTests {
         _ = checked.end(DownloadSnapshot(record: current))
         #expect(
             SummaryText.line(checked, seconds: 10, style: Style())
-                == "3 downloads complete, 1 of them verified, 1 of them current already, 30 MiB in 10 s (2.0 MiB/s)")
+                == "3 downloads complete, 1 of them md5 verified, 1 of them current already, 30 MiB in 10 s (2.0 MiB/s)"
+        )
         _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
         #expect(
             SummaryText.line(ledger, seconds: 1, style: Style())

@@ -122,7 +122,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.noSpace(needed: 7), path: "/a"), 3, "file", "noSpace",
             "/a: no space left on the device (7 bytes more are needed)"),
         ErrorMeaning(
-            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name: it, or the path to it, is too long"),
+            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable",
+            "/a: not usable as a file name: it, or the path to it, is too long"),
+        ErrorMeaning(.fileFailed(.notRegular, path: "/a"), 3, "file", "notRegular", "/a: is no regular file"),
         ErrorMeaning(
             .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,
             "/a: pwrite: Input/output error"),
@@ -198,6 +200,14 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
             "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"),
+        ErrorMeaning(
+            .verificationFailed(
+                .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
+            "serverDigest",
+            "not what the server says that it is: expected md5:00, got 11; run the same command again to fetch it anew"),
+        ErrorMeaning(
+            .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
+            "SUMS: no checksum in it"),
     ]
 
     static let sessions = [

@@ -10,6 +10,8 @@ struct FinishedDocument: Document, Equatable {
     let bytes: Int64
     /// What was verified.
     let checksum: String?
+    /// Who said so: `user` or `server`.
+    let verifiedBy: String?
     let url: String
     let effectiveURL: String?
     /// The file was there already, and the server said that it is current.
@@ -26,6 +28,7 @@ struct FinishedDocument: Document, Equatable {
         path = isComplete ? record.completed?.path : nil
         bytes = isComplete ? record.completed?.bytes ?? 0 : snapshot.progress.received
         checksum = isComplete ? record.completed?.checksum?.description : nil
+        verifiedBy = isComplete ? record.completed?.verified?.source.rawValue : nil
         url = record.request.url.string
         effectiveURL = record.resume.finalURL?.string
         wasCurrent = isComplete && (record.completed?.wasCurrent ?? false)

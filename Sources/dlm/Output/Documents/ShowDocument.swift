@@ -49,7 +49,10 @@ struct ShowDocument: Document, Equatable {
     let headers: [String]
     let insecure: Bool
     let ifExists: String
+    /// What the file hashes to, or must hash to: what was asked for, or what the server says.
     let checksum: String?
+    /// Who said so, `user` or `server`, once the file was found to be right.
+    let verifiedBy: String?
     let priority: Int
     /// Bytes per second; nil for none.
     let rateLimit: Int64?
@@ -85,7 +88,9 @@ struct ShowDocument: Document, Equatable {
         headers = request.headers.map { "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")" }
         insecure = request.trust == .insecure
         ifExists = request.destination.ifExists.rawValue
-        checksum = request.checksum?.description
+        let verified = record.state == .completed ? record.completed?.verified : nil
+        checksum = (verified?.checksum ?? request.checksum ?? record.resume.digest)?.description
+        verifiedBy = verified?.source.rawValue
         priority = request.priority
         rateLimit = request.rateLimit
         session = record.session

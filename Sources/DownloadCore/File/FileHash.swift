@@ -1,0 +1,99 @@
+import CSystem
+import Foundation
+
+/// Hashes a finished file, for those who verify it later. Blocks its thread.
+public struct FileHash: Sendable, Equatable {
+    /// Bytes hashed.
+    public let size: Int64
+    /// Lower-case hexadecimal.
+    public let digest: String
+
+    private static let step = 1 << 20
+
+    /// - Parameter expected: bytes that it must have; nil for any number.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` for what is missing, unreadable or no regular file; such a thing is
+    ///   never waited for.
+    public static func of(
+        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
+    ) throws(DownloadError) -> FileHash {
+        let (descriptor, length) = try open(path)
+        defer { close(descriptor) }
+        // Before it is read at length.
+        try require(length, expected)
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        guard let context = dlm_digest_create(algorithm.rawValue) else {
+            throw .unexpected("OpenSSL here has no \(algorithm.rawValue)")
+        }
+        defer { dlm_digest_free(context) }
+        let size = try feed(descriptor, path, to: context)
+        try require(size, expected)
+        var out = [UInt8](repeating: 0, count: 64)
+        let count = dlm_digest_finish(context, &out)
+        guard let checksum = Checksum(algorithm: algorithm, bytes: out.prefix(count)) else {
+            throw .unexpected("the digest failed")
+        }
+        return FileHash(size: size, digest: checksum.digest)
+    }
+
+    /// The same without blocking the caller.
+    package static func of(
+        _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue
+    ) async throws(DownloadError) -> FileHash {
+        let result: Result<FileHash, DownloadError> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(DownloadError) {
+                    continuation.resume(returning: .success(try of(path, algorithm, size: size)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Bytes of a regular file.
+    public static func size(of path: String) throws(DownloadError) -> Int64 {
+        let (descriptor, size) = try open(path)
+        close(descriptor)
+        return size
+    }
+
+    private static func open(_ path: String) throws(DownloadError) -> (descriptor: Int32, size: Int64) {
+        // A pipe without a writer must not hold up the open.
+        let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno, "open", path) }
+        guard let status = FileStatus.of(descriptor: descriptor), status.isRegular else {
+            close(descriptor)
+            throw .fileFailed(.notRegular, path: path)
+        }
+        return (descriptor, status.size)
+    }
+
+    private static func require(_ size: Int64, _ expected: Int64?) throws(DownloadError) {
+        if let expected, size != expected { throw .verificationFailed(.size(expected: expected, actual: size)) }
+    }
+
+    private static func feed(
+        _ descriptor: Int32, _ path: String, to context: OpaquePointer
+    ) throws(DownloadError) -> Int64 {
+        let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
+        defer { buffer.deallocate() }
+        var size: Int64 = 0
+        while true {
+            let count = read(descriptor, buffer, step)
+            if count == 0 { return size }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw failure(errno, "read", path)
+            }
+            if dlm_digest_update(context, buffer, count) != 0 { throw .unexpected("the digest failed") }
+            size += Int64(count)
+        }
+    }
+
+    private static func failure(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {
+        code == EACCES || code == EPERM
+            ? .fileFailed(.permissionDenied, path: path)
+            : .fileFailed(.system(operation: operation, errno: code), path: path)
+    }
+}

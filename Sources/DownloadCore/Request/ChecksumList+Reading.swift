@@ -1,0 +1,127 @@
+extension ChecksumList {
+    /// Bytes; what is larger is not what it is taken for.
+    public static let largest = 1 << 20
+
+    /// Reads the lines of md5sum, sha256sum and their like (coreutils), of BSD's and OpenSSL's tools, or digests alone;
+    /// of a signed file what is signed, though nobody checks the signature here. Other lines are comments.
+    /// - Parameter source: the file or URL they came from; its name may tell an algorithm that is unknown here.
+    /// - Throws: ``VerificationFailure/unverifiable(_:)`` when there is no checksum in it.
+    public init(_ bytes: [UInt8], source: String) throws(DownloadError) {
+        func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }
+        if bytes.count > Self.largest { throw failure("too large for a checksum file") }
+        let name = Self.components(source).last ?? ""
+        if let algorithm = Self.foreignAlgorithm(name) {
+            throw failure("\(algorithm) digests are unknown here; give MD5 or one of the SHA family")
+        }
+        let entries = Self.lines(bytes).compactMap(Self.entry)
+        if entries.isEmpty { throw failure("no checksum in it") }
+        self.init(source: source, entries: entries)
+    }
+
+    /// Digests of as many digits as one of ours, which only the name of their file tells apart (`B2SUMS`).
+    private static func foreignAlgorithm(_ name: String) -> String? {
+        let lower = name.utf8.lowercasedASCII
+        let known = [
+            ("b2", "BLAKE2"), ("blake2", "BLAKE2"), ("b3", "BLAKE3"), ("blake3", "BLAKE3"), ("sha3", "SHA-3"),
+            ("sm3", "SM3"),
+        ]
+        return known.first { mark, _ in
+            let isExtension = lower.hasSuffix(".\(mark)") || lower.hasSuffix(".\(mark)sum")
+            return isExtension || lower == "\(mark)sum" || lower == "\(mark)sums" || lower.hasPrefix("\(mark)sums.")
+        }?.1
+    }
+
+    // MARK: Lines
+
+    /// Without line breaks; of a PGP clear-signed message (RFC 9580 section 7) only what is signed.
+    private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var rest = bytes[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        let all = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        }
+        guard all.contains(where: { isMark("BEGIN PGP SIGNED MESSAGE", $0) }) else { return all }
+        var signed: [ArraySlice<UInt8>] = []
+        var place = Place.outside
+        for line in all {
+            if isMark("BEGIN PGP SIGNED MESSAGE", line) {
+                place = .head
+            } else if isMark("BEGIN PGP SIGNATURE", line) {
+                place = .outside
+            } else if place == .head {
+                if line.allSatisfy(isSpace) { place = .body }
+            } else if place == .body {
+                signed.append(line.starts(with: "- ".utf8) ? line.dropFirst(2) : line)
+            }
+        }
+        return signed
+    }
+
+    private enum Place { case outside, head, body }
+
+    private static func isMark(_ text: String, _ line: ArraySlice<UInt8>) -> Bool {
+        line.starts(with: "-----\(text)-----".utf8)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
+    // MARK: One line
+
+    private static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
+        var rest = line.drop(while: isSpace)
+        // A line that begins so has a name with escapes in it.
+        let isEscaped = rest.first == UInt8(ascii: "\\")
+        if isEscaped { rest = rest.dropFirst() }
+        guard let (path, checksum) = plain(rest) ?? tagged(rest) else { return nil }
+        guard let path = isEscaped ? unescaped(path) : Array(path) else { return nil }
+        // What came from standard input has no name.
+        let name = path == Array("-".utf8) ? "" : String(decoding: path, as: UTF8.self)
+        if !path.isEmpty, !name.isEmpty, components(name).isEmpty { return nil }
+        return Entry(path: name, checksum: checksum)
+    }
+
+    /// `HEX  name`, `HEX *name` or `HEX`.
+    private static func plain(_ line: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, Checksum)? {
+        let hex = line.prefix { $0.hexadecimalDigit != nil }
+        guard let checksum = Checksum(hex: hex) else { return nil }
+        let rest = line[hex.endIndex...]
+        if rest.allSatisfy(isSpace) { return (rest.suffix(0), checksum) }
+        guard let first = rest.first, isSpace(first) else { return nil }
+        let path = rest.dropFirst()
+        // Text or binary, which makes no difference.
+        let hasMode = path.first == UInt8(ascii: " ") || path.first == UInt8(ascii: "*")
+        return (hasMode ? path.dropFirst() : path, checksum)
+    }
+
+    /// `SHA256 (name) = HEX`, or `SHA2-256(name)= HEX` as OpenSSL writes it.
+    private static func tagged(_ line: ArraySlice<UInt8>) -> (path: ArraySlice<UInt8>, Checksum)? {
+        guard let open = line.firstIndex(of: UInt8(ascii: "(")), let close = line.lastIndex(of: UInt8(ascii: ")")),
+            open < close
+        else { return nil }
+        let tag = line[..<open].trimmingWhitespace()
+        let value = line[line.index(after: close)...].trimmingWhitespace()
+        guard let algorithm = Checksum.Algorithm(name: tag), value.first == UInt8(ascii: "="),
+            let checksum = Checksum(hex: value.dropFirst().trimmingWhitespace()), checksum.algorithm == algorithm
+        else { return nil }
+        return (line[line.index(after: open)..<close], checksum)
+    }
+
+    /// `\\`, `\n` and `\r` as coreutils writes them; nil for anything else behind a backslash.
+    private static func unescaped(_ path: ArraySlice<UInt8>) -> [UInt8]? {
+        var result: [UInt8] = []
+        var rest = path
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\") else {
+                result.append(byte)
+                continue
+            }
+            switch rest.popFirst() {
+            case UInt8(ascii: "\\"): result.append(byte)
+            case UInt8(ascii: "n"): result.append(UInt8(ascii: "\n"))
+            case UInt8(ascii: "r"): result.append(UInt8(ascii: "\r"))
+            default: return nil
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// The secrets that a request carries, to be taken out of what a server says: some repeat in their answers what they
+/// were sent, and their words are stored, printed and logged.
+struct RequestSecrets {
+    private let values: [String]
+
+    /// Shorter ones would be found everywhere.
+    private static let shortest = 4
+
+    init(_ request: DownloadRequest) {
+        var values = request.headers.filter(\.isSecret).compactMap(\.value).flatMap(Self.parts)
+        if let credential = request.credential, let password = credential.password {
+            values += [password, Data("\(credential.user):\(password)".utf8).base64EncodedString()]
+        }
+        self.values = Set(values.filter { $0.utf8.count >= Self.shortest }).sorted { $0.utf8.count > $1.utf8.count }
+    }
+
+    /// The whole, and what `Bearer TOKEN` and `name=value; name=value` consist of; names are no secrets.
+    private static func parts(_ value: String) -> [String] {
+        let words = value.split { " ;,\t".contains($0) }
+        let ends = words.map { word in word.firstIndex(of: "=").map { word[word.index(after: $0)...] } ?? word }
+        let schemes = ["basic", "bearer", "digest", "token"]
+        return [value] + ends.map { String($0) }.filter { !schemes.contains($0.lowercased()) }
+    }
+
+    func hidden(in text: String) -> String {
+        values.reduce(text) { text, value in text.contains(value) ? text.replacing(value, with: "***") : text }
+    }
+
+    /// Percent-encoded, too.
+    func occur(in url: SourceURL) -> Bool {
+        let decoded = url.string.utf8.percentDecoded.map { String(decoding: $0, as: UTF8.self) }
+        return [url.string, decoded ?? ""].contains { hidden(in: $0) != $0 }
+    }
+}
+
+extension DownloadError {
+    /// The same without these secrets in the server's words.
+    func hiding(_ secrets: RequestSecrets) -> DownloadError {
+        switch self {
+        case .serverRefused(let status, let phrase):
+            .serverRefused(status: status, phrase: secrets.hidden(in: phrase))
+        case .protocolViolated(.redirectRefused(let what)):
+            .protocolViolated(.redirectRefused(secrets.hidden(in: what)))
+        case .protocolViolated(.wrongRange(let what)): .protocolViolated(.wrongRange(secrets.hidden(in: what)))
+        case .protocolViolated(.malformedReply(let what)):
+            .protocolViolated(.malformedReply(secrets.hidden(in: what)))
+        case .verificationFailed(.changed(let why)): .verificationFailed(.changed(secrets.hidden(in: why)))
+        case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(secrets.hidden(in: why)))
+        case .verificationFailed(.unexpectedType(let was, let now)):
+            .verificationFailed(.unexpectedType(was: secrets.hidden(in: was), is: secrets.hidden(in: now)))
+        case .unexpected(let message): .unexpected(secrets.hidden(in: message))
+        case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
+            .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
+            .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
+            .verificationFailed(.unverifiable), .noSuchDownload, .cancelled,
+            .sessionUnavailable:
+            self
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// Fetches something small into memory, such as a checksum file, as its request says: redirects, retries and trust are
+/// those of a download. Nothing of it is recorded.
+package struct DocumentFetch: Sendable {
+    let request: DownloadRequest
+    let transport: any Transport
+    let userAgent: String
+    /// Bytes; a larger document is an error.
+    let largest: Int
+
+    /// For one answer, from its request to its last byte.
+    private static let limit = Duration.seconds(60)
+
+    package init(_ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int) {
+        self.request = request
+        self.transport = transport
+        self.userAgent = userAgent
+        self.largest = largest
+    }
+
+    package func run() async throws -> [UInt8] {
+        var failures = 0
+        while true {
+            do {
+                return try await attempt()
+            } catch let failure as Failure {
+                let decision = request.retry.decide(
+                    failure.error, failures: failures, retryAfter: failure.retryAfter, jitter: .random(in: 0...1))
+                guard case .retry(let delay) = decision else { throw failure.error }
+                failures += 1
+                try await Task.sleep(for: .seconds(delay))
+            }
+        }
+    }
+
+    private struct Failure: Error {
+        let error: DownloadError
+        var retryAfter: Double?
+    }
+
+    private func attempt() async throws -> [UInt8] {
+        var url = request.url
+        var hops = 0
+        var sendsCredentials = true
+        while true {
+            let answer = await ask(url, sendsCredentials: sendsCredentials)
+            if case .failed(let error) = answer.ending { throw Failure(error: error) }
+            guard let head = answer.head else {
+                throw Failure(error: .protocolViolated(.malformedReply("no response head")))
+            }
+            switch ResponseJudge(start: 0, end: nil, asksRange: false).judge(head) {
+            case .redirect(let location):
+                switch request.redirect.decide(from: url, to: location, hops: hops) {
+                case .refuse(let failure): throw DownloadError.protocolViolated(failure)
+                case .follow(let target, let keepsCredentials):
+                    hops += 1
+                    url = target
+                    sendsCredentials = sendsCredentials && keepsCredentials
+                }
+            case .failed(let error):
+                let retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
+                throw Failure(error: error, retryAfter: retryAfter)
+            case .body where answer.isTooLarge:
+                throw DownloadError.verificationFailed(.unverifiable("\(url): more than \(largest) bytes"))
+            case .body where answer.ending == .complete: return answer.body
+            default: throw Failure(error: .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: "\(url)")))
+            }
+        }
+    }
+
+    private func ask(_ url: SourceURL, sendsCredentials: Bool) async -> DocumentSink.Answer {
+        var asked = TransferRequest(url: url)
+        asked.fields[.userAgent] = userAgent
+        asked.fields[.acceptEncoding] = "identity"
+        for header in request.headers where sendsCredentials {
+            if let name = HTTPField.Name(header.name) { asked.fields[name] = header.value }
+        }
+        asked.credential = sendsCredentials ? request.credential : nil
+        asked.verifiesServer = request.trust != .insecure
+        asked.connectTimeout = request.timeouts.connect
+        asked.stallTimeout = request.timeouts.stall
+        let sink = DocumentSink(largest: largest)
+        let transfer = transport.start(asked, sink: sink)
+        let timer = Task {
+            try await Task.sleep(for: Self.limit)
+            transfer.cancel()
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await sink.answer()
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+}
+
+/// Keeps one answer in memory, up to a size.
+private final class DocumentSink: TransferSink {
+    struct Answer: Sendable {
+        var head: ResponseHead?
+        var body: [UInt8] = []
+        var isTooLarge = false
+        var ending = TransferResult.Ending.cancelled
+    }
+
+    private struct State {
+        var answer = Answer()
+        var isOver = false
+        var waiter: CheckedContinuation<Answer, Never>?
+    }
+
+    private let largest: Int
+    private let state = Mutex(State())
+
+    init(largest: Int) { self.largest = largest }
+
+    /// At its end.
+    func answer() async -> Answer {
+        await withCheckedContinuation { continuation in
+            let answer = state.withLock { state -> Answer? in
+                if state.isOver { return state.answer }
+                state.waiter = continuation
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
+        state.withLock { $0.answer.head = head }
+        return head.status == 200 ? .accept : .discard
+    }
+
+    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        state.withLock { state in
+            guard state.answer.body.count + bytes.count <= largest else {
+                state.answer.isTooLarge = true
+                return .refuse
+            }
+            state.answer.body.append(contentsOf: bytes)
+            return .taken
+        }
+    }
+
+    func transferDidFinish(_ result: TransferResult) {
+        let (answer, waiter) = state.withLock { state in
+            state.answer.ending = result.ending
+            state.isOver = true
+            defer { state.waiter = nil }
+            return (state.answer, state.waiter)
+        }
+        waiter?.resume(returning: answer)
+    }
+}

@@ -1,0 +1,91 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// `dlm verify ID|FILE...`: whether files are still what they should be.
+struct Verify: ContextCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check finished files against their checksums.",
+        discussion: """
+            Without a checksum, a file is checked against the one that its download was verified by: the one given \
+            then, or the server's digest. Prints a line for each file, and ends with status 0 only if all of them were \
+            verified: a file of which no checksum is known was not.
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "Finished downloads by number, such as 3 or 5-8, or files; write ./3 for a file of that name.",
+            valueName: "id or file"),
+        completion: .file())
+    var targets: [String]
+
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run(in context: Context) async throws -> Int32 {
+        let list = try await checksums.list(in: context) {
+            DownloadRequest(url: $0, destination: Destination(folder: "/"))
+        }
+        return try await context.withService { service in
+            let subjects = try await subjects(service, workingFolder: context.workingFolder)
+            if checksums.given != nil, subjects.count > 1 {
+                throw ValidationError("--checksum belongs to one file; for several there is --checksum-file")
+            }
+            var statuses: Set<Int32> = []
+            for subject in subjects {
+                let document = await document(of: subject, list, isOnly: subjects.count == 1)
+                tell(document, subject, context.console)
+                if let error = document.error { statuses.insert(error.exitStatus) }
+            }
+            return statuses.count > 1 ? 1 : statuses.first ?? 0
+        }
+    }
+
+    /// In the order given. Nothing is read before all numbers are known.
+    private func subjects(_ service: any DownloadService, workingFolder: String?) async throws -> [VerifySubject] {
+        var subjects: [VerifySubject] = []
+        for target in targets {
+            if let range = try? IDRange(argument: target) {
+                subjects += try await service.known([range].ids).map { VerifySubject($0.record) }
+            } else {
+                subjects.append(try await VerifySubject(target, workingFolder: workingFolder, service))
+            }
+        }
+        return subjects
+    }
+
+    private func document(of subject: VerifySubject, _ list: ChecksumList?, isOnly: Bool) async -> VerifiedDocument {
+        var document = VerifiedDocument(subject)
+        do throws(DownloadError) {
+            let (checksum, source) = try subject.expected(checksums.given, list, isOnly: isOnly)
+            document.checksum = checksum.description
+            document.source = source
+            // A checksum that is given now says all of the file, a size of old nothing more.
+            let size = source == VerifySubject.given ? nil : subject.bytes
+            let hash = try await FileHash.of(
+                subject.path, checksum.algorithm, size: size, on: DispatchQueue(label: "dlm.verify"))
+            document.bytes = hash.size
+            if hash.digest != checksum.digest {
+                throw .verificationFailed(.checksum(expected: checksum, actual: hash.digest))
+            }
+            document.verified = true
+        } catch {
+            document.error = ErrorDocument(error)
+        }
+        return document
+    }
+
+    private func tell(_ document: VerifiedDocument, _ subject: VerifySubject, _ console: Console) {
+        if output.json {
+            console.print(document.json)
+        } else if !output.quiet {
+            console.print(path: "\(document.path): \(document.verified ? "OK" : "FAILED")")
+        }
+        if let error = document.error {
+            // A file that cannot be read is named by its error.
+            console.report(error.kind == "file" ? error.message : "\(subject.label): \(error.message)")
+        } else if output.verbose > 0, !output.quiet {
+            console.report("\(subject.label): \(document.checksum ?? "") verified (\(document.source ?? ""))")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import DownloadKit
+import Foundation
+
+/// A file to verify, and what is recorded of it.
+struct VerifySubject {
+    static let given = "given"
+
+    let path: String
+    /// Its download; nil for a file that dlm knows nothing of.
+    let record: DownloadRecord?
+    /// What people call it.
+    let label: String
+
+    init(_ record: DownloadRecord) {
+        self.record = record
+        path = record.completed?.path ?? record.finalPath ?? record.displayName
+        label = "\(record.id): \(record.displayName)"
+    }
+
+    /// The newest download that finished with this file.
+    init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
+        path = file
+        label = file
+        // Without a working folder a relative name leads to no record; whether to a file is for the system to say.
+        guard let workingFolder = workingFolder ?? (file.hasPrefix("/") ? "/" : nil) else {
+            record = nil
+            return
+        }
+        let absolute = FolderPath.joined(workingFolder, file)
+        let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")) ?? absolute.startIndex
+        let folder = FolderPath.canonical(String(absolute[..<slash]))
+        let name = String(absolute[slash...].dropFirst())
+        let selection = DownloadSelection(.file(folder: folder, name: name))
+        record = try await service.snapshots(selection).map(\.record).last {
+            $0.completed?.path == FileNaming.path(folder, name)
+        }
+    }
+
+    /// Of the finished file.
+    var bytes: Int64? { record?.completed?.bytes }
+
+    /// What it must hash to, and who says so: `given`, `user` or `server`.
+    /// - Parameter isOnly: it is the only file to verify.
+    func expected(
+        _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool
+    ) throws(DownloadError) -> (Checksum, source: String) {
+        if let record, record.completed == nil {
+            throw .verificationFailed(
+                .unverifiable("not complete: \(record.state.kind.rawValue); see: dlm show \(record.id)"))
+        }
+        if let checksum { return (checksum, Self.given) }
+        if let list {
+            let paths = [path, record.map { ChecksumList.path($0.request.url) }].compactMap(\.self)
+            return (try list.checksum(forFirstOf: paths, isOnly: isOnly), Self.given)
+        }
+        if let verified = record?.completed?.verified { return (verified.checksum, verified.source.rawValue) }
+        throw .verificationFailed(.unverifiable(try unknown()))
+    }
+
+    /// Why there is nothing to verify it against. A file that is not there, or of another size, is worse.
+    private func unknown() throws(DownloadError) -> String {
+        let size = try FileHash.size(of: path)
+        let remedy = "give one with --checksum or --checksum-file"
+        guard let bytes else { return "no checksum of it is known; \(remedy)" }
+        if size != bytes { throw .verificationFailed(.size(expected: bytes, actual: size)) }
+        return "its size is right, but no checksum of it is known; \(remedy)"
+    }
+}

@@ -1,0 +1,95 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+import Glibc
+
+/// What files must hash to: for `get` and `verify`.
+struct ChecksumOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
+    var checksum: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Find it in this file, such as SHA256SUMS, by the file's name; - is standard input. Its digests prove no "
+                + "more than the way it came: give a URL with https.",
+            valueName: "file or url"),
+        completion: .file())
+    var checksumFile: String?
+
+    func validate() throws {
+        if let checksum, Checksum(checksum) == nil {
+            let known = Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--checksum \(checksum): not of the form ALGO:HEX with ALGO one of \(known)")
+        }
+        if checksum != nil, checksumFile != nil {
+            throw ValidationError("--checksum and --checksum-file both say what the file must hash to; give one")
+        }
+        if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
+    }
+
+    /// The one given for a single file.
+    var given: Checksum? { checksum.flatMap { Checksum($0) } }
+
+    /// The list, read now; nil when none is given.
+    /// - Parameter template: how it is fetched, if it is to be fetched.
+    func list(
+        in context: Context, like template: (SourceURL) -> DownloadRequest
+    ) async throws -> ChecksumList? {
+        guard let checksumFile else { return nil }
+        guard let mark = checksumFile.range(of: "://"), !checksumFile[..<mark.lowerBound].contains("/") else {
+            let path = checksumFile == "-" ? nil : checksumFile
+            return try ChecksumList(try ChecksumFile.read(path), source: path ?? "standard input")
+        }
+        let (url, credential) = try RequestMaker.address(checksumFile).get()
+        var request = template(url)
+        if let credential { request.credential = credential }
+        do {
+            return try ChecksumList(try await context.fetch(request, ChecksumList.largest), source: url.string)
+        } catch let error as DownloadError {
+            throw ChecksumFile.Failure(url: url, error: error)
+        }
+    }
+}
+
+/// A file of checksums on its way into memory.
+enum ChecksumFile {
+    /// It cannot be fetched: which one is not told by the error.
+    struct Failure: Error {
+        let url: SourceURL
+        let error: DownloadError
+
+        var message: String {
+            // These begin with what they are about.
+            switch error {
+            case .verificationFailed, .requestInvalid: Redaction.describe(error)
+            default: "\(url): \(Redaction.describe(error))"
+            }
+        }
+    }
+
+    /// At most one byte more than a checksum file may have.
+    /// - Parameter path: nil for standard input.
+    static func read(_ path: String?) throws(DownloadError) -> [UInt8] {
+        let name = path ?? "standard input"
+        let descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
+        guard descriptor >= 0 else { throw failure("open", name) }
+        defer { if path != nil { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= ChecksumList.largest {
+            let count = Glibc.read(descriptor, &piece, piece.count)
+            if count == 0 { break }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw failure("read", name) }
+            bytes += piece[..<count]
+        }
+        return bytes
+    }
+
+    private static func failure(_ operation: String, _ path: String) -> DownloadError {
+        errno == EACCES
+            ? .fileFailed(.permissionDenied, path: path)
+            : .fileFailed(.system(operation: operation, errno: errno), path: path)
+    }
+}

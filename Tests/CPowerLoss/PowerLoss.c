@@ -1,0 +1,170 @@
+// A disk that forgets: whatever a program syncs below $DLM_POWER_ROOT is copied to $DLM_POWER_SHADOW, and that alone is
+// sure to survive a loss of power. No sync reaches the real disk. Not noted: mappings, O_SYNC, O_DSYNC.
+//
+//   data/INODE   the bytes of a file at its last sync
+//   live/INODE   a second link to the file itself, so that it keeps its inode whatever becomes of its names
+//   dirs/INODE   the names in a folder at its last sync, a line each: type, inode, name
+//
+// Reads of the boot's identifier get the contents of $DLM_POWER_BOOT.
+#define _GNU_SOURCE
+#include "CPowerLoss.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *root, *shadow, *boot;
+
+__attribute__((constructor)) static void begin(void) {
+    root = getenv("DLM_POWER_ROOT");
+    shadow = getenv("DLM_POWER_SHADOW");
+    boot = getenv("DLM_POWER_BOOT");
+}
+
+static void die(const char *what) {
+    fprintf(stderr, "power loss: %s: %s\n", what, strerror(errno));
+    abort();
+}
+
+/// The path of an open file below the root; 0 when it lies elsewhere.
+static int path_of(int fd, char *path, size_t capacity) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, capacity - 1);
+    if (length < 0) return 0;
+    path[length] = 0;
+    size_t prefix = strlen(root);
+    return strncmp(path, root, prefix) == 0 && (path[prefix] == '/' || path[prefix] == 0);
+}
+
+static void name_of(char *path, const char *kind, unsigned long long inode) {
+    snprintf(path, PATH_MAX, "%s/%s/%llu", shadow, kind, inode);
+}
+
+/// Opens what is to replace `kind`/`inode` in one step.
+static int open_next(char *next, const char *kind, unsigned long long inode) {
+    snprintf(next, PATH_MAX, "%s/%s/%llu-%d-%d", shadow, kind, inode, (int)getpid(), (int)gettid());
+    int fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) die(next);
+    return fd;
+}
+
+static void replace(int fd, const char *next, const char *kind, unsigned long long inode) {
+    char path[PATH_MAX];
+    name_of(path, kind, inode);
+    close(fd);
+    if (rename(next, path) != 0) die(path);
+}
+
+static void write_all(int fd, const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t done = write(fd, bytes, count);
+        if (done < 0) die("write");
+        bytes += done;
+        count -= (size_t)done;
+    }
+}
+
+static void keep_link(int folder, const char *path, unsigned long long inode) {
+    char live[PATH_MAX];
+    name_of(live, "live", inode);
+    // A file that has lost its last name is nothing that could be found after the cut.
+    if (linkat(folder, path, AT_FDCWD, live, AT_SYMLINK_FOLLOW) != 0 && errno != EEXIST && errno != ENOENT) die(live);
+}
+
+/// Reads through the caller's descriptor: closing another one would drop the locks that SQLite holds on the file.
+static void keep_file(int fd, unsigned long long inode) {
+    char next[PATH_MAX], link[64], bytes[1 << 16];
+    int copy = open_next(next, "data", inode);
+    off_t offset = 0;
+    ssize_t count;
+    while ((count = pread(fd, bytes, sizeof bytes, offset)) > 0) {
+        write_all(copy, bytes, (size_t)count);
+        offset += count;
+    }
+    if (count < 0) die("read what is synced");
+    replace(copy, next, "data", inode);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    keep_link(AT_FDCWD, link, inode);
+}
+
+static void keep_folder(const char *path, unsigned long long inode) {
+    char next[PATH_MAX], line[NAME_MAX + 64];
+    DIR *folder = opendir(path);
+    if (!folder) return;
+    int list = open_next(next, "dirs", inode);
+    struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (entry->d_type != DT_REG && entry->d_type != DT_DIR) continue;
+        if (entry->d_type == DT_REG) keep_link(dirfd(folder), entry->d_name, entry->d_ino);
+        int length = snprintf(line, sizeof line, "%c %llu %s\n", entry->d_type == DT_DIR ? 'd' : 'f',
+                              (unsigned long long)entry->d_ino, entry->d_name);
+        write_all(list, line, (size_t)length);
+    }
+    closedir(folder);
+    replace(list, next, "dirs", inode);
+}
+
+/// Not SQLite's files, for its locks' sake: they are less durable than they might be.
+static int keep_any(const char *path, const struct stat *info, int type, struct FTW *place) {
+    (void)place;
+    if (type == FTW_D) keep_folder(path, info->st_ino);
+    if (type != FTW_F || !S_ISREG(info->st_mode) || strstr(path, ".sqlite")) return 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    keep_file(fd, info->st_ino);
+    close(fd);
+    return 0;
+}
+
+static int keep(int fd) {
+    char path[PATH_MAX];
+    struct stat info;
+    if (fstat(fd, &info) != 0) return -1;
+    int error = errno;
+    if (root && shadow && path_of(fd, path, sizeof path)) {
+        if (S_ISREG(info.st_mode)) keep_file(fd, info.st_ino);
+        if (S_ISDIR(info.st_mode)) keep_folder(path, info.st_ino);
+    }
+    errno = error;
+    return 0;
+}
+
+int fsync(int fd) { return keep(fd); }
+
+int fdatasync(int fd) { return keep(fd); }
+
+int syncfs(int fd) {
+    struct stat info;
+    if (fstat(fd, &info) != 0) return -1;
+    if (root && shadow) nftw(root, keep_any, 16, FTW_PHYS);
+    return 0;
+}
+
+static const char *mapped(const char *path) {
+    return boot && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0 ? boot : path;
+}
+
+#define OPEN(name)                                                                     \
+    int name(const char *path, int flags, ...) {                                      \
+        static int (*real)(const char *, int, ...);                                   \
+        if (!real) real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name);   \
+        va_list rest;                                                                 \
+        va_start(rest, flags);                                                        \
+        mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(rest, mode_t) : 0;     \
+        va_end(rest);                                                                 \
+        return real(mapped(path), flags, mode);                                       \
+    }
+
+OPEN(open)
+OPEN(open64)

@@ -1,0 +1,4 @@
+// Loaded into dlm by the dynamic linker (LD_PRELOAD), it notes what a loss of power would leave: see PowerLoss.c.
+#ifndef DLM_CPOWERLOSS_H
+#define DLM_CPOWERLOSS_H
+#endif

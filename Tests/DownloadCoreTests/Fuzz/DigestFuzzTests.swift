@@ -1,0 +1,71 @@
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+/// Checksum files, and what servers say of digests.
+@Suite("Fuzzing: digests")
+struct DigestFuzzTests {
+    static let md5 = String(repeating: "0aF9", count: 8)
+    static let sha256 = String(repeating: "0aF9", count: 16)
+    static let lists = [
+        "\(sha256)  debian.iso\n\(sha256) *pool/a b.deb\n# comment\n", "SHA256 (debian.iso) = \(sha256)\r\n",
+        "SHA2-256(a)= \(sha256)\nMD5 (a) = \(md5)\n", "\(md5)\n", "\\\(md5)  a\\nb\\\\c\n", "\u{FEFF}\(md5)  -\n",
+        "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n\(md5)  x\n- --\n-----BEGIN PGP SIGNATURE-----\nabc\n",
+    ]
+
+    @Test("Checksum files: each entry has a digest of its algorithm, and is found by its path")
+    func list() {
+        let words = ["\n", "  ", " *", "SHA256 (", ") = ", "\\n", "\\\\", "./", Self.md5, Self.sha256, "-----"]
+        let fuzzing = Fuzzing("Checksum files", corpus: Self.lists, words: words)
+        fuzzing.run { input in
+            guard let list = try? ChecksumList(input, source: "list") else { return nil }
+            if list.entries.isEmpty { return "an empty list" }
+            for entry in list.entries {
+                if Checksum(entry.checksum.description) != entry.checksum { return "\(entry.checksum)" }
+                if entry.name.utf8.contains(UInt8(ascii: "/")) { return "the name \(entry.name)" }
+                let path = entry.folder.isEmpty ? entry.name : "\(entry.folder)/\(entry.name)"
+                if entry.name.isEmpty { continue }
+                // Two digests for one path are an error; none is not.
+                guard (try? list.checksum(for: path)) != .some(nil) else { return "\(path) is not found" }
+            }
+            return nil
+        }
+        fuzzing.runsInLinearTime { _ = try? ChecksumList($0, source: "list") }
+    }
+
+    @Test("A checksum file of one name again and again is read, and asked, in linear time")
+    func repeated() {
+        Fuzzing("Checksum entries", corpus: ["\(Self.md5)  a\n", "MD5 (a/a) = \(Self.md5)\n"]).runsInLinearTime {
+            _ = try? ChecksumList($0, source: "list").checksum(for: "b/a")
+        }
+    }
+
+    @Test("Digest fields: at most one checksum for each algorithm, of its length, the preferred one first")
+    func fields() {
+        let digest = Data(repeating: 7, count: 32).base64EncodedString()
+        let short = Data(repeating: 7, count: 16).base64EncodedString()
+        let corpus = [
+            "sha-256=:\(digest):", "sha-256=:\(digest):, md5=:\(short):;x=1", "SHA-256=\(digest),MD5=\(short)", short,
+            "sha-512=::, *key=:AA==:", "unixsum=5",
+        ]
+        let fuzzing = Fuzzing("Digest fields", corpus: corpus, words: ["=:", ":,", "sha-256=", "==", ";"])
+        func checksums(_ input: [UInt8]) -> [Checksum] {
+            var head = ResponseHead(status: 200)
+            for name in ["Repr-Digest", "Digest", "Content-MD5"].compactMap({ HTTPField.Name($0) }) {
+                head.fields.append(HTTPField(name: name, value: String(decoding: input, as: UTF8.self)))
+            }
+            return ServerDigest.checksums(of: head)
+        }
+        fuzzing.run { input in
+            let found = checksums(input)
+            if Set(found.map(\.algorithm)).count != found.count { return "\(found)" }
+            if found.contains(where: { Checksum($0.description) != $0 }) { return "\(found)" }
+            return found.map(\.algorithm) == Checksum.Algorithm.preferred.filter(found.map(\.algorithm).contains)
+                ? nil : "in another order: \(found)"
+        }
+        fuzzing.runsInLinearTime { _ = checksums($0) }
+    }
+}

@@ -1,0 +1,250 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Servers that tell a digest, right or wrong", .timeLimit(.minutes(3)))
+    struct DigestFaultTests {
+        static let content = Content(seed: 90, size: 9 * mebibyte)
+        /// What a wrong digest is of.
+        static let other = Content(seed: 91, size: 9 * mebibyte)
+        static let kinds = FaultTrial.short(ServedDigest.allCases, each: 3)
+
+        /// The file as it is, with a digest that is of `named`.
+        static func reply(_ kind: ServedDigest, of named: Content = content) -> FaultReply {
+            FaultReply(content, etag: "\"v1\"").with { $0.fields.append(kind.field(named)) }
+        }
+
+        static func get(_ sandbox: DlmSandbox, _ server: FaultServer, _ connections: Int) async throws
+            -> ChildProcess.Result
+        {
+            try await sandbox.run("get", "-x", "\(connections)", "--retry-delay", "0", server.url())
+        }
+
+        /// The file was not accepted, and its bytes are kept.
+        static func expectRejected(_ result: ChildProcess.Result, in sandbox: DlmSandbox, _ trial: FaultTrial) throws {
+            try trial.judge(result, in: sandbox, right: [], errors: [9])
+            #expect(sandbox.names == ["file.bin.part"], "\(trial)")
+            #expect(result.errorLines.last?.contains("not what the server says that it is") ?? false, "\(trial)")
+        }
+
+        /// The same command against a server that is right: the file, all of it fetched anew.
+        static func expectRecovery(_ sandbox: DlmSandbox, _ server: FaultServer, _ trial: FaultTrial) async throws {
+            server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+            let before = server.log.bytesSent
+            let result = try await get(sandbox, server, trial.connections)
+            try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, trial)
+            #expect(result.stderr.contains("starts over: its checksum did not match"), "\(trial)")
+            #expect(server.log.bytesSent - before == Self.content.size, "\(trial)")
+        }
+
+        static func verifiedBy(_ sandbox: DlmSandbox) async throws -> [String?] {
+            struct Shown: Decodable { let checksum, verifiedBy: String? }
+            let result = try await sandbox.run("show", "--json", try await sandbox.onlyID())
+            let shown = try JSONDecoder().decode(Shown.self, from: Data(result.stdout.utf8))
+            return [shown.checksum, shown.verifiedBy]
+        }
+
+        @Test("Right: the file is verified by it, and says so", arguments: kinds, [1, 4])
+        func right(kind: ServedDigest, connections: Int) async throws {
+            let trial = FaultTrial(area: .digest, fault: "\(kind), right", connections: connections)
+            try await withDlm(serving: Self.reply(kind)) { sandbox, server in
+                let result = try await Self.get(sandbox, server, connections)
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                let algorithm = kind == .oldMD5 ? "md5" : kind == .repr512 ? "sha512" : "sha256"
+                let expected = ["\(algorithm):\(Self.content.digest(algorithm))", "server"]
+                #expect(try await Self.verifiedBy(sandbox) == expected, "\(trial)")
+                #expect(server.log.entries.allSatisfy { $0.request["Want-Repr-Digest"] == "sha-256=10, sha-512=3" })
+                #expect(server.log.bytesSent == Self.content.size, "\(trial)")
+            }
+        }
+
+        @Test("Wrong: status 9, and never the final name; again, it begins anew", arguments: kinds, [1, 4])
+        func wrong(kind: ServedDigest, connections: Int) async throws {
+            let trial = FaultTrial(area: .digest, fault: "\(kind), wrong", connections: connections)
+            try await withDlm(serving: Self.reply(kind, of: Self.other)) { sandbox, server in
+                let result = try await Self.get(sandbox, server, connections)
+                try Self.expectRejected(result, in: sandbox, trial)
+                #expect(server.log.bytesSent == Self.content.size, "\(trial)")
+                try await Self.expectRecovery(sandbox, server, trial)
+            }
+        }
+
+        @Test(
+            "Wrong in the first answer and right in the next: it begins anew, and is right", arguments: kinds, [1, 4])
+        func rightLater(kind: ServedDigest, connections: Int) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "\(kind), wrong in the first answer only", moment: .middle,
+                connections: connections)
+            try await withDlm({ request in
+                request.number == 1
+                    ? Self.reply(kind, of: Self.other).with { $0.cut = .close(after: mebibyte) } : Self.reply(kind)
+            }) { sandbox, server in
+                let result = try await Self.get(sandbox, server, connections)
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                #expect(result.stderr.contains("its digest was"), "\(trial) \(result.stderr)")
+            }
+        }
+
+        @Test("Right in the first answer and wrong ever after: status 9", arguments: kinds, [1, 4])
+        func wrongLater(kind: ServedDigest, connections: Int) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "\(kind), wrong from the second answer on", moment: .middle,
+                connections: connections)
+            try await withDlm({ request in
+                request.number == 1
+                    ? Self.reply(kind).with { $0.cut = .close(after: mebibyte) } : Self.reply(kind, of: Self.other)
+            }) { sandbox, server in
+                let result = try await Self.get(sandbox, server, connections)
+                try Self.expectRejected(result, in: sandbox, trial)
+                try await Self.expectRecovery(sandbox, server, trial)
+            }
+        }
+
+        @Test("Wrong for one connection of several: it begins anew, and is right", arguments: kinds)
+        func segment(kind: ServedDigest) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "\(kind), wrong in one answer", moment: .segment, connections: 4)
+            try await withDlm({ request in
+                Self.reply(kind, of: request.number == 3 ? Self.other : Self.content)
+            }) { sandbox, server in
+                let result = try await Self.get(sandbox, server, 4)
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                #expect(result.stderr.contains("its digest was"), "\(trial) \(result.stderr)")
+            }
+        }
+
+        @Test("Wrong when resumed in a new process: status 9; again, it begins anew", arguments: kinds, [1, 4])
+        func resumed(kind: ServedDigest, connections: Int) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "\(kind), wrong", moment: .resume, connections: connections)
+            let slow = Self.reply(kind).with { $0.bytesPerSecond = Int(16 * mebibyte) / connections }
+            try await withDlm(serving: slow) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", "-x", "\(connections)", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
+                server.handle { _ in Self.reply(kind, of: Self.other) }
+                let result = try await Self.get(sandbox, server, connections)
+                try Self.expectRejected(result, in: sandbox, trial)
+                try await Self.expectRecovery(sandbox, server, trial)
+            }
+        }
+
+        @Test(
+            "Kept over an interruption: what is resumed is verified by it",
+            arguments: FaultTrial.short([1, 4], each: 2), FaultTrial.short([SIGKILL, SIGTERM], each: 2))
+        func kept(connections: Int, signal: Int32) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "told in the first answer only, right", moment: .resume, connections: connections)
+            // Whatever is killed has made its first checkpoint.
+            let slow = Self.reply(.repr256).with { $0.bytesPerSecond = Int(2 * mebibyte) / connections }
+            try await withDlm(serving: slow) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", "-x", "\(connections)", server.url(), with: signal, after: 6 * mebibyte, from: server)
+                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                let result = try await Self.get(sandbox, server, connections)
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                #expect(try await Self.verifiedBy(sandbox) == ["sha256:\(Self.content.sha256)", "server"])
+            }
+        }
+
+        @Test("A change of the file that no validator shows is seen by its digest", arguments: [1, 4])
+        func change(connections: Int) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "the file changes, seen by its digest alone", moment: .resume,
+                connections: connections)
+            let new = FaultReply(Self.other).with {
+                $0.ranges = .honouredBlindly
+                $0.fields.append(ServedDigest.repr256.field(Self.other))
+            }
+            let slow = Self.reply(.repr256).with {
+                $0.etag = nil
+                $0.bytesPerSecond = Int(16 * mebibyte)
+            }
+            try await withDlm(serving: slow) { sandbox, server in
+                _ = try await sandbox.interrupt(
+                    "get", "-x", "\(connections)", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
+                server.handle { _ in new }
+                let result = try await Self.get(sandbox, server, connections)
+                try trial.judge(result, in: sandbox, right: [Self.other], errors: [])
+                #expect(result.stderr.contains("starts over: its digest was"), "\(trial) \(result.stderr)")
+            }
+        }
+
+        @Test("Content-MD5 is of the whole in a whole answer, and of the part in a part", arguments: [true, false])
+        func contentMD5(isRight: Bool) async throws {
+            let md5 = (isRight ? Self.content : Self.other).base64Digest("md5")
+            let reply = FaultReply(Self.content).with { $0.fields.append(("Content-MD5", md5)) }
+            try await withDlm(serving: reply.with { $0.ranges = .ignored }) { sandbox, server in
+                let trial = FaultTrial(area: .digest, fault: "Content-MD5, \(isRight ? "right" : "wrong")")
+                let result = try await Self.get(sandbox, server, 1)
+                if isRight {
+                    try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                    #expect(try await Self.verifiedBy(sandbox) == ["md5:\(Self.content.digest("md5"))", "server"])
+                } else {
+                    try Self.expectRejected(result, in: sandbox, trial)
+                    try await Self.expectRecovery(sandbox, server, trial)
+                }
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await Self.get(sandbox, server, 1)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await Self.verifiedBy(sandbox) == [nil, nil])
+            }
+        }
+
+        static let nonsense = [
+            ("Repr-Digest", "sha-256=nonsense"), ("Repr-Digest", "sha-256=:????:"), ("Repr-Digest", ":"),
+            ("Repr-Digest", "sha-256=::, \u{1B}[31m"), ("Digest", "SHA-256"), ("Digest", "SHA-256=\u{E9}"),
+            ("Repr-Digest", "sha-3=:AAAA:"), ("Content-MD5", "AAAA"), ("Digest", "adler32=03da0195"),
+            ("Repr-Digest", String(repeating: "sha-256=:AAAA:,", count: 5000)),
+        ]
+
+        @Test("A malformed or unknown one is none", arguments: FaultTrial.short(Array(nonsense.indices), each: 3))
+        func malformed(index: Int) async throws {
+            let trial = FaultTrial(area: .digest, fault: "a malformed digest (\(index + 1))")
+            let reply = FaultReply(Self.content, etag: "\"v1\"").with { $0.fields.append(Self.nonsense[index]) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await Self.get(sandbox, server, 4)
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                #expect(try await Self.verifiedBy(sandbox) == [nil, nil])
+            }
+        }
+
+        @Test("A checksum of the user's counts, whatever the server says", arguments: [1, 4])
+        func user(connections: Int) async throws {
+            let trial = FaultTrial(
+                area: .digest, fault: "Repr-Digest: sha-256, wrong; --checksum, right", connections: connections)
+            try await withDlm(serving: Self.reply(.repr256, of: Self.other)) { sandbox, server in
+                let right = "sha256:\(Self.content.sha256)"
+                let result = try await sandbox.run(
+                    "get", "-x", "\(connections)", "--checksum", right, server.url())
+                try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
+                #expect(try await Self.verifiedBy(sandbox) == [right, "user"])
+                #expect(server.log.entries.allSatisfy { $0.request["Want-Repr-Digest"] == nil })
+            }
+            try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
+                let wrong = "sha256:\(Self.other.sha256)"
+                let result = try await sandbox.run(
+                    "get", "-x", "\(connections)", "--checksum", wrong, server.url())
+                try FaultTrial(
+                    area: .digest, fault: "Repr-Digest: sha-256, right; --checksum, wrong", connections: connections
+                ).judge(result, in: sandbox, right: [], errors: [9])
+                #expect(sandbox.names == ["file.bin.part"])
+                // What is there is right: without the wrong checksum nothing need be fetched again.
+                let before = server.log.bytesSent
+                let again = try await Self.get(sandbox, server, connections)
+                try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
+                #expect(server.log.bytesSent == before)
+            }
+        }
+
+        @Test("A field of the user's of that name is sent as it is")
+        func userField() async throws {
+            try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
+                let result = try await sandbox.run("get", "-H", "want-repr-digest: md5=1", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.map { $0.request["Want-Repr-Digest"] } == ["md5=1"])
+            }
+        }
+    }
+}

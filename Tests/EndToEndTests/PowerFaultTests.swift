@@ -1,0 +1,168 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Loss of power", .timeLimit(.minutes(10)))
+    struct PowerFaultTests {
+        struct Trial: Sendable, CustomStringConvertible {
+            let loss: PowerCut.Loss
+            let point: KillPoint
+            var connections = 1
+            var size = 5 * mebibyte + 77
+            var hasChecksum = false
+            /// Which of the numbers by chance it begins with.
+            var number = 0
+
+            var description: String {
+                "\(loss) at \(point), -x \(connections), \(size)\(hasChecksum ? ", checksum" : ""), \(number)"
+            }
+
+            var kill: KillTrial {
+                KillTrial(point: point, connections: connections, size: size, hasChecksum: hasChecksum)
+            }
+            var cell: FaultTrial {
+                FaultTrial(area: .power, fault: "\(loss): \(point)", moment: .resume, connections: connections)
+            }
+        }
+
+        static var trials: [Trial] {
+            var trials: [Trial] = []
+            for point in KillPoint.ofDownload {
+                for loss in PowerCut.Loss.allCases {
+                    for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 100_000)] {
+                        for turn in 0..<(loss == .mixed ? 5 : 1) {
+                            trials.append(
+                                Trial(
+                                    loss: loss, point: point, connections: connections, size: size,
+                                    hasChecksum: turn % 2 == 1, number: trials.count))
+                        }
+                    }
+                }
+            }
+            return trials
+        }
+
+        static let losses = FaultTrial.short(PowerCut.Loss.allCases, each: 3)
+
+        @Test("Whatever the point and whatever is lost, the next boot makes the right file")
+        func anyPoint() async throws {
+            let random = SeededGenerator(for: "Loss of power")
+            try await concurrently(FaultTrial.short(Self.trials, each: 53), atMost: 4) { trial in
+                var random = random
+                for _ in 0..<trial.number { _ = random.next() }
+                try await Self.expectRecovers(trial, using: &random)
+            }
+        }
+
+        private static func expectRecovers(_ trial: Trial, using random: inout SeededGenerator) async throws {
+            try await withPowerCut(serving: trial.kill.reply) { power, server in
+                let sandbox = power.sandbox
+                let words = trial.kill.arguments(server.url())
+                let killed = try await power.start(words) { $0.environment["DLM_FAULT_POINT"] = "\(trial.point)" }
+                    .result()
+                #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
+                try power.cut(trial.loss, using: &random)
+                try trial.kill.expectNoLie(in: sandbox)
+                let sent = server.log.bytesSent
+                let listed = try await sandbox.list()
+                // What was added is durable. Whose partial file it is, is for small files not before they are marked.
+                #expect(listed.count == 1, "\(trial)")
+                let isNameLost = trial.size <= mebibyte && trial.point < .afterFinishingMark && trial.loss == .mixed
+                var result = try await power.run("resume", "1")
+                try trial.cell.judge(
+                    result, in: sandbox, right: [trial.kill.content], errors: isNameLost ? [3] : [])
+                if result.ending == .exited(3) {
+                    try FileManager.default.removeItem(atPath: sandbox.file("file.bin.part"))
+                    result = try await power.run("resume", "1")
+                    #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
+                }
+                #expect(sandbox.names == ["file.bin"], "\(trial)")
+                // What was synced and recorded is there, whatever else is lost.
+                let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
+                let isMarked = KillPoint.beforeFinishingMark < trial.point && trial.loss == .lazy
+                if isFinished || isMarked { #expect(server.log.bytesSent == sent, "\(trial): fetched again") }
+            }
+        }
+
+        @Test("What was synced is not fetched again, whenever the power goes")
+        func progress() async throws {
+            let cases = [PowerCut.Loss.strict, .lazy].flatMap { loss in [1, 4].map { (loss, $0) } }
+            try await concurrently(cases, atMost: 4) { loss, connections in
+                try await Self.expectProgress(loss, connections, cuts: FaultTrial.isFull ? 8 : 1)
+            }
+        }
+
+        private static func expectProgress(_ loss: PowerCut.Loss, _ connections: Int, cuts: Int64) async throws {
+            let rate = 4 * mebibyte
+            let content = Content(seed: 310, size: (cuts + 1) * 4 * rate)
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(rate) / connections }
+            var random = SeededGenerator(for: "What was synced, \(loss), \(connections)")
+            try await withPowerCut(serving: slow) { power, server in
+                for cut in 1...cuts {
+                    let target = server.log.bytesSent + Int64.random(in: 3 * rate...4 * rate, using: &random)
+                    let get = try power.start(["get", "-x", "\(connections)", server.url()])
+                    #expect(await server.waitUntil { $0.bytesSent >= target })
+                    get.send(SIGKILL)
+                    _ = try await get.result()
+                    try power.cut(loss, using: &random)
+                    #expect(power.sandbox.names == ["file.bin.part"], "cut \(cut)")
+                }
+                server.handle { _ in FaultReply(content, etag: "\"v1\"") }
+                let result = try await power.run("resume", "1")
+                try FaultTrial(
+                    area: .power, fault: "\(loss): at random moments", moment: .resume, connections: connections
+                ).judge(result, in: power.sandbox, right: [content], errors: [])
+                // A sync each half second here, and the checkpoint after it records what it has made sure.
+                #expect(server.log.bytesSentTwice() <= cuts * 5 * rate / 2)
+            }
+        }
+
+        @Test("What was reported as complete is there", arguments: losses, [false, true])
+        func reported(loss: PowerCut.Loss, isNew: Bool) async throws {
+            let content = Content(seed: 311, size: 300_000)
+            var random = SeededGenerator(for: "What was reported")
+            try await withPowerCut(serving: FaultReply(content, etag: "\"v1\""), isNew: isNew) { power, server in
+                let names = (0..<12).map { "file\($0).bin" }
+                let many = try await power.start(["get"] + names.map { server.url("/" + $0) }).result()
+                #expect(many.ending == .exited(0), "\(many.stderr)")
+                let result = try await power.run("get", "-d", "a/b", server.url())
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try power.cut(loss, using: &random)
+                for name in names + ["a/b/file.bin"] { try expectFile(content, name, in: power.sandbox, loss) }
+                #expect(power.sandbox.names == ["a"] + names.sorted())
+                let sent = server.log.bytesSent
+                let again = try await power.run("get", "-d", "a/b", server.url())
+                #expect(again.ending == .exited(0), "\(again.stderr)")
+                #expect(server.log.bytesSent == sent)
+                FaultTrial(area: .power, fault: "\(loss): after it was reported", moment: .fresh)
+                    .note(again, isRight: again.ending == .exited(0))
+            }
+        }
+
+        @Test("What was handed to the background session is there, and goes on", arguments: losses)
+        func background(loss: PowerCut.Loss) async throws {
+            let content = Content(seed: 312, size: 4 * mebibyte)
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
+            var random = SeededGenerator(for: "What was handed over")
+            try await withPowerCut(serving: slow) { power, server in
+                let started = try await power.run("daemon", "start", "--json")
+                let daemon = try power.sandbox.daemon(started)
+                let names = ["a", "b", "c"]
+                let handed = try await power.start(["get", "-b"] + names.map { server.url("/" + $0) }).result()
+                #expect(handed.outputLines == ["1", "2", "3"], "\(handed.stderr)")
+                daemon.send(SIGKILL)
+                #expect(await daemon.waitForEnd())
+                try power.cut(loss, using: &random)
+                server.handle { _ in FaultReply(content, etag: "\"v1\"") }
+                _ = try await power.run("daemon", "start")
+                let waited = try await power.run("wait", "1-3")
+                #expect(waited.ending == .exited(0), "\(waited.stderr)")
+                for name in names { try expectFile(content, name, in: power.sandbox, loss) }
+                #expect(power.sandbox.names == names)
+                FaultTrial(area: .power, fault: "\(loss): with a background session", moment: .fresh)
+                    .note(waited, isRight: waited.ending == .exited(0))
+            }
+        }
+    }
+}

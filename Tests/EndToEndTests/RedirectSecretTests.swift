@@ -1,0 +1,135 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Secrets and redirects", .timeLimit(.minutes(2)))
+    struct RedirectSecretTests {
+        static let content = Content(seed: 720, size: 9 * mebibyte + 3)
+        static let fields = ["Authorization", "Cookie", "X-Api-Key", "X-Custom"]
+        static let headers = ["Cookie: id=\(SecretSearch.cookie)", "X-Api-Key: \(SecretSearch.key)", "X-Custom: plain"]
+            .flatMap { ["-H", $0] }
+
+        static func carried(_ entry: ServerLog.Entry) -> [String] { fields.filter { entry.request[$0] != nil } }
+
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        func url(_ server: FaultServer, _ path: String = "/start") -> String {
+            "http://ann:\(SecretSearch.password)@127.0.0.1:\(server.port)\(path)"
+        }
+
+        func get(_ url: String, in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
+            try await ChildProcess(try sandbox.launch(["get"] + options + Self.headers + [url])).result()
+        }
+
+        @Test(
+            "Within one origin they go along, over each hop and every connection",
+            arguments: ["/file.bin", "./file.bin?x=1", "//127.0.0.1:PORT/file.bin", "http://127.0.0.1:PORT/file.bin"])
+        func sameOrigin(location: String) async throws {
+            let server = try FaultServer { _ in Self.file }
+            defer { server.stop() }
+            let target = location.replacing("PORT", with: "\(server.port)")
+            server.handle { $0.target == "/start" ? .redirect(to: target) : Self.file }
+            try await withDlm { sandbox in
+                let result = try await get(url(server), in: sandbox, "-x", "4")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.count > 3)
+                for entry in server.log.entries { #expect(Self.carried(entry) == Self.fields) }
+            }
+        }
+
+        @Test(
+            "Another port, host or spelling of the host is another origin: nothing of them goes there, on no connection",
+            arguments: [
+                "http://127.0.0.1:OTHER/file.bin", "http://localhost:PORT/file.bin", "//ann:x@127.1:OTHER/file.bin",
+                "http://eve:other@127.0.0.1:OTHER/file.bin", "http://127.0.0.2:PORT/file.bin",
+            ],
+            [1, 4])
+        func otherOrigin(location: String, connections: Int) async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let server = try FaultServer { _ in Self.file }
+            defer { server.stop() }
+            let target = location.replacing("OTHER", with: "\(other.port)").replacing("PORT", with: "\(server.port)")
+            server.handle { $0.target == "/start" ? .redirect(to: target) : Self.file }
+            try await withDlm { sandbox in
+                let result = try await get(url(server), in: sandbox, "-x", "\(connections)", "--retries", "0")
+                let fetched = (server.log.entries + other.log.entries).filter { $0.request.target == "/file.bin" }
+                if location.contains("127.0.0.2") {
+                    // The server listens at another address: nobody is there.
+                    #expect(result.ending == .exited(4), "\(result.stderr)")
+                } else {
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(fetched.count >= connections)
+                }
+                #expect(server.log.entries.first.map(Self.carried) == Self.fields)
+                for entry in fetched {
+                    #expect(Self.carried(entry).isEmpty)
+                    #expect(entry.request["Referer"] == nil)
+                }
+                FaultTrial(area: .http, fault: "credentials, redirected to \(location)", connections: connections)
+                    .note(outcome: fetched.allSatisfy { Self.carried($0).isEmpty } ? "right" : "WRONG: sent")
+            }
+        }
+
+        @Test("Once another origin was asked they are not sent again, on no connection, even back where they are for")
+        func thereAndBack() async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let server = try FaultServer { _ in Self.file }
+            defer { server.stop() }
+            let (there, back) = (other.url("/there"), server.url("/file.bin"))
+            other.handle { _ in .redirect(to: back) }
+            server.handle { $0.target == "/start" ? .redirect(to: there) : Self.file }
+            try await withDlm { sandbox in
+                let result = try await get(url(server), in: sandbox, "-x", "4")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let fetched = server.log.requests(to: "/file.bin")
+                #expect(fetched.count > 3)
+                for entry in fetched + other.log.entries { #expect(Self.carried(entry).isEmpty) }
+            }
+        }
+
+        @Test("On the resume the way is gone anew, and they stay where they are for", arguments: [1, 4])
+        func resumed(connections: Int) async throws {
+            let other = try FaultServer { request in
+                Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
+            }
+            defer { other.stop() }
+            let target = other.url()
+            try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
+                let words = ["get", "-x", "\(connections)"] + Self.headers + [url(server)]
+                let first = try ChildProcess(try sandbox.launch(words))
+                #expect(await other.waitUntil { $0.bytesSent >= mebibyte })
+                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                first.send(SIGKILL)
+                _ = try await first.result()
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(other.log.entries.count > 1 && server.log.entries.count == 2)
+                for entry in server.log.entries { #expect(Self.carried(entry) == Self.fields) }
+                for entry in other.log.entries { #expect(Self.carried(entry).isEmpty) }
+            }
+        }
+
+        @Test("A new URL of another origin gets none of them, and its own password", arguments: [false, true])
+        func moved(hasPassword: Bool) async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            try await withDlm({ _ in Self.file.with { $0.cut = .stall(after: mebibyte) } }) { sandbox, server in
+                let first = try ChildProcess(try sandbox.launch(["get", "-x", "1"] + Self.headers + [url(server)]))
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                let target = hasPassword ? url(other, "/x").replacing("ann", with: "bob") : other.url("/x")
+                try await sandbox.done("set-url", "1", target)
+                try expectDownloaded(Self.content, as: "start", by: try await first.result(), in: sandbox)
+                let basic = Data("bob:\(SecretSearch.password)".utf8).base64EncodedString()
+                #expect(other.log.entries.count >= 1)
+                for entry in other.log.entries {
+                    #expect(entry.request["Authorization"] == (hasPassword ? "Basic \(basic)" : nil))
+                    #expect(entry.request["Cookie"] == nil && entry.request["X-Api-Key"] == nil)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// The secrets of a test, and where none of them may be found.
+struct SecretSearch: Sendable {
+    static let password = "pa55-W0RD-x1"
+    static let token = "t0ken-8841-q2"
+    static let cookie = "c00kie-7723-z3"
+    static let proxy = "pr0xy-5512-y4"
+    static let key = "k3y-9934-w5"
+    /// In a field whose name says nothing.
+    static let unnamed = "b3arer-1177-v6"
+    /// In the URL's query. The URL is what a download is resumed with, so that it is stored and shown; only messages,
+    /// logs and lists of processes lack it.
+    static let signature = "s1gnature-4455-u7"
+
+    /// Never stored, nor told.
+    static let secrets = [password, token, cookie, proxy, key, unnamed, basic]
+    /// As it goes over the wire.
+    static let basic = Data("ann:\(password)".utf8).base64EncodedString()
+
+    static let headers = [
+        "Cookie: a=1; id=\(cookie)", "Proxy-Authorization: Basic \(proxy)", "X-Api-Key: \(key)",
+        "X-Note: Bearer \(unnamed)",
+    ].flatMap { ["-H", $0] }
+    static let authorization = ["-H", "Authorization: Bearer \(token)"]
+
+    let sandbox: DlmSandbox
+
+    /// Files of every kind, and what the system tells everybody about every process.
+    func expectNoTrace(_ what: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: sandbox.root.path) {
+            guard let data = FileManager.default.contents(atPath: sandbox.root(name)) else { continue }
+            let found = (Self.secrets + (name.hasSuffix(".log") ? [Self.signature] : []))
+                .filter { data.firstRange(of: Data($0.utf8)) != nil }
+            #expect(found.isEmpty, "\(what): \(name)", sourceLocation: sourceLocation)
+        }
+        for process in ForeignProcess.all(of: sandbox.root) {
+            // It may end meanwhile.
+            guard let words = try? process.file("cmdline"), let settings = try? process.file("environ") else {
+                continue
+            }
+            let found = (Self.secrets + [Self.signature]).filter { words.contains($0) || settings.contains($0) }
+            #expect(found.isEmpty, "\(what): \(words)", sourceLocation: sourceLocation)
+        }
+    }
+
+    func expectSilent(
+        _ result: ChildProcess.Result, _ what: Any = "", sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let found = Self.secrets.filter { (result.stdout + result.stderr).contains($0) }
+        #expect(found.isEmpty, "\(what) \(result.stdout) \(result.stderr)", sourceLocation: sourceLocation)
+        #expect(!result.stderr.contains(Self.signature), "\(what) \(result.stderr)", sourceLocation: sourceLocation)
+    }
+
+    /// Everything that can be asked about download 1.
+    func askAll(_ moment: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let commands = [
+            ["list", "--all"], ["list", "--all", "--json"], ["show", "1"], ["show", "1", "--json"],
+            ["events", "--since", "0", "--once"], ["daemon", "status", "--json"], ["daemon", "status"],
+        ]
+        try await concurrently(commands.flatMap { [$0, $0 + ["-v", "-v"]] }, atMost: 4) { words in
+            let result = try await ChildProcess(try sandbox.launch(words)).result()
+            expectSilent(result, "\(moment) \(words)", sourceLocation: sourceLocation)
+        }
+    }
+}

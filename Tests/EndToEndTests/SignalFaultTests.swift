@@ -1,0 +1,212 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Signals at any moment", .timeLimit(.minutes(5)))
+    struct SignalFaultTests {
+        static let content = Content(seed: 340, size: 6 * mebibyte)
+        static let whole = FaultReply(content, etag: "\"v1\"")
+
+        /// One and a half seconds; with several connections two, for the first asks for 4 MiB at once.
+        static func slow(connections: Int = 1) -> FaultReply {
+            whole.with { $0.bytesPerSecond = Int((connections == 1 ? 4 : 2) * mebibyte) }
+        }
+
+        static func cell(_ fault: String, connections: Int = 1) -> FaultTrial {
+            FaultTrial(area: .process, fault: fault, moment: .resume, connections: connections)
+        }
+
+        /// The same command again, on a server that is fast now, makes the right file.
+        static func expectGoesOn(
+            _ fault: String, in sandbox: DlmSandbox, from server: FaultServer, connections: Int = 1
+        ) async throws {
+            server.handle { _ in whole }
+            let again = try await sandbox.run("get", "-x", "\(connections)", server.url())
+            try cell(fault, connections: connections).judge(again, in: sandbox, right: [content], errors: [])
+            #expect(sandbox.names == ["file.bin"], "\(fault)")
+            #expect(try await sandbox.list().map(\.state) == ["completed"], "\(fault)")
+        }
+
+        @Test("A signal at a random moment, the first milliseconds and the last included, ends it or finds it done")
+        func anyMoment() async throws {
+            var random = SeededGenerator(for: "Signals at any moment")
+            let trials = (0..<(FaultTrial.isFull ? 50 : 6)).map { index in
+                (
+                    signal: [SIGTERM, SIGINT, SIGHUP][index % 3], connections: [1, 4][index % 2],
+                    moment: Int.random(in: 0...[20, 200, 1300][index % 3], using: &random)
+                )
+            }
+            try await concurrently(trials, atMost: 4) { trial in
+                try await withDlm(serving: Self.slow(connections: trial.connections)) { sandbox, server in
+                    let get = try sandbox.start("get", "-x", "\(trial.connections)", server.url())
+                    try await letPass(.milliseconds(trial.moment))
+                    get.send(trial.signal)
+                    let ending = try await get.result().ending
+                    #expect([.signalled(trial.signal), .exited(0)].contains(ending), "\(trial)")
+                    #expect(sandbox.exists("file.bin") == (ending == .exited(0)), "\(trial)")
+                    try await Self.expectGoesOn(
+                        "signal \(trial.signal) at a random moment", in: sandbox, from: server,
+                        connections: trial.connections)
+                }
+            }
+        }
+
+        @Test("A second signal ends it at once, and nothing is lost but what no checkpoint has")
+        func twice() async throws {
+            let pairs = [(SIGTERM, SIGTERM), (SIGINT, SIGTERM), (SIGHUP, SIGINT), (SIGTERM, SIGKILL)]
+            try await concurrently(FaultTrial.short(pairs, each: 2), atMost: 2) { first, second in
+                try await withDlm(serving: Self.slow()) { sandbox, server in
+                    let get = try sandbox.start("get", server.url())
+                    #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                    get.send(first)
+                    get.send(second)
+                    let ending = try await get.result().ending
+                    #expect([.signalled(first), .signalled(second)].contains(ending))
+                    try await Self.expectGoesOn("signals \(first) and \(second)", in: sandbox, from: server)
+                    #expect(server.log.bytesSentTwice() <= 4 * mebibyte)
+                }
+            }
+        }
+
+        @Test("A signal that nothing catches is as kill -9")
+        func uncaught() async throws {
+            let signals = [SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU]
+            try await concurrently(FaultTrial.short(signals, each: 4), atMost: 4) { signal in
+                try await withDlm(serving: Self.slow()) { sandbox, server in
+                    let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "ulimit -c 0") }
+                    #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                    get.send(signal)
+                    let result = try await get.result()
+                    #expect(result.ending == .signalled(signal))
+                    #expect(result.stderr == "")
+                    try await Self.expectGoesOn("signal \(signal)", in: sandbox, from: server)
+                }
+            }
+        }
+
+        @Test("SIGPIPE, and what the caller ignores, change nothing")
+        func ignored() async throws {
+            let cases = [([SIGPIPE], "true"), ([SIGHUP, SIGINT], "trap '' HUP INT")]
+            try await concurrently(cases, atMost: 2) { signals, preparation in
+                try await withDlm(serving: Self.slow()) { sandbox, server in
+                    let get = try sandbox.start("get", server.url()) { $0.runInShell(after: preparation) }
+                    #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                    for signal in signals { get.send(signal) }
+                    let result = try await get.result()
+                    try Self.cell("ignored signals").judge(result, in: sandbox, right: [Self.content], errors: [])
+                }
+            }
+        }
+
+        @Test("A caller that ignores SIGHUP (nohup) can still end it", .enabled(if: FaultTrial.isFull))
+        func nohup() async throws {
+            try await withDlm(serving: Self.slow()) { sandbox, server in
+                let get = try sandbox.start("get", server.url()) { $0.runInShell(after: "trap '' HUP") }
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                get.send(SIGHUP)
+                get.send(SIGTERM)
+                #expect(try await get.result().ending == .signalled(SIGTERM))
+                try await Self.expectGoesOn("SIGTERM under nohup", in: sandbox, from: server)
+            }
+        }
+
+        @Test("Stopped for a while, it goes on")
+        func stopped() async throws {
+            try await concurrently([1, 4], atMost: 2) { connections in
+                try await withDlm(serving: Self.slow(connections: connections)) { sandbox, server in
+                    let get = try sandbox.start("get", "-x", "\(connections)", server.url())
+                    for moment in [200, 300] {
+                        try await letPass(.milliseconds(moment))
+                        get.send(SIGSTOP)
+                        try await letPass(.milliseconds(700))
+                        get.send(SIGCONT)
+                    }
+                    let result = try await get.result()
+                    try Self.cell("SIGSTOP and SIGCONT", connections: connections)
+                        .judge(result, in: sandbox, right: [Self.content], errors: [])
+                    #expect(server.log.bytesSentTwice() == 0)
+                }
+            }
+        }
+
+        @Test(
+            "While its process is stopped, others list it, do not wait for it without end, and a kill frees it",
+            .enabled(if: FaultTrial.isFull))
+        func stoppedOwner() async throws {
+            try await withDlm(serving: Self.slow()) { sandbox, server in
+                let get = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                get.send(SIGSTOP)
+                #expect(try await sandbox.list().map(\.state) == ["running"])
+                let pause = try await sandbox.run("pause", "1")
+                expectFailure(12, of: pause)
+                get.send(SIGKILL)
+                _ = try await get.result()
+                try await Self.expectGoesOn("SIGKILL while stopped", in: sandbox, from: server)
+            }
+        }
+
+        @Test("Its terminal goes away: it pauses and ends by SIGHUP")
+        func terminalGone() async throws {
+            try await withDlm(serving: Self.slow()) { sandbox, server in
+                let get = try sandbox.start("get", server.url()) { $0.terminalColumns = 80 }
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                get.hangUp()
+                #expect(try await get.result().ending == .signalled(SIGHUP))
+                #expect(try await sandbox.list().map(\.state) == ["paused"])
+                #expect(sandbox.names == ["file.bin.part"])
+                try await Self.expectGoesOn("terminal gone", in: sandbox, from: server)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("The shell that started it is killed: it goes on, or ends by SIGHUP with the terminal")
+        func shellKilled() async throws {
+            try await concurrently([true, false], atMost: 2) { hasTerminal in
+                try await withDlm(serving: Self.slow()) { sandbox, server in
+                    var launch = try sandbox.launch(["get", server.url()])
+                    launch.arguments = ["-c", "\"$@\"; exit", "sh", launch.executable] + launch.arguments
+                    launch.executable = "/bin/sh"
+                    if hasTerminal { launch.terminalColumns = 80 }
+                    let shell = try ChildProcess(launch)
+                    #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                    let all = ForeignProcess.all(of: sandbox.root)
+                    let get = try #require(all.first { $0.pid != shell.pid })
+                    shell.send(SIGKILL)
+                    #expect(try await shell.result().ending == .signalled(SIGKILL))
+                    #expect(await get.waitForEnd())
+                    #expect(sandbox.names == [hasTerminal ? "file.bin.part" : "file.bin"])
+                    #expect(try await sandbox.list().map(\.state) == [hasTerminal ? "paused" : "completed"])
+                    try await Self.expectGoesOn("shell killed", in: sandbox, from: server)
+                }
+            }
+        }
+
+        @Test(
+            "The background session, ended at random moments, goes on when it is started again",
+            .enabled(if: FaultTrial.isFull))
+        func background() async throws {
+            var random = SeededGenerator(for: "Background session")
+            let moments = (0..<(FaultTrial.isFull ? 20 : 2)).map { index in
+                (signal: [SIGTERM, SIGKILL, SIGINT][index % 3], after: Int.random(in: 0...1000, using: &random))
+            }
+            try await concurrently(moments, atMost: 2) { signal, moment in
+                try await withDlm(serving: Self.slow()) { sandbox, server in
+                    let daemon = try await sandbox.startDaemon()
+                    try await sandbox.hand([server.url("/a"), server.url("/b")])
+                    try await letPass(.milliseconds(moment))
+                    daemon.send(signal)
+                    #expect(await daemon.waitForEnd())
+                    server.handle { _ in Self.whole }
+                    _ = try await sandbox.startDaemon()
+                    let result = try await sandbox.run("wait", "1-2")
+                    #expect(result.ending == .exited(0), "\(signal) after \(moment) ms: \(result.stderr)")
+                    for name in ["a", "b"] { try expectFile(Self.content, name, in: sandbox, moment) }
+                    #expect(sandbox.names == ["a", "b"])
+                    Self.cell("background session: signal \(signal)").note(result, isRight: result.ending == .exited(0))
+                }
+            }
+        }
+    }
+}
