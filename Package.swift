@@ -7,6 +7,11 @@ let swiftSettings: [SwiftSetting] =
     [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
     + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
+/// With AddressSanitizer, whose library has what it needs: undefined behaviour in our own C ends the program, too.
+let cSettings: [CSetting] =
+    Context.environment["DLM_SANITIZE"] == "address"
+    ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
+
 let package = Package(
     name: "dlm",
     products: [
@@ -23,10 +28,10 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
-        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CCurl", cSettings: cSettings, linkerSettings: [.linkedLibrary("curl")]),
         // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
         .target(
-            name: "CDownloadSystem", path: "Sources/CSystem",
+            name: "CDownloadSystem", path: "Sources/CSystem", cSettings: cSettings,
             linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
         .target(
             name: "DownloadCore",

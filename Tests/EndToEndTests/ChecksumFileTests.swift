@@ -34,7 +34,7 @@ extension EndToEnd {
 
         @Test("As a file: right completes, wrong is status 9", arguments: [true, false])
         func files(isRight: Bool) async throws {
-            try await concurrently(Self.formats, atMost: 4) { format in
+            try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -57,7 +57,7 @@ extension EndToEnd {
 
         @Test("As a URL: right completes, wrong is status 9", arguments: [true, false])
         func urls(isRight: Bool) async throws {
-            try await concurrently(Self.formats, atMost: 4) { format in
+            try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file URL (\(format)), \(isRight ? "right" : "wrong")")
                 let text = format.text(isRight ? Self.content : Self.other, "file.bin")

@@ -153,7 +153,7 @@ extension EndToEnd {
         @Test(
             "What a server repeats of them is not told",
             arguments: [("/refused", 8), ("/denied", 6), ("/odd", 7)] as [(String, Int32)],
-            [["-v"], ["--json"], ["-v", "-v"]])
+            FaultTrial.short([["-v"], ["--json"], ["-v", "-v"]], each: 3))
         func echoed(end: (path: String, status: Int32), options: [String]) async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -192,6 +192,16 @@ extension EndToEnd {
                 }
                 #expect(server.log.entries.isEmpty)
                 try FileManager.default.removeItem(atPath: sandbox.file("list"))
+                let settings = "config/dlm/config.yaml"
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
+                for line in ["header: 'Authorization: \(password)'", "user: ann:\(password)", password] {
+                    try sandbox.root.write(line + "\n", to: settings)
+                    let result = try await sandbox.run("list")
+                    expectFailure(2, of: result, line)
+                    #expect(!result.stderr.contains(password), "\(result.stderr)")
+                }
+                try FileManager.default.removeItem(atPath: sandbox.root(settings))
                 try SecretSearch(sandbox: sandbox).expectNoTrace("refused")
             }
         }

@@ -186,9 +186,13 @@ package final class PartialFile: Sendable {
                 throw .fileFailed(.noSpace(needed: missing - available), path: path)
             }
         }
+        var limit = rlimit()
+        if getrlimit(Int32(RLIMIT_FSIZE.rawValue), &limit) == 0, UInt64(limit.rlim_cur) < UInt64(total) {
+            throw .file(EFBIG, "write", path: path)
+        }
         guard total > 1 << 20, !isInMemory else { return }
-        if dlm_preallocate(descriptor, total) != 0, errno == ENOSPC {
-            throw .fileFailed(.noSpace(needed: nil), path: path)
+        if dlm_preallocate(descriptor, total) != 0, [ENOSPC, EDQUOT, EFBIG].contains(errno) {
+            throw .file(errno, "write", path: path)
         }
     }
 

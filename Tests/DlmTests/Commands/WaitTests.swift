@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadTestSupport
 import Synchronization
 import Testing
 
@@ -107,7 +108,7 @@ struct WaitTests {
 
     @Test("Nobody is told of thousands again and again: each row is looked at once, and once more at its end")
     func cheap() async throws {
-        let count = 3000
+        let count = Sanitizer.isOn ? 300 : 3000
         let service = Self.service(count)
         // All are known before the first is awaited; one is looked at now and then.
         let (status, _) = try await Self.following(["wait", "1-\(count)", "-q"], service, looks: 2 * count) { service in

@@ -17,6 +17,8 @@ final class GatedStore: ForwardingStore {
         var afterAdd: (@Sendable () async -> Void)?
         var afterClaim: (@Sendable () async -> Void)?
         var beforeQueued: (@Sendable () async -> Void)?
+        /// The store has answered, but nobody knows yet.
+        var afterQueued: (@Sendable () async -> Void)?
         /// The store has answered what there is of other origins, but nobody knows yet.
         var afterBeyond: (@Sendable () async -> Void)?
     }
@@ -50,7 +52,9 @@ final class GatedStore: ForwardingStore {
 
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
         await gates.withLock { $0 }.beforeQueued?()
-        return try await inner.queued(session: session, after: position, limit: limit).map(Self.withoutSecrets)
+        let records = try await inner.queued(session: session, after: position, limit: limit)
+        await gates.withLock { $0 }.afterQueued?()
+        return try records.map(Self.withoutSecrets)
     }
 
     func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {

@@ -73,6 +73,41 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
+    @Test("What is left to the store after it has answered is found, too")
+    func leftAfterAnswer() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.afterQueued = { await gate.pass() } }
+        let bench = try await SessionBench(
+            store: store, session: SessionIdentifier.background, serving: FaultReply(status: 404))
+        let manager = bench.manager
+        let starting = Task { try await manager.start() }
+        #expect(await gate.isReached())
+        // More than are kept ready.
+        _ = try await manager.add((0..<530).map { try bench.request("/\($0)") })
+        gate.open()
+        try await starting.value
+        #expect(await bench.ends.wait(atMost: .seconds(40)) { $0.count == 530 })
+    }
+
+    @Test("A session that is to finish begins nothing, even what the store was asked for before")
+    func finishDuringLoad() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.beforeQueued = { await gate.pass() } }
+        let bench = try await SessionBench(store: store, session: SessionIdentifier.background, serving: Self.reply)
+        _ = try await store.inner.add([try bench.request()], session: bench.manager.identifier)
+        let manager = bench.manager
+        let starting = Task { try await manager.start() }
+        #expect(await gate.isReached())
+        await manager.finish()
+        gate.open()
+        try await starting.value
+        await letOthersRun()
+        #expect(bench.transport.requests.isEmpty)
+        #expect(try await bench.record(1).state == .queued)
+    }
+
     // MARK: Something is being saved
 
     @Test("What another session has taken over meanwhile is neither told as paused nor held")
