@@ -123,6 +123,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             verdict = .complete
             return .refuse
         }
+        guard parser.isDone else {
+            // libcurl takes what follows a 101 for a body.
+            verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
+            return .refuse
+        }
         guard let sink else { return .refuse }
         guard loop.gate.admits(bytes.count, for: self, now: loop.now) else {
             hold = .limit

@@ -13,7 +13,8 @@ struct ResponseHeadParser {
     /// A field that the next line may continue.
     private var pending = ""
     private var size = 0
-    private var isDone = false
+    /// The final head has come.
+    private(set) var isDone = false
 
     /// All header lines of one response, as they came.
     static let sizeLimit = 256 << 10

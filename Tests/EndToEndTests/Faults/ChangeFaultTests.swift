@@ -113,11 +113,11 @@ extension EndToEnd {
             let new = Content(seed: 302, size: HTTPFault.content.size)
             for (tag, modified) in [(Tag.strong, Modified.missing), (.missing, .old)] {
                 let validator = Validator(tag: tag, modified: modified, isKept: false, isBlind: false)
-                let old = validator.reply(HTTPFault.content, isNew: false, now: "")
+                let old = validator.reply(HTTPFault.content, isNew: false, now: HTTPDate.ago(0))
                 try await withDlm(serving: old) { sandbox, server in
                     try await HTTPFaultCell.leavePart(old, 1, sandbox, server)
                     let sent = server.log.bytesSent
-                    server.handle { _ in validator.reply(new, isNew: true, now: "") }
+                    server.handle { _ in validator.reply(new, isNew: true, now: HTTPDate.ago(0)) }
                     let result = try await sandbox.run("get", server.url())
                     try expectDownloaded(new, as: "file.bin", by: result, in: sandbox)
                     #expect(result.errorLines.count == 1 && result.stderr.contains("starts over"), "\(result.stderr)")

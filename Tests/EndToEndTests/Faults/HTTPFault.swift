@@ -43,6 +43,8 @@ struct HTTPFault: Sendable, CustomStringConvertible {
     var lasts = false
     /// Seconds of silence after which dlm gives a connection up: longer than a busy machine takes for anything.
     var stallTimeout = 15
+    /// Further attempts: enough for what ends by itself.
+    var retries = 1
     /// How long the first answer asks to be left alone.
     var pause: Duration?
     /// What the server answers when it is well again; nil for the good answers.
@@ -187,7 +189,7 @@ struct HTTPFaultCell: Sendable {
         _ sandbox: DlmSandbox, _ server: FaultServer
     ) async throws -> ChildProcess.Result {
         try await sandbox.run(
-            "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout",
+            "get", "-x", "\(connections)", "--retries", "\(fault.retries)", "--retry-delay", "0.1", "--stall-timeout",
             "\(fault.stallTimeout)", server.url())
     }
 

@@ -49,12 +49,15 @@ extension EndToEnd {
                 let expectation =
                     isTransient || [400, 501].contains(status) ? HTTPFault.Expectation.right : .fails([8])
                 // A server that dislikes ranges is asked once more without, but not for what comes later.
-                let later = isTransient ? HTTPFault.Expectation.right : .fails([8])
+                let later = isTransient ? HTTPFault.Expectation.right : .either([8])
                 return HTTPFault("\(group(status)), once, with Retry-After \(name)", fresh: expectation, later: later) {
                     good, request in
                     if request.number > 1 { return good }
                     return FaultReply(status: status, fields: [("Retry-After", value())])
-                }.with { $0.pause = isTransient ? pause : nil }
+                }.with {
+                    $0.pause = isTransient ? pause : nil
+                    $0.retries = 3
+                }
             }
         }
 
