@@ -11,7 +11,7 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test fuzz sanitize lint generate install uninstall clean
+.PHONY: all get build test fault-test fuzz sanitize lint generate install uninstall clean
 
 all: build
 
@@ -31,6 +31,15 @@ $(BINARY): $(SOURCES)
 test:
 	@scripts/need test
 	$(SWIFT) test --disable-xctest
+
+# The whole fault matrix, and docs/reliability.md made of what came out. A suite belongs to it when its name ends in FaultTests.
+fault-test: FAULTS = .build/fault-report
+fault-test:
+	@scripts/need test
+	@mkdir -p .build; rm -f $(FAULTS)
+	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(SWIFT) test --disable-xctest --filter FaultTests
+	scripts/reliability $(FAULTS) >$(FAULTS).md
+	mv $(FAULTS).md docs/reliability.md
 
 # Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
 FUZZ = $(CURDIR)/.build/fuzz

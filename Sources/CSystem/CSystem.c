@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <pthread.h>
@@ -215,6 +216,8 @@ static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
     }
     return 0;
 }
+
+void dlm_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
 void dlm_forget_code(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

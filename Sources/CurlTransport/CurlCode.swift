@@ -13,6 +13,8 @@ extension DownloadError {
             return .networkFailed(.connect, diagnosis)
         case CURLE_OPERATION_TIMEDOUT:
             return .networkFailed(.timedOut, diagnosis)
+        case CURLE_RECV_ERROR where message.hasSuffix("in chunked-encoding"):
+            return .protocolViolated(.malformedReply(message))
         case CURLE_RECV_ERROR where isRefusalOfClient(message), CURLE_SEND_ERROR where isRefusalOfClient(message):
             return .trustFailed(diagnosis)
         case CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR,

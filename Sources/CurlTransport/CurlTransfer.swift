@@ -59,7 +59,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         case .head(var head):
             guard let easy, let sink else { return false }
             head.httpVersion = easy.httpVersion
-            if (300..<400).contains(head.status), let location = head.fields[.location] {
+            // Two that differ are none to follow.
+            if (300..<400).contains(head.status), let location = Set(head.fields[values: .location]).first,
+                head.fields[values: .location].allSatisfy({ $0 == location })
+            {
                 head.redirectURL = Self.resolve(location, against: request.url)
             }
             needsOwnConnection = endsUnproved(head)

@@ -36,10 +36,12 @@ enum Migrations {
         try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
     }
 
-    /// Why a healthy database is not used.
+    /// Why what is there is not used.
     enum Refusal: Error {
         case newer(Int)
         case foreign
+        case notRegular
+        case danglingLink
     }
 
     /// Columns for what is asked about, JSON for what is only carried. `request` lacks what has a column of its own;

@@ -22,6 +22,8 @@ struct StoreFailure {
         case .newer(let version):
             "made by a newer dlm (schema \(version), this one knows up to \(Migrations.steps.count)); update dlm"
         case .foreign: "is a database of another program; \(startAnew)"
+        case .notRegular: "is no regular file; \(startAnew)"
+        case .danglingLink: "is a link that leads to no file; \(startAnew)"
         }
     }
 
@@ -42,7 +44,8 @@ struct StoreFailure {
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
             return unreadable(
                 "\(accessFailure ?? detail); check who owns it, or set XDG_STATE_HOME to a folder you can write to")
-        case .SQLITE_IOERR: return unreadable("\(detail); check the space left (df) and the disk")
+        case .SQLITE_IOERR:
+            return unreadable("\(detail); check the space left (df), the file size limit (ulimit -f) and the disk")
         default: return unreadable(detail)
         }
     }

@@ -14,6 +14,7 @@ enum StoreFile {
         let deadline = ContinuousClock.now + .seconds(patience)
         while true {
             do {
+                try requireRegular(path)
                 let queue = try DatabaseQueue(path: path, configuration: configuration(path))
                 try queue.writeWithoutTransaction(Migrations.run)
                 return queue
@@ -41,6 +42,16 @@ enum StoreFile {
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
         }
         return configuration
+    }
+
+    /// Nothing else is opened, nor its mode changed: a device would be harmed.
+    private static func requireRegular(_ path: String) throws {
+        var information = stat()
+        if stat(path, &information) == 0 {
+            if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }
+        } else if lstat(path, &information) == 0 {
+            throw Migrations.Refusal.danglingLink
+        }
     }
 
     /// Before the log files are made: they take their mode from the database.

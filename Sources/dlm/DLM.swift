@@ -36,6 +36,7 @@ protocol ContextCommand: ParsableCommand {
 enum Program {
     static func main() {
         Console.openClosedStreams()
+        Surroundings.keepOwnFilesReadable()
         let signals = Signals()
         signals.block()
         let console = Console()
@@ -47,6 +48,10 @@ enum Program {
             command = try DLM.command(arguments)
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
+        }
+        if let fault = Surroundings.fault() {
+            console.report(fault)
+            _exit(console.finish(1))
         }
         let context = Context(console: console, signals: signals)
         Task.detached {

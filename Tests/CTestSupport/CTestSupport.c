@@ -64,3 +64,8 @@ int dlmtest_open_terminal(int columns, char *name, size_t capacity) {
     errno = error;
     return -1;
 }
+
+int dlmtest_lock(int fd, long long start, long long length, int waits) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    return fcntl(fd, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+}

@@ -28,6 +28,22 @@ struct StoreContractListTests {
         #expect(seen == inOrder)
     }
 
+    @Test("finds downloads by the file they have or will have", arguments: StoreKind.allCases)
+    func byFile(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var records = try await store.add((0..<4).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        for index in 1...3 { records[index].fileName = index == 3 ? "other" : "file" }
+        _ = try await store.save(records, session: "s")
+        let place = records[0].request.destination.folder
+        func found(_ name: String, in folder: String, limit: Int? = nil) async throws -> [DownloadID] {
+            try await store.records(DownloadSelection(.file(folder: folder, name: name), limit: limit)).map(\.id)
+        }
+        #expect(try await found("file", in: place) == [records[1].id, records[2].id])
+        #expect(try await found("file", in: place, limit: 1) == [records[2].id])
+        #expect(try await found("file", in: place + "/x").isEmpty)
+        #expect(try await found("none", in: place).isEmpty)
+    }
+
     @Test("leaves out of the queue what runs already", arguments: StoreKind.allCases)
     func queueOfQueued(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

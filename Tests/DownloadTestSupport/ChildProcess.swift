@@ -83,7 +83,7 @@ package final class ChildProcess: Sendable {
 
     /// Waits for something in what it printed; false when it did not come within the limit.
     package func waitForOutput(
-        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable (Output) -> Bool
+        atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (Output) -> Bool
     ) async -> Bool {
         await output.wait(atMost: limit, until: isMet)
     }

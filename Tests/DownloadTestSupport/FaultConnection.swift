@@ -58,6 +58,7 @@ struct FaultConnection {
     /// False when the connection must end.
     private func answer(_ request: FaultRequest, with reply: FaultReply) -> Bool {
         if reply.cut == .silence { return false }
+        if let raw = reply.raw { return send(raw, of: request) }
         let resolved = ResolvedReply(reply, to: request)
         core.log.update { log in
             log.entries[request.number - 1].status = resolved.status
@@ -68,12 +69,11 @@ struct FaultConnection {
         guard send(head(resolved, reply)) else { return false }
         if request.method == "HEAD" { return true }
         var writer = BodyWriter(
-            connection: self, entry: request.number - 1, chunked: reply.framing == .chunked,
-            limit: reply.cut?.limit ?? .max, bytesPerSecond: reply.bytesPerSecond)
+            connection: self, entry: request.number - 1, limit: reply.cut?.limit ?? .max, reply: reply)
         guard writer.write(resolved) else { return false }
         wire.notifiesClose = reply.notifiesClose
         switch reply.cut {
-        case nil: return reply.framing == .contentLength || reply.framing == .chunked
+        case nil: return reply.framing == .contentLength || reply.framing.isChunked
         case .close, .silence: return false
         case .reset:
             wire.reset()
@@ -92,20 +92,32 @@ struct FaultConnection {
         }
     }
 
+    /// Never more than a gigabyte: a client that goes on reading fails its test.
+    private func send(_ raw: FaultReply.Raw, of request: FaultRequest) -> Bool {
+        guard send(raw.bytes), !raw.unit.isEmpty else { return false }
+        let block = Array(repeatElement(raw.unit, count: max(1, 4096 / raw.unit.count)).joined())
+        var sent = Int64(raw.bytes.count)
+        while sent < 1 << 30, send(block) {
+            sent += Int64(block.count)
+            core.log.update { [sent] in $0.entries[request.number - 1].sent = sent }
+        }
+        return false
+    }
+
     private func head(_ reply: ResolvedReply, _ script: FaultReply) -> [UInt8] {
         var lines = ["HTTP/1.1 \(reply.status) \(script.phrase ?? Self.phrases[reply.status] ?? "Status")"]
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
-        switch script.framing {
-        case _ where reply.status == 304: break
-        case .contentLength: fields.append(("Content-Length", "\(reply.size)"))
-        case .wrongLength(let more): fields.append(("Content-Length", "\(reply.size + more)"))
-        case .chunked: fields.append(("Transfer-Encoding", "chunked"))
-        case .closeDelimited: fields.append(("Connection", "close"))
+        if reply.status != 304 {
+            fields += script.framing.lengths(of: reply.size).map { ("Content-Length", $0) }
+            if script.framing.isChunked { fields.append(("Transfer-Encoding", "chunked")) }
+            if script.framing == .closeDelimited { fields.append(("Connection", "close")) }
         }
         lines += fields.map { "\($0.name): \($0.value)" }
-        let bytes = lines.map { Array($0.utf8) } + script.lines
-        return bytes.flatMap { $0 + Array("\r\n".utf8) } + Array("\r\n".utf8)
+        let bytes =
+            [Array(script.preamble.utf8)]
+            + (lines.map { Array($0.utf8) } + script.lines).map { $0 + Array("\r\n".utf8) }
+        return bytes.flatMap { $0 } + Array("\r\n".utf8)
     }
 
     private static let phrases = [

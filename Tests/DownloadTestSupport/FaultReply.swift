@@ -22,6 +22,18 @@ package struct FaultReply: Sendable {
     package var http2: HTTP2Fault?
     /// For this reply alone.
     package var bytesPerSecond: Int?
+    /// The first bytes of the body come so much slower.
+    package var trickle: Trickle?
+    /// Sent before the status line: interim answers, say.
+    package var preamble = ""
+    /// Put between two chunks, once so many bytes of the body, at least one, have been sent.
+    package var chunkInsertion: (after: Int64, text: String)?
+    /// The first chunk behind so many bytes of the body says that it is so much longer (shorter when negative).
+    package var chunkSizeError: (after: Int64, by: Int)?
+    /// What ends a chunked body.
+    package var lastChunk = "0\r\n\r\n"
+    /// Goes over the wire instead of all that the rest says.
+    package var raw: Raw?
 
     package init(_ content: Content = .empty, etag: String? = nil, lastModified: String? = nil) {
         self.content = content
@@ -59,10 +71,18 @@ package struct FaultReply: Sendable {
         case wrongEnd(by: Int64)
         /// 206 with a total that is so much larger.
         case wrongTotal(by: Int64)
+        /// 206 with the right bytes and this `Content-Range`.
+        case contentRange(String)
+        /// 206 with `*` for the total.
+        case withoutTotal
+        /// 206 whose body is so much longer than its `Content-Range` (shorter when negative).
+        case wrongBody(by: Int64)
         /// 206 with `multipart/byteranges`.
         case multipart
         /// 416 for every range.
         case refused
+        /// 416 for every range, with this `Content-Range` or none.
+        case refusedNaming(String?)
     }
 
     package enum Framing: Sendable, Equatable {
@@ -72,6 +92,53 @@ package struct FaultReply: Sendable {
         case closeDelimited
         /// A `Content-Length` that is so much larger (smaller when negative) than what is sent.
         case wrongLength(by: Int64)
+        /// A `Content-Length` for each of these.
+        case lengths([String])
+        /// Chunked, with a `Content-Length` that is so much larger than what is sent.
+        case chunkedWithLength(by: Int64)
+
+        package var isChunked: Bool {
+            switch self {
+            case .chunked, .chunkedWithLength: true
+            case .contentLength, .closeDelimited, .wrongLength, .lengths: false
+            }
+        }
+
+        /// The values of its `Content-Length` fields for a body of this size.
+        func lengths(of size: Int64) -> [String] {
+            switch self {
+            case .contentLength: ["\(size)"]
+            case .wrongLength(let more), .chunkedWithLength(let more): ["\(size + more)"]
+            case .lengths(let values): values
+            case .chunked, .closeDelimited: []
+            }
+        }
+    }
+
+    package struct Trickle: Sendable, Equatable {
+        package var bytesPerSecond: Int
+        package var count: Int64
+
+        package init(_ bytesPerSecond: Int, upTo count: Int64) {
+            self.bytesPerSecond = bytesPerSecond
+            self.count = count
+        }
+    }
+
+    /// Bytes that no server should send; then the connection ends.
+    package struct Raw: Sendable {
+        package var bytes: [UInt8]
+        /// Sent again and again until the client leaves, or a gigabyte is reached; nothing when empty.
+        package var unit: [UInt8] = []
+
+        package init(_ text: String) { bytes = Array(text.utf8) }
+
+        package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        package init(_ text: String, endless unit: String) {
+            bytes = Array(text.utf8)
+            self.unit = Array(unit.utf8)
+        }
     }
 
     /// What ends the reply before its time, after so many bytes of the body.

@@ -78,7 +78,7 @@ package final class FaultServer: Sendable {
 
     /// Waits for something in the log; false when it did not come within the limit.
     package func waitUntil(
-        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable (ServerLog) -> Bool
+        atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable (ServerLog) -> Bool
     ) async -> Bool {
         await core.log.wait(atMost: limit, until: isMet)
     }

@@ -26,7 +26,7 @@ package final class ForeignProcess: Sendable {
     }
 
     /// False when it has not ended within the limit.
-    package func waitForEnd(atMost limit: Duration = .seconds(20)) async -> Bool {
+    package func waitForEnd(atMost limit: Duration = .seconds(45)) async -> Bool {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { [self] in continuation.resume(returning: hasEnded(within: limit)) }
         }

@@ -74,11 +74,8 @@ struct HTTP2Stream {
 
     var headFields: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [(":status", "\(resolved.status)")] + resolved.fields
-        switch reply.framing {
-        case _ where resolved.status == 304: break
-        case .contentLength: fields.append(("content-length", "\(resolved.size)"))
-        case .wrongLength(let more): fields.append(("content-length", "\(resolved.size + more)"))
-        case .chunked, .closeDelimited: break
+        if resolved.status != 304 {
+            fields += reply.framing.lengths(of: resolved.size).map { ("content-length", $0) }
         }
         return fields
     }

@@ -7,8 +7,9 @@ package struct NameCase: Sendable, CustomStringConvertible {
     package var name: String
 
     package var description: String {
-        let fields = fields.map { String(decoding: $0.prefix(120), as: UTF8.self).debugDescription }
-        return (fields.isEmpty ? [url.prefix(120).debugDescription] : fields).joined(separator: " and ")
+        let texts = fields.isEmpty ? [url] : fields.map { String(decoding: $0, as: UTF8.self) }
+        return texts.map { $0.unicodeScalars.prefix(120).map { $0.escaped(asASCII: true) }.joined() }
+            .joined(separator: " and ")
     }
 
     /// Only the server of a test can be reached.

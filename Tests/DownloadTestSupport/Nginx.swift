@@ -61,7 +61,7 @@ package final class Nginx: Sendable {
 
     /// Waits for something in the access log; false when it did not come within the limit.
     package func waitUntil(
-        atMost limit: Duration = .seconds(20), _ isMet: @escaping @Sendable ([LogLine]) -> Bool
+        atMost limit: Duration = .seconds(45), _ isMet: @escaping @Sendable ([LogLine]) -> Bool
     ) async -> Bool {
         await process.waitForOutput(atMost: limit) { isMet(Self.parse($0.outputText)) }
     }

@@ -37,7 +37,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
     /// Waits until the condition holds; false when it did not within the limit.
     package func wait(
-        atMost limit: Duration = .seconds(20), until isMet: @escaping @Sendable (Value) -> Bool
+        atMost limit: Duration = .seconds(45), until isMet: @escaping @Sendable (Value) -> Bool
     ) async -> Bool {
         await withCheckedContinuation { continuation in
             let id = state.withLock { state -> Int? in

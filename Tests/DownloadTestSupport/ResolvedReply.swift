@@ -39,17 +39,18 @@ package struct ResolvedReply: Sendable {
                 asked = .whole
             }
         }
-        if reply.ranges == .refused, asked != .whole { asked = .unsatisfiable }
+        if reply.ranges.refuses, asked != .whole { asked = .unsatisfiable }
         switch (reply.ranges, asked) {
         case (.ignored, _), (_, .whole): pieces = [.content(0..<content.size)]
-        case (_, .unsatisfiable): refuse()
+        case (.refusedNaming(let value), .unsatisfiable): refuse(naming: value)
+        case (_, .unsatisfiable): refuse(naming: "bytes */\(content.size)")
         case (let behaviour, .part(let range)): take(range, behaviour)
         }
     }
 
-    private mutating func refuse() {
+    private mutating func refuse(naming contentRange: String?) {
         status = 416
-        fields.append(("Content-Range", "bytes */\(content.size)"))
+        if let contentRange { fields.append(("Content-Range", contentRange)) }
         pieces = [.text("<html><body>416</body></html>\n")]
     }
 
@@ -58,11 +59,15 @@ package struct ResolvedReply: Sendable {
         let total = content.size
         var named = range
         var sent = range
-        var namedTotal = total
+        var namedTotal = "\(total)"
+        var padding = 0
         switch behaviour {
-        case .honoured, .honouredBlindly, .ignored, .refused, .withoutContentRange, .multipart: break
+        case .honoured, .honouredBlindly, .ignored, .refused, .refusedNaming, .withoutContentRange, .contentRange,
+            .multipart:
+            break
         case .wrongStart(let shift):
-            named = min(total, range.lowerBound + shift)..<max(min(total, range.lowerBound + shift), range.upperBound)
+            let start = max(0, min(total - 1, range.lowerBound + shift))
+            named = start..<max(start + 1, range.upperBound)
             sent = named
         case .wrongBytes(let shift):
             let length = min(Int64(range.count), total)
@@ -71,11 +76,18 @@ package struct ResolvedReply: Sendable {
         case .wrongEnd(let shift):
             named = range.lowerBound..<max(range.lowerBound + 1, min(total, range.upperBound + shift))
             sent = named
-        case .wrongTotal(let more): namedTotal = total + more
+        case .wrongTotal(let more): namedTotal = "\(total + more)"
+        case .withoutTotal: namedTotal = "*"
+        case .wrongBody(let more):
+            sent = range.lowerBound..<max(range.lowerBound, min(total, range.upperBound + more))
+            padding = Int(max(0, more - (sent.upperBound - range.upperBound)))
         }
         let contentRange = "bytes \(named.lowerBound)-\(named.upperBound - 1)/\(namedTotal)"
         switch behaviour {
         case .withoutContentRange: pieces = [.content(sent)]
+        case .contentRange(let value):
+            fields.append(("Content-Range", value))
+            pieces = [.content(sent)]
         case .multipart:
             fields.append(("Content-Type", "multipart/byteranges; boundary=dlm-boundary"))
             pieces = [
@@ -84,7 +96,16 @@ package struct ResolvedReply: Sendable {
             ]
         default:
             fields.append(("Content-Range", contentRange))
-            pieces = [.content(sent)]
+            pieces = [.content(sent), .text(String(repeating: "x", count: padding))]
+        }
+    }
+}
+
+extension FaultReply.RangeBehaviour {
+    fileprivate var refuses: Bool {
+        switch self {
+        case .refused, .refusedNaming: true
+        default: false
         }
     }
 }

@@ -33,7 +33,7 @@ package final class UnixSocket: Sendable {
     }
 
     /// The next datagram; nil when none came within the limit.
-    package func receive(atMost limit: Duration = .seconds(20)) async throws -> String? {
+    package func receive(atMost limit: Duration = .seconds(45)) async throws -> String? {
         guard await isReady(atMost: limit) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &bytes, bytes.count, 0)
@@ -42,7 +42,7 @@ package final class UnixSocket: Sendable {
     }
 
     /// Somebody has connected, and waits to be accepted; false when nobody did within the limit.
-    package func waitForConnection(atMost limit: Duration = .seconds(20)) async -> Bool {
+    package func waitForConnection(atMost limit: Duration = .seconds(45)) async -> Bool {
         await isReady(atMost: limit)
     }
 

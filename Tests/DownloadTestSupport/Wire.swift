@@ -82,11 +82,12 @@ final class Wire {
         while receiveRaw(into: &scratch) { scratch.removeAll() }
     }
 
-    /// Lets time pass for a throttled reply; ends early with the connection.
-    func pause(_ duration: Duration) {
+    /// Lets time pass for a throttled reply; ends early with the connection, and is false then.
+    @discardableResult
+    func pause(_ duration: Duration) -> Bool {
         var watched = pollfd(fd: descriptor, events: 0, revents: 0)
         let (seconds, attoseconds) = duration.components
-        poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        return poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)) == 0
     }
 
     // MARK: Writing
@@ -171,7 +172,8 @@ final class Wire {
     /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
     func reset() {
         var unsent: Int32 = 1
-        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0 { pause(.milliseconds(1)) }
+        // A connection that the peer has reset keeps what it never took.
+        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0, pause(.milliseconds(1)) {}
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
         notifiesClose = false

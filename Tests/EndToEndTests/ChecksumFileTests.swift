@@ -34,7 +34,7 @@ extension EndToEnd {
 
         @Test("As a file: right completes, wrong is status 9", arguments: [true, false])
         func files(isRight: Bool) async throws {
-            try await concurrently(Self.formats, atMost: 4) { format in
+            try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file FILE (\(format)), \(isRight ? "right" : "wrong")")
                 try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
@@ -57,7 +57,7 @@ extension EndToEnd {
 
         @Test("As a URL: right completes, wrong is status 9", arguments: [true, false])
         func urls(isRight: Bool) async throws {
-            try await concurrently(Self.formats, atMost: 4) { format in
+            try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in
                 let trial = FaultTrial(
                     area: .digest, fault: "--checksum-file URL (\(format)), \(isRight ? "right" : "wrong")")
                 let text = format.text(isRight ? Self.content : Self.other, "file.bin")
@@ -209,6 +209,52 @@ extension EndToEnd {
                 #expect(server.log.entries.allSatisfy { $0.request["Authorization"] == "Bearer s3cret" })
                 #expect(server.log.entries.contains { $0.request.target == "/SUMS" })
                 #expect(foreign.log.entries.map { $0.request["Authorization"] } == [nil])
+            }
+        }
+
+        @Test("Whoever joins a download with a checksum of his own learns whether it matches")
+        func joined() async throws {
+            let (right, wrong) = ("sha256:\(Self.content.sha256)", "sha256:\(Self.other.sha256)")
+            // The others come long before its end.
+            let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
+            try await withDlm(serving: slow) { sandbox, server in
+                let first = try sandbox.start("get", server.url())
+                #expect(await server.waitUntil { $0.bytesSent > 10_000 })
+                let handed = try await sandbox.run("get", "-b", "--checksum", right, server.url())
+                expectFailure(9, of: handed)
+                #expect(handed.stderr.contains("1: is being fetched already, without this checksum"))
+                let others = try [right, wrong].map {
+                    try sandbox.start("get", "--json", "--checksum", $0, server.url())
+                }
+                for (other, isRight) in zip(others, [true, false]) {
+                    let result = try await other.result()
+                    #expect(result.ending == .exited(isRight ? 0 : 9), "\(result.stderr)")
+                    #expect(result.outputLines.last?.contains(#""checksum":"\#(right)""#) == isRight)
+                    #expect(result.outputLines.last?.contains(#""reason":"checksum""#) == !isRight)
+                    #expect(result.stderr.contains("checksum does not match") == !isRight)
+                }
+                #expect(try await first.result().ending == .exited(0))
+                #expect(server.log.entries.count == 1)
+            }
+        }
+
+        @Test("A file that is left alone must match as well", arguments: [true, false])
+        func leftAlone(isRight: Bool) async throws {
+            try await withDlm(serving: FaultReply(Self.other)) { sandbox, server in
+                try Self.content.write(to: sandbox.file("file.bin"))
+                let digest = (isRight ? Self.content : Self.other).sha256
+                let list = try Self.write("\(digest)  file.bin\n", sandbox)
+                for (arguments, target) in [
+                    (["--checksum", "sha256:\(digest)"], "/file.bin"), (["--checksum-file", list], "/file.bin"),
+                    (["--checksum-file", list, "-o", "file.bin"], "/latest"),
+                ] {
+                    let launch = try sandbox.launch(
+                        ["get", "--if-exists", "skip"] + arguments + [server.url(target)])
+                    let result = try await ChildProcess(launch).result()
+                    #expect(result.ending == .exited(isRight ? 0 : 9), "\(arguments) \(result.stderr)")
+                    #expect(try sha256(of: sandbox.file("file.bin")) == Self.content.sha256)
+                    #expect(sandbox.names == ["file.bin"])
+                }
             }
         }
 

@@ -12,7 +12,6 @@ extension EndToEnd {
 
             var content: Content { Content("the file of case \(number)") }
             var url: String { example.url.replacing("CASE", with: "case-\(number)") }
-            var trial: FaultTrial { FaultTrial(area: .name, fault: "\(example)") }
 
             var reply: FaultReply {
                 FaultReply(content).with {
@@ -52,6 +51,8 @@ extension EndToEnd {
         @Test("Each gets exactly its name, in its folder, and nothing that is printed does anything to a terminal")
         func table() async throws {
             #expect(Numbered.all.count > 200)
+            // Of URLs, of fields.
+            let wrong = Observed(Set<Bool>())
             try await withDlm(Self.server) { sandbox, server in
                 let readers = FaultTrial.isFull ? Reader.allCases.map { [$0] } : [Reader.allCases]
                 for (turn, readers) in readers.enumerated() {
@@ -59,18 +60,25 @@ extension EndToEnd {
                         (folder: "\(turn)-\(index)", reader: readers[index % readers.count], cases: cases)
                     }
                     try await concurrently(rounds, atMost: 4) { round in
-                        try await fetch(round.cases, for: round.reader, to: round.folder, in: sandbox, from: server)
+                        try await fetch(
+                            round.cases, for: round.reader, to: round.folder, in: sandbox, from: server, wrong)
                     }
                 }
                 #expect(sandbox.root.names() == ["config", "files", "home", "state"])
                 #expect(sandbox.root.names(in: "home").isEmpty)
                 #expect(sandbox.names.allSatisfy { $0.wholeMatch(of: /[0-9]+-[0-9]+/) != nil })
             }
+            for isURL in [true, false] {
+                let count = Numbered.rounds.joined().count { $0.example.fields.isEmpty == isURL }
+                let fault = "\(count) names in \(isURL ? "URLs" : "Content-Disposition fields")"
+                FaultTrial(area: .name, fault: fault)
+                    .note(outcome: wrong.value.contains(isURL) ? "WRONG: a name" : "right")
+            }
         }
 
         private func fetch(
             _ cases: [Numbered], for reader: Reader, to folder: String, in sandbox: DlmSandbox,
-            from server: FaultServer
+            from server: FaultServer, _ wrong: Observed<Set<Bool>>
         ) async throws {
             let urls = cases.map { $0.url.replacing("HOST", with: "127.0.0.1:\(server.port)") }
             let options = reader == .program ? ["--json"] : reader == .person ? ["-v", "--color", "never"] : []
@@ -85,8 +93,8 @@ extension EndToEnd {
                 let isThere = names.contains(Array(one.example.name.utf8))
                 let path = sandbox.file("\(folder)/\(one.example.name)")
                 let isRight = isThere && (try? sha256(of: path)) == one.content.sha256
-                #expect(isRight, "\(one.trial) is not \(one.example.name.debugDescription)")
-                one.trial.note(outcome: isRight ? "right" : "WRONG: name")
+                #expect(isRight, "\(one.example) is not \(one.example.name.debugDescription)")
+                if !isRight { wrong.update { $0.insert(one.example.fields.isEmpty) } }
             }
             #expect(names.count == cases.count, "\(names.map { String(decoding: $0, as: UTF8.self) })")
             let paths = cases.map { sandbox.file("\(folder)/\($0.example.name)") }

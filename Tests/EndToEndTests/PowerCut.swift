@@ -26,6 +26,7 @@ struct PowerCut: Sendable {
             try FileManager.default.createDirectory(atPath: shadow(kind), withIntermediateDirectories: true)
         }
         try settle()
+        try boot()
     }
 
     func remove() { shadow.remove() }
@@ -86,10 +87,11 @@ struct PowerCut: Sendable {
             if loss != .lazy { try rewrite(inode, loss, using: &random) }
         }
         try settle()
+        try boot()
     }
 
-    /// Everything that is there now is synced, and the machine is booted.
-    private func settle() throws {
+    /// Everything that is there now is synced.
+    func settle() throws {
         let manager = FileManager.default
         for kind in ["data", "live", "dirs"] {
             for name in shadow.names(in: kind) { try manager.removeItem(atPath: shadow("\(kind)/\(name)")) }
@@ -104,12 +106,14 @@ struct PowerCut: Sendable {
                 if type == .typeRegular {
                     lines += "f \(inode) \(name)\n"
                     try manager.copyItem(atPath: sandbox.root(path), toPath: shadow("data/\(inode)"))
+                    try manager.linkItem(atPath: sandbox.root(path), toPath: shadow("live/\(inode)"))
                 }
             }
             try shadow.write(lines, to: "dirs/\(try inode(folder))")
         }
-        try shadow.write(UUID().uuidString.lowercased() + "\n", to: "boot")
     }
+
+    private func boot() throws { try shadow.write(UUID().uuidString.lowercased() + "\n", to: "boot") }
 
     // MARK: Names
 

@@ -24,7 +24,9 @@ extension EndToEnd {
 
         @Test(
             "Within one origin they go along, over each hop and every connection",
-            arguments: ["/file.bin", "./file.bin?x=1", "//127.0.0.1:PORT/file.bin", "http://127.0.0.1:PORT/file.bin"])
+            arguments: FaultTrial.short(
+                ["/file.bin", "./file.bin?x=1", "//127.0.0.1:PORT/file.bin", "http://127.0.0.1:PORT/file.bin"], each: 2)
+        )
         func sameOrigin(location: String) async throws {
             let server = try FaultServer { _ in Self.file }
             defer { server.stop() }

@@ -124,9 +124,36 @@ extension EndToEnd {
         }
 
         @Test(
+            "A password in a new URL is kept by the session that lives, whatever the download does; else that is said")
+        func newPassword() async throws {
+            let basic = "Basic \(SecretSearch.basic)"
+            try await withDlm({ request in
+                request["Authorization"] == basic ? FaultReply(Self.content) : FaultReply(status: 403)
+            }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try await sandbox.hand([server.url("/a"), server.url("/b")])
+                expectFailure(8, of: try await sandbox.run("wait", "1"))
+                let there = url("/a", server)
+                let told = try await sandbox.run("set-url", "1", there)
+                #expect(told.ending == .exited(0) && told.stderr == "", "\(told.stderr)")
+                try await sandbox.done("resume", "1")
+                try expectDownloaded(Self.content, as: "a", by: try await sandbox.run("wait", "1"), in: sandbox)
+                try await sandbox.done("daemon", "stop")
+                let alone = try await sandbox.run("set-url", "2", url("/b", server))
+                #expect(alone.ending == .exited(0))
+                #expect(alone.stderr.contains("passwords are not stored"), "\(alone.stderr)")
+                search.expectSilent(alone)
+                let whole = try await sandbox.run("get", url("/b", server))
+                try expectDownloaded(Self.content, as: "b", by: whole, in: sandbox)
+                #expect(try await sandbox.list().count == 2)
+                try search.expectNoTrace("new password")
+            }
+        }
+
+        @Test(
             "What a server repeats of them is not told",
             arguments: [("/refused", 8), ("/denied", 6), ("/odd", 7)] as [(String, Int32)],
-            [["-v"], ["--json"], ["-v", "-v"]])
+            FaultTrial.short([["-v"], ["--json"], ["-v", "-v"]], each: 3))
         func echoed(end: (path: String, status: Int32), options: [String]) async throws {
             try await withDlm(Self.handler) { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
@@ -165,6 +192,16 @@ extension EndToEnd {
                 }
                 #expect(server.log.entries.isEmpty)
                 try FileManager.default.removeItem(atPath: sandbox.file("list"))
+                let settings = "config/dlm/config.yaml"
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
+                for line in ["header: 'Authorization: \(password)'", "user: ann:\(password)", password] {
+                    try sandbox.root.write(line + "\n", to: settings)
+                    let result = try await sandbox.run("list")
+                    expectFailure(2, of: result, line)
+                    #expect(!result.stderr.contains(password), "\(result.stderr)")
+                }
+                try FileManager.default.removeItem(atPath: sandbox.root(settings))
                 try SecretSearch(sandbox: sandbox).expectNoTrace("refused")
             }
         }

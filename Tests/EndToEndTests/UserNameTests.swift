@@ -14,6 +14,7 @@ extension EndToEnd {
                 "-", "e\u{301}", NameCase.filled(250, "x"), "CON", "100%", "a\u{200B}",
             ]
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let names = FaultTrial.short(names, each: 2)
                 for name in names {
                     let plain = try await sandbox.run("get", "-d", "plain", "-o", "./\(name)", server.url())
                     #expect(plain.ending == .exited(0), "\(plain.stderr)")

@@ -81,6 +81,8 @@ int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);
 void dlm_digest_free(struct dlm_digest *digest);
 
+/// All threads allocate from one arena (mallopt(3)): by default each reserves up to 128 MiB of addresses for its own.
+void dlm_use_one_arena(void);
 /// True once the peer has ended the OpenSSL session `ssl` with close_notify.
 int dlm_tls_was_closed(const void *ssl);
 

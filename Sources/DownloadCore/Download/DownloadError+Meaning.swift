@@ -124,9 +124,11 @@ extension DownloadError: CustomStringConvertible {
 extension RequestFailure: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .malformedURL(let text): "\(text): malformed URL"
-        case .missingScheme(let text): "\(text): not a URL; did you mean \(Self.completed(text))?"
-        case .unsupportedScheme(let text): "\(text): unsupported scheme; http and https work"
+        case .malformedURL(let text): "\(SourceURL.hidingUserInformation(text)): malformed URL"
+        case .missingScheme(let text):
+            "\(SourceURL.hidingUserInformation(text)): not a URL; did you mean \(Self.completed(text))?"
+        case .unsupportedScheme(let text):
+            "\(SourceURL.hidingUserInformation(text)): unsupported scheme; http and https work"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
         }
@@ -135,7 +137,8 @@ extension RequestFailure: CustomStringConvertible {
     /// What was probably meant by `example.org/x` or `http:/example.org/x`.
     private static func completed(_ text: String) -> String {
         let scheme = ["https:", "http:"].first { text.lowercased().hasPrefix($0) } ?? ""
-        return (scheme.isEmpty ? "https:" : scheme) + "//" + text.dropFirst(scheme.count).drop { $0 == "/" }
+        let rest = SourceURL.hidingUserInformation(String(text.dropFirst(scheme.count).drop { $0 == "/" }))
+        return (scheme.isEmpty ? "https:" : scheme) + "//" + rest
     }
 }
 
@@ -143,6 +146,7 @@ extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
+        case .notReplaceable: "exists already and is no regular file, so it is not replaced; move it away"
         case .partialExists: "exists already and is not of this download; finish that one, or move it away"
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
@@ -150,13 +154,18 @@ extension FileFailure: CustomStringConvertible {
             "was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
                 + "else move it away"
         case .truncated: "was cut short by another program"
-        case .partialMissing: "is missing, and so is the file system it was on; mount it and resume"
+        case .partialMissing:
+            "is missing, and so is its folder or the file system it was on; mount it, or make the folder again"
+        case .deleted: "was deleted while it was being downloaded to"
         case .folderMissing: "no such folder"
+        case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
         case .permissionDenied: "permission denied"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
-        case .nameUnusable: "not usable as a file name"
+        case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
         case .notRegular: "is no regular file"
+        case .system(let operation, EFBIG):
+            "\(operation): too large for the file size limit (ulimit -f) or for the file system"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
         }
     }

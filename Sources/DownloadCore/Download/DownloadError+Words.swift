@@ -14,13 +14,16 @@ extension FileFailure {
     var word: String {
         switch self {
         case .exists: "exists"
+        case .notReplaceable: "notReplaceable"
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"
         case .altered: "altered"
         case .truncated: "truncated"
         case .partialMissing: "partialMissing"
+        case .deleted: "deleted"
         case .folderMissing: "folderMissing"
+        case .folderMoved: "folderMoved"
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"

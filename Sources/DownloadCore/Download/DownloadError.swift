@@ -27,6 +27,8 @@ public enum RequestFailure: Codable, Equatable, Sendable {
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
     case exists
+    /// The final name is taken by something that is never replaced: a folder, a link, a device.
+    case notReplaceable
     /// `NAME.part` is there and no download owns it.
     case partialExists
     /// Another process writes the partial file.
@@ -39,7 +41,11 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case truncated
     /// The partial file is not there, and neither is the file system it was on.
     case partialMissing
+    /// The partial file was deleted while it was written to.
+    case deleted
     case folderMissing
+    /// The path of the folder leads somewhere else now, or nowhere.
+    case folderMoved
     case permissionDenied
     case noSpace(needed: Int64?)
     case nameUnusable

@@ -30,19 +30,26 @@ extension DownloadRunner {
 
     /// Looks the checksum up in the list that came with the request, by the names that the server gave.
     func findListedChecksum() throws(DownloadError) {
-        guard record.request.checksum == nil, let list = record.request.checksums else { return }
-        let names = [record.resume.servedName, record.resume.finalURL.map(ChecksumList.path), record.fileName]
-        record.request.checksum = try list.checksum(forFirstOf: names.compactMap(\.self))
+        record.request.checksum = try askedChecksum(of: record.fileName)
+    }
+
+    /// The checksum that the user gave, or that is listed for the file; nil when neither was given.
+    /// - Parameter name: of the file here.
+    private func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+        if let checksum = record.request.checksum { return checksum }
+        let names = [record.resume.servedName, record.resume.finalURL.map(ChecksumList.path), name]
+        return try record.request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
     }
 
     /// A file that is here already was found to hash to what is asked for, if anything is.
     func isVerified(_ completed: CompletedFile) -> Bool {
-        if let checksum = record.request.checksum { return checksum == completed.checksum }
-        guard let list = record.request.checksums else { return true }
-        let names = [record.resume.finalURL.map(ChecksumList.path), completed.path].compactMap(\.self)
-        // Not listed, or twice: the new answer decides.
-        guard let checksum = try? list.checksum(forFirstOf: names) else { return false }
-        return checksum == completed.checksum
+        do throws(DownloadError) {
+            let checksum = try askedChecksum(of: completed.path)
+            return checksum == nil || checksum == completed.checksum
+        } catch {
+            // Not listed, or twice: the new answer decides.
+            return false
+        }
     }
 
     /// All bytes are here: they must hash to what is expected.
@@ -71,16 +78,17 @@ extension DownloadRunner {
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
     }
 
-    /// The file has its final name, from an attempt that was cut off behind the rename; what is asked for may have
-    /// changed since.
-    func verify(_ file: inout CompletedFile) async throws(DownloadError) {
-        guard let checksum = record.request.checksum, checksum != file.checksum else { return }
-        let path = file.path
-        let hash = try await FileHash.of(path, checksum.algorithm, on: context.disk.digests)
+    /// A file that has its final name already, from an attempt that was cut off behind the rename, or from somebody
+    /// else: it must hash to what is asked for now. A server's digest is not asked for it.
+    func verified(_ file: CompletedFile) async throws(DownloadError) -> CompletedFile {
+        guard let checksum = try askedChecksum(of: file.path), checksum != file.checksum else { return file }
+        let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests)
         guard hash.digest == checksum.digest else {
             throw .verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }
-        file.checksum = checksum
-        file.verifiedBy = .user
+        var verified = file
+        verified.checksum = checksum
+        verified.verifiedBy = .user
+        return verified
     }
 }

@@ -69,9 +69,8 @@ extension DownloadRunner {
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
     private func partialIsGone() async throws(DownloadError) -> Bool {
-        if var file = finishedFile() {
-            try findListedChecksum()
-            try await verify(&file)
+        if let finished = finishedFile() {
+            let file = try await verified(finished)
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
             record.completed = file
@@ -144,18 +143,29 @@ extension DownloadRunner {
     /// - Parameter modified: what the server says of its file, where it was asked.
     private func freeName(_ name: String, modified: Date? = nil) throws -> String? {
         let path = FileNaming.path(record.request.destination.folder, name)
+        // Reachable through its folder, and by nobody who is told its path.
+        if path.utf8.count >= PATH_MAX { throw DownloadError.fileFailed(.nameUnusable, path: path) }
         guard let existing = FileStatus.of(path) else { return name }
         try requireNoPartial(name, path)
         switch record.request.destination.ifExists {
-        case .overwrite where existing.isRegular: return name
-        case .newer where existing.isRegular:
-            guard let modified, modified.timeIntervalSince1970 <= Double(existing.modified) / 1_000_000_000 else {
-                return name
-            }
+        case .overwrite, .newer:
+            guard existing.isRegular else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
+            if replaces(existing, modified: modified) { return name }
             throw AlreadyThere(path, existing)
-        case .fail, .overwrite, .newer: throw DownloadError.fileFailed(.exists, path: path)
+        case .fail: throw DownloadError.fileFailed(.exists, path: path)
         case .skip: throw AlreadyThere(path, existing)
         case .rename: return nil
+        }
+    }
+
+    /// Whether the server's file may take the place of one that has its name.
+    private func replaces(_ existing: FileStatus.Info?, modified: Date?) -> Bool {
+        switch record.request.destination.ifExists {
+        case .overwrite: return true
+        case .newer:
+            guard let existing, let modified else { return true }
+            return modified.timeIntervalSince1970 > Double(existing.modified / 1_000_000_000)
+        case .fail, .rename, .skip: return false
         }
     }
 
@@ -251,10 +261,13 @@ extension DownloadRunner {
         FaultPoint.reached("beforeChecksum")
         try await verify(file, total)
         noteAttempt("completed")
-        let ifExists = record.request.destination.ifExists
+        // Judged again: what came to the name meanwhile may be newer.
+        let replaces = replaces(
+            record.finalPath.flatMap { FileStatus.of($0) },
+            modified: record.resume.validators.lastModified.flatMap { HTTPDate.parse($0) })
         record = try await context.finisher.finish(
             Finisher.Job(
-                record: record, file: file, replaces: ifExists == .overwrite || ifExists == .newer,
-                renames: ifExists == .rename))
+                record: record, file: file, replaces: replaces,
+                renames: record.request.destination.ifExists == .rename))
     }
 }

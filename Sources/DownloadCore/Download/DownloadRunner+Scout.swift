@@ -187,7 +187,9 @@ extension DownloadRunner {
         }
         let judge = segment.judge
         if judge.asksRange {
-            request.range = "\(judge.start)-" + (judge.end.map { "\($0 - 1)" } ?? "")
+            // The last range has no end: a server that is wrong about the total shows it.
+            let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
+            request.range = "\(judge.start)-\(end ?? "")"
             if judge.known != nil, let value = record.resume.validators.ifRange { request.fields[.ifRange] = value }
         }
         if let candidate {

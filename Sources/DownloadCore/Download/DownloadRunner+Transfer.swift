@@ -15,8 +15,8 @@ extension DownloadRunner {
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch let present as AlreadyThere {
-                record.completed = present.file
                 await endSegments()
+                record.completed = try await verified(present.file)
                 return nil
             } catch let stale as StaleLocation {
                 if restart > 0 { throw stale.error }
@@ -194,7 +194,7 @@ extension DownloadRunner {
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
-        let unfinished = segment.position..<end(of: segment)
+        let unfinished = await forgetDoubtful(of: segment, result)..<end(of: segment)
         work.planner.giveBack(segment.connection, unfinished: unfinished)
         switch result.ending {
         case .cancelled: throw Stopped()
@@ -210,6 +210,21 @@ extension DownloadRunner {
             default: try await refused(segment, &work)
             }
         }
+    }
+
+    /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
+    func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
+        let doubtful = segment.doubtful(after: result.ending)
+        guard !doubtful.isEmpty, let file else { return segment.position }
+        await context.disk.afterWrites()
+        file.distrust(doubtful)
+        control.add(received: -doubtful.count)
+        if digest != nil {
+            digest?.abandon()
+            digest = nil
+            startDigest(file)
+        }
+        return doubtful.lowerBound
     }
 
     /// The network took a connection: another may be opened, within reason.
@@ -243,7 +258,7 @@ extension DownloadRunner {
         switch segment.verdict {
         case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
         case .failed(let error)?: work.lastError = error
-        case .redirect?: work.lastError = .protocolViolated(.redirectRefused("of a later range"))
+        case .redirect?: work.lastError = .protocolViolated(.wrongRange("a redirect for a part of the file"))
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
         retryAfter = segment.head.flatMap { ServerPause($0, work.url) }

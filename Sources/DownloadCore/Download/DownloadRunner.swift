@@ -23,6 +23,8 @@ package final class DownloadRunner {
     /// Shares a connection with others where it can: one of many small files.
     var prefersMultiplexing: Bool
     private var checkpoint: Task<Void, Never>?
+    /// Of checkpoints: word of one may come when the next is under way.
+    private var checkpointNumber = 0
     /// The store knows that it runs, if it runs for more than a moment.
     private var isStartSaved = false
     private var lastSync = ContinuousClock.now
@@ -96,7 +98,7 @@ package final class DownloadRunner {
                 return message
             case .tick: tick()
             case .flushed: saveCheckpoint()
-            case .checkpointSaved: checkpoint = nil
+            case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             case .stop: throw Stopped()
@@ -113,7 +115,9 @@ package final class DownloadRunner {
         for segment in segments { segment.cancel() }
         while !segments.isEmpty, let message = await messages.next() {
             switch message {
-            case .segmentFinished(let segment, _): segments.removeAll { $0 === segment }
+            case .segmentFinished(let segment, let result):
+                segments.removeAll { $0 === segment }
+                _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             default: break
             }
@@ -168,7 +172,8 @@ package final class DownloadRunner {
         // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
         let isDurable = record.resume.durable != savedDurable
         savedDurable = record.resume.durable
-        checkpoint = Task { [record, context, control] in
+        checkpointNumber += 1
+        checkpoint = Task { [record, context, control, checkpointNumber] in
             FaultPoint.reached("beforeCheckpoint")
             // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
             let lost =
@@ -176,7 +181,7 @@ package final class DownloadRunner {
             FaultPoint.reached("afterCheckpoint")
             // Somebody else owns it now: two must not write one file.
             if lost.contains(record.id) { control.send(.disowned) }
-            control.send(.checkpointSaved)
+            control.send(.checkpointSaved(checkpointNumber))
         }
     }
 

@@ -10,7 +10,7 @@ package final class RunnerControl: Sendable {
         case tick
         /// What was in buffers at the last tick is written.
         case flushed
-        case checkpointSaved
+        case checkpointSaved(Int)
         /// Another session owns the download now.
         case disowned
         /// Answered with whether it made a difference; nil when the attempt ended before it was read.

@@ -6,7 +6,7 @@ package final class DiskWriter: Sendable {
     private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
     private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
     /// Several files are hashed at once: a large one must not hold up the ends of small ones.
-    package let digests = DispatchQueue(label: "dlm.digest", qos: .utility, attributes: .concurrent)
+    package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
 
     package init(pool: BufferPool) { self.pool = pool }

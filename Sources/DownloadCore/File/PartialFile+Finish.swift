@@ -13,6 +13,9 @@ extension PartialFile {
     package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
         let partial = FileNaming.partial(name)
         let path = FileNaming.path(folder, finalName)
+        if replacing, let existing = FileStatus.of(path), !existing.isRegular {
+            throw .fileFailed(.notReplaceable, path: path)
+        }
         let result =
             replacing
             ? renameat(folderDescriptor, partial, folderDescriptor, finalName)
@@ -38,10 +41,29 @@ extension PartialFile {
     }
 
     /// The name still leads to this file.
-    package func isStillNamed() -> Bool {
+    package func isStillNamed() -> Bool { inodeAtName == identity.inode }
+
+    /// Nil when nothing has the name of the partial file.
+    private var inodeAtName: UInt64? {
         var info = stat()
-        return fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW) == 0
-            && UInt64(info.st_ino) == identity.inode
+        let result = fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW)
+        return result == 0 ? UInt64(info.st_ino) : nil
+    }
+
+    /// Refuses to go on where the final path would not lead to this file: it, or its folder, was moved meanwhile.
+    package func requireInPlace() throws(DownloadError) {
+        guard let inode = inodeAtName else { throw .fileFailed(.deleted, path: path) }
+        guard inode == identity.inode else { throw .fileFailed(.replaced, path: path) }
+        try requireFolderInPlace()
+    }
+
+    /// The path of the folder leads to the one that is held open.
+    package func requireFolderInPlace() throws(DownloadError) {
+        var held = stat()
+        var named = stat()
+        guard fstat(folderDescriptor, &held) == 0, stat(folder, &named) == 0, held.st_ino == named.st_ino,
+            held.st_dev == named.st_dev
+        else { throw .fileFailed(.folderMoved, path: folder) }
     }
 
     /// What the finished file looks like from outside.

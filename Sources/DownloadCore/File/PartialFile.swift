@@ -186,9 +186,13 @@ package final class PartialFile: Sendable {
                 throw .fileFailed(.noSpace(needed: missing - available), path: path)
             }
         }
+        var limit = rlimit()
+        if getrlimit(Int32(RLIMIT_FSIZE.rawValue), &limit) == 0, UInt64(limit.rlim_cur) < UInt64(total) {
+            throw .file(EFBIG, "write", path: path)
+        }
         guard total > 1 << 20, !isInMemory else { return }
-        if dlm_preallocate(descriptor, total) != 0, errno == ENOSPC {
-            throw .fileFailed(.noSpace(needed: nil), path: path)
+        if dlm_preallocate(descriptor, total) != 0, [ENOSPC, EDQUOT, EFBIG].contains(errno) {
+            throw .file(errno, "write", path: path)
         }
     }
 
@@ -197,6 +201,15 @@ package final class PartialFile: Sendable {
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return 0 }
         return max(0, Int64(info.st_blocks) * 512 - written.count)
+    }
+
+    /// Forgets bytes that were written: they are doubtful.
+    package func distrust(_ range: Range<Int64>) {
+        state.withLock { state in
+            state.written.remove(range)
+            state.durable.remove(range)
+            state.version += 1
+        }
     }
 
     // MARK: The sync thread

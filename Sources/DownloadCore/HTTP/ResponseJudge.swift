@@ -74,10 +74,10 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 200
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
-        let lengths = Set(head.fields[values: .contentLength])
-        if lengths.count > 1 {
-            let listed = lengths.sorted().joined(separator: ", ")
-            return .failed(.protocolViolated(.malformedReply("Content-Length: \(listed)")))
+        let lengths = head.fields[values: .contentLength]
+        if head.fields[.transferEncoding] == nil, !lengths.isEmpty, Self.contentLength(head) == nil {
+            // libcurl takes the first number of it, or none: then the end of the connection would be the end of the file.
+            return .failed(.protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))")))
         }
         let total = Self.contentLength(head)
         guard let known else { return .body(offset: 0, end: total, total: total) }
@@ -112,6 +112,9 @@ package struct ResponseJudge: Sendable, Equatable {
         if let known, let why = changeOf(head, total: total, with: known) { return .changed(why: why) }
         guard range.lowerBound == start else { return wrong("asked from \(start), got \(value)") }
         if let end, range.upperBound > end { return wrong("asked up to \(end - 1), got \(value)") }
+        if let length = Self.contentLength(head), length != Int64(range.count) {
+            return wrong("Content-Length \(length) for Content-Range \(value)")
+        }
         guard let total = total ?? known?.total else {
             // Without a total the end of the body would not prove the end of the file.
             return start == 0 && known == nil ? .askWithoutRange : wrong(value)
@@ -203,12 +206,16 @@ package struct ResponseJudge: Sendable, Equatable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// The size of the whole body by its framing; nil when it is chunked or ends with the connection.
+    /// The size of the whole body by its framing; nil when it is chunked, ends with the connection, or is not clearly
+    /// said (RFC 9112 section 6.3): a list must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
-        guard head.fields[.transferEncoding] == nil, let value = head.fields[values: .contentLength].first,
-            value.utf8.allSatisfy({ (48...57).contains($0) })
-        else { return nil }
-        return Int64(value)
+        if head.fields[.transferEncoding] != nil { return nil }
+        let values = head.fields[values: .contentLength].flatMap { value in
+            value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+                .map { $0.trimmingWhitespace().decimal }
+        }
+        guard let first = values.first, values.allSatisfy({ $0 == first }) else { return nil }
+        return first
     }
 }
 

@@ -20,7 +20,7 @@ enum ServerDigest {
         }
         add(representation(value(.reprDigest, head)))
         // What these say of a coded file was never agreed upon.
-        if isPlain(head) {
+        if ResponseJudge.contentEncoding(head) == nil {
             add(instance(value(.digest, head)))
             // Of a part it covers only the part.
             if head.status == 200 { add(contentMD5(value(.contentMD5, head))) }
@@ -42,11 +42,6 @@ enum ServerDigest {
     }
 
     private static let longest = 8192
-
-    private static func isPlain(_ head: ResponseHead) -> Bool {
-        let coding = head.fields[.contentEncoding].map { $0.utf8.trimmingWhitespace().lowercasedASCII } ?? ""
-        return coding.isEmpty || coding == "identity"
-    }
 
     // MARK: The fields
 

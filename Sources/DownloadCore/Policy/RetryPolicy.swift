@@ -14,7 +14,7 @@ public struct RetryPolicy: Codable, Sendable, Equatable {
     }
 
     /// An attempt that brought so many bytes is no part of a series of failures.
-    public static let progressThatForgets: Int64 = 1 << 20
+    public static let progressThatForgets: Int64 = 64 << 10
 
     public enum Decision: Equatable, Sendable {
         case retry(after: Double)

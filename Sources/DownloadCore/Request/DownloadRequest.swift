@@ -36,6 +36,15 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         }
     }
 
+    /// Something of it is not stored.
+    var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
+
+    /// It wants the file to match a checksum that the other one does not care for.
+    public func asksForMore(than other: DownloadRequest) -> Bool {
+        if let checksum { return checksum != other.checksum }
+        return checksums != nil && checksums != other.checksums
+    }
+
     /// The names of secrets that must be given again before this request can be sent.
     public var missingSecrets: [String] {
         headers.filter { $0.value == nil }.map(\.name)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Synchronization
 
 /// Receives one transfer: judges its head, compares what overlaps, gathers its bytes in pool buffers and hands them to
@@ -78,6 +79,25 @@ package final class SegmentWriter: TransferSink {
         }
     }
     package var position: Int64 { state.withLock { $0.position } }
+
+    /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
+    /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.
+    package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
+        state.withLock { state in
+            let isChunked = state.head?.fields[.transferEncoding] != nil
+            let begin = state.head?.status == 206 ? judge.start : 0
+            let kept: Int64 =
+                switch ending {
+                case .refused where state.refusal == .tooLong, .failed(.protocolViolated) where isChunked: begin
+                case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
+                    max(begin, state.position - Self.chunkDoubt)
+                default: state.position
+                }
+            return kept..<max(kept, state.position)
+        }
+    }
+
+    private static let chunkDoubt: Int64 = 64 << 10
 
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
         let transfer = transport.start(request, sink: self)

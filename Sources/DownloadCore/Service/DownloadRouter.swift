@@ -31,7 +31,15 @@ public final class DownloadRouter: DownloadService {
     // MARK: By owner
 
     public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
-        try await route(ids, Self.owner) { service, ids in
+        try await route(ids) { [directory] record, owner in
+            // A password is in no store: the session that will go on with the download must know it.
+            if owner == nil, case .url(_, .some) = change, let session = record.session,
+                !SessionIdentifier.isForeground(session), directory.isAlive(session)
+            {
+                return .session(session)
+            }
+            return owner ?? .here
+        } perform: { service, ids in
             try await service.change(ids, change)
         } id: {
             $0.snapshot.id

@@ -122,7 +122,7 @@ package actor Finisher {
     private static func rename(_ job: Job) throws(DownloadError) -> DownloadRecord {
         var record = job.record
         let name = job.file.name
-        guard job.file.isStillNamed() else { throw .fileFailed(.replaced, path: job.file.path) }
+        try job.file.requireInPlace()
         var finalName = name
         if job.replaces, FileNaming.isPartial(name) {
             // Another download may have begun to write under that name since it was found free.
@@ -133,6 +133,7 @@ package actor Finisher {
             do throws(DownloadError) {
                 FaultPoint.reached("beforeRename")
                 try job.file.rename(to: finalName, replacing: job.replaces)
+                try job.file.requireFolderInPlace()
                 FaultPoint.reached("afterRename")
                 record.fileName = finalName
                 record.completed = try job.file.completedFile(

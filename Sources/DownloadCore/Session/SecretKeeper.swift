@@ -15,7 +15,7 @@ struct SecretKeeper {
     mutating func keep(_ record: DownloadRecord) {
         let request = record.request
         guard
-            request.credential != nil || request.headers.contains(where: \.isSecret)
+            request.hasSecrets
                 || batches.contains(where: { $0.ids.contains(record.id) })
         else { return }
         if let last = batches.last, last.ids.upperBound + 1 == record.id, last.headers == request.headers,

@@ -84,7 +84,13 @@ extension SessionManager {
         guard var record = entries[id]?.record, record.apply(change) else { return false }
         entries[id]?.record = record
         entries[id]?.control.show(record)
-        record = await save(record)
+        let saving = Task { [before = saves[id], record] in
+            _ = await before?.value
+            return await save(record)
+        }
+        saves[id] = saving
+        record = await saving.value
+        if saves[id] == saving { saves[id] = nil }
         // It goes on waiting, and its next save may succeed.
         unsaved[id] = nil
         broadcaster.send(.didChange(DownloadSnapshot(record: record)))

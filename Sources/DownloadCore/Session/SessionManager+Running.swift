@@ -42,9 +42,17 @@ extension SessionManager {
 
     /// Starts what may start.
     func fill() async {
+        isFillWanted = true
         guard !isFilling else { return }
         isFilling = true
         defer { isFilling = false }
+        while isFillWanted {
+            isFillWanted = false
+            await fillOnce()
+        }
+    }
+
+    private func fillOnce() async {
         _ = scheduler.releaseHolds(at: .now)
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
             entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
@@ -73,11 +81,17 @@ extension SessionManager {
             queuePosition =
                 queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil
         }
+        if records.contains(where: isComing) { leaveToStore() }
         // One that ended since the store answered is queued no more.
-        for var record in records where !leftWhileLoading.contains(record.id) {
+        for var record in records where !leftWhileLoading.contains(record.id) && !isComing(record) {
             secrets.restore(&record)
             offer(record)
         }
+    }
+
+    /// Whoever is just adding or resuming it has its secrets, and will offer it.
+    private func isComing(_ record: DownloadRecord) -> Bool {
+        resuming.contains(record.id) || handingOver > 0 && record.request.hasSecrets
     }
 
     /// Everything that is kept ready waits for origins that are busy: others may have their turn.
@@ -85,16 +99,18 @@ extension SessionManager {
         let busy = scheduler.saturatedOrigins
         if let nothingBeyond, nothingBeyond.isSubset(of: busy) { return }
         leftWhileLoading = []
+        leftToStore = false
         // A store that fails now is asked again when something ends.
         guard
             let records = try? await store.queued(
                 session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: Self.windowSize)
         else { return }
+        if records.contains(where: isComing) { leaveToStore() }
         let new = records.filter { record in
             candidates[record.id] == nil && entries[record.id] == nil && !changing.contains(record.id)
-                && !leftWhileLoading.contains(record.id)
+                && !leftWhileLoading.contains(record.id) && !isComing(record)
         }
-        if new.isEmpty { nothingBeyond = busy }
+        if new.isEmpty, !leftToStore { nothingBeyond = busy }
         for var record in new.prefix(Self.beyondSize) {
             secrets.restore(&record)
             enlist(record)
@@ -229,6 +245,11 @@ extension SessionManager {
 
     /// The delay is over, or was cut short by the end of the session.
     private func waited(_ id: DownloadID, failures: Int) async {
+        var last: Task<DownloadRecord, Never>?
+        while let change = saves[id], change != last {
+            _ = await change.value
+            last = change
+        }
         guard let entry = entries[id], entry.record.state.kind == .waiting else { return }
         if let wish = entry.wish { return await stopped(entry.record, wish) }
         if let stopReason { return await pause(entry.record, stopReason) }
@@ -289,7 +310,11 @@ extension SessionManager {
         var saved = record
         saved.updated = Date()
         do {
-            _ = try await store.save([saved], session: parts.identifier)
+            let lost = try await store.save([saved], session: parts.identifier)
+            if lost.contains(saved.id) {
+                saved.state = .failed(.sessionUnavailable(.ownedElsewhere(saved.id, session: "another")))
+                saved.session = nil
+            }
         } catch {
             saved.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
             saved.leaveForeground()

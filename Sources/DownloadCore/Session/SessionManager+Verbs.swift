@@ -5,15 +5,7 @@ extension SessionManager {
     public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         try begin()
         try await saveUnsaved()
-        let added = try await store.add(requests, session: identifier)
-        FaultPoint.reached("afterAdd")
-        startTicker()
-        for download in added where download.kind != .joined {
-            held[download.record.id] = nil
-            broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
-            secrets.keep(download.record)
-            takeUp(download.record)
-        }
+        let added = try await handOver(requests)
         await fill()
         return added
     }
@@ -25,6 +17,29 @@ extension SessionManager {
         }
         try await saveUnsaved()
         try await store.releaseDeadSessions()
+        let claimed = try await takeOver(ids, overrides)
+        await fill()
+        return claimed
+    }
+
+    private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        handingOver += 1
+        defer { handingOver -= 1 }
+        let added = try await store.add(requests, session: identifier)
+        FaultPoint.reached("afterAdd")
+        startTicker()
+        for download in added where download.kind != .joined {
+            held[download.record.id] = nil
+            broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
+            secrets.keep(download.record)
+            takeUp(download.record)
+        }
+        return added
+    }
+
+    private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        resuming.formUnion(ids)
+        defer { resuming.subtract(ids) }
         let claimed = try await store.claim(ids, session: identifier)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
@@ -41,7 +56,6 @@ extension SessionManager {
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
             takeUp(record)
         }
-        await fill()
         return claimed
     }
 

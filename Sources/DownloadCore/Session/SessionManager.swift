@@ -86,6 +86,10 @@ public actor SessionManager: DownloadService {
     var changeWaiters: [CheckedContinuation<Void, Never>] = []
     /// What the store does not keep of requests that wait in it.
     var secrets = SecretKeeper()
+    /// Calls that have given the store requests whose secrets are not kept yet.
+    var handingOver = 0
+    /// Being claimed: what is given anew for them is not in the store yet.
+    var resuming: Set<DownloadID> = []
     let broadcaster = EventBroadcaster()
     /// Set once everything is to stop, with the reason that paused downloads show.
     var stopReason: DownloadState.PauseReason?
@@ -96,6 +100,10 @@ public actor SessionManager: DownloadService {
     /// With these origins left out, nothing waits in the store that is not kept ready.
     var nothingBeyond: Set<String>?
     var isFilling = false
+    /// Asked to start what may start, perhaps while that is being done.
+    var isFillWanted = false
+    /// Changes of downloads between two attempts, on their way to the store: what becomes of those comes after.
+    var saves: [DownloadID: Task<DownloadRecord, Never>] = [:]
     /// Ended since the last question to the store for more.
     var leftWhileLoading: Set<DownloadID> = []
     /// Something was left to the store since the last question to it for more: its answer may lack that.
@@ -219,6 +227,8 @@ public actor SessionManager: DownloadService {
 
     public func pauseAll(_ reason: DownloadState.PauseReason) async {
         stopReason = reason
+        // They come back to the candidates.
+        await waitForChanges(of: Array(changing))
         // Those between two attempts are not queued in the store.
         let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()

@@ -26,9 +26,16 @@ struct SetURL: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let (address, credential) = try RequestMaker.address(url).get()
-        return try await Changing(context: context, output: output, event: "changed", text: "goes on from \(address)")
-            .apply(.url(address, credential), to: .ids([id.ids.lowerBound])) { snapshot in
-                snapshot.record.state == .completed ? "completed already" : "has that URL already"
-            }
+        let hasPassword = credential?.password != nil
+        let changing = Changing(
+            context: context, output: output, event: "changed", text: "goes on from \(address)",
+            note: { snapshot in
+                hasPassword && snapshot.isAttended != true
+                    ? "no session works on it, and passwords are not stored; go on with: dlm get and the whole URL"
+                    : nil
+            })
+        return try await changing.apply(.url(address, credential), to: .ids([id.ids.lowerBound])) { snapshot in
+            snapshot.record.state == .completed ? "completed already" : "has that URL already"
+        }
     }
 }

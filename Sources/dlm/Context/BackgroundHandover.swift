@@ -16,9 +16,13 @@ struct BackgroundHandover {
     /// 0, the status of the one kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    func add(_ requests: [DownloadRequest]) async throws {
+    mutating func add(_ requests: [DownloadRequest]) async throws {
         guard !requests.isEmpty else { return }
-        for download in try await added(requests) {
+        for (request, download) in zip(requests, try await added(requests)) {
+            if download.kind == .joined, request.asksForMore(than: download.record.request) {
+                reject(RejectedDocument(Self.joinedUnverified(download.record.id)))
+                continue
+            }
             let snapshot = DownloadSnapshot(record: download.record)
             if options.json {
                 console.print(EventDocument(download.kind == .joined ? "joined" : "added", snapshot).json)
@@ -46,6 +50,13 @@ struct BackgroundHandover {
     }
 
     private static let attempts = 5
+
+    /// Nobody here stays to verify it.
+    private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
+        .verificationFailed(
+            .unverifiable("\(id): is being fetched already, without this checksum; run: dlm wait \(id), then verify it")
+        )
+    }
 
     /// Something that never became a download.
     mutating func reject(_ document: RejectedDocument) {

@@ -8,6 +8,8 @@ struct Changing {
     let event: String
     /// The same for people, where the word says too little.
     var text: String?
+    /// More that is to be known of one that was changed.
+    var note: @Sendable (DownloadSnapshot) -> String? = { _ in nil }
 
     /// - Parameter why: what is told of a download for which there was nothing to do.
     func apply(
@@ -30,6 +32,9 @@ struct Changing {
         if output.json {
             let word = changed.didChange ? event : "unchanged"
             context.console.print(EventDocument(word, snapshot, reason: reason).json)
+        }
+        if changed.didChange, !output.quiet, let note = note(snapshot) {
+            context.console.report("\(snapshot.id): \(snapshot.record.displayName): \(note)")
         }
         guard !output.quiet, changed.didChange ? output.verbose > 0 : isByName || output.verbose > 0 else { return }
         context.console.report("\(snapshot.id): \(snapshot.record.displayName): \(reason ?? text ?? event)")

@@ -37,6 +37,8 @@ final class Follower: Sendable {
         case logged(LogEntry)
         case cannotRead(any Error)
         case looked([DownloadSnapshot])
+        /// It has ended, and its file was compared with what was asked for.
+        case checked(DownloadSnapshot)
         case lost([DownloadID], any Error)
         case timeIsUp(Seconds)
         case serviceEnded
@@ -60,6 +62,7 @@ final class Follower: Sendable {
     private let logOpenings: AsyncStream<Never>
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
+    let checks = Mutex<[DownloadID: JoinedCheck]>([:])
 
     init(_ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose) {
         self.service = service
@@ -72,7 +75,10 @@ final class Follower: Sendable {
     }
 
     func add(_ requests: [DownloadRequest]) async throws {
-        if !requests.isEmpty { inbox.yield(.added(try await service.add(requests))) }
+        if requests.isEmpty { return }
+        let added = try await service.add(requests)
+        noteChecks(requests, added)
+        inbox.yield(.added(added))
     }
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {
@@ -174,6 +180,7 @@ final class Follower: Sendable {
         case .looked(let snapshots):
             await looked(snapshots)
             try await rest()
+        case .checked(let snapshot): conclude(snapshot)
         case .lost(let ids, let error): for id in ids { lost(id, error) }
         case .timeIsUp(let limit): timeIsUp(limit)
         case .serviceEnded: throw DownloadError.sessionUnavailable(.shuttingDown)
@@ -241,6 +248,10 @@ final class Follower: Sendable {
     }
 
     func end(_ snapshot: DownloadSnapshot) {
+        if !beginCheck(snapshot) { conclude(snapshot) }
+    }
+
+    private func conclude(_ snapshot: DownloadSnapshot) {
         display.forget(snapshot.id)
         if ledger.withLock({ $0.end(snapshot) }) { narrator.end(snapshot, display: display) }
         ended()

@@ -55,13 +55,12 @@ struct RequestMaker: Sendable {
 
     /// A URL as it was typed, and what it says of user and password.
     static func address(_ text: String) -> Result<(SourceURL, Credential?), DownloadError> {
-        let shown = SourceURL.hidingUserInformation(text)
-        return switch SourceURL.parse(text) {
+        switch SourceURL.parse(text) {
         case .success(let (url, credential)): .success((url, credential))
         case .failure(.malformed):
-            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : shown)))
-        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(shown)))
-        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(shown)))
+            .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
+        case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
+        case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
         }
     }
 

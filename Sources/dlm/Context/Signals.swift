@@ -20,10 +20,10 @@ final class Signals: Sendable {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     }
 
-    /// Also ignores SIGPIPE: a closed stdout is told by write(2). And takes SIGQUIT from Swift's runtime, which would
-    /// print a report of a crash, memory included, and go on.
+    /// Also ignores SIGPIPE and SIGXFSZ: a closed stdout and a file that may grow no more are told by write(2). And takes
+    /// SIGQUIT from Swift's runtime, which would print a report of a crash, memory included, and go on.
     func block() {
-        Glibc.signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
         if !Self.isIgnored(SIGQUIT) { Glibc.signal(SIGQUIT, SIG_DFL) }
         var set = mask
         pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -23,7 +23,8 @@ enum FolderPath {
             let candidate = "/" + existing.joined(separator: "/")
             if let resolved = realpath(candidate, nil) {
                 defer { free(resolved) }
-                return append(missing, to: String(cString: resolved))
+                // A link may lead to a name that is no text; then the link is what can be named.
+                return append(missing, to: String(validatingCString: resolved) ?? candidate)
             }
             guard let last = existing.popLast() else { return append(missing, to: "/") }
             missing.insert(last, at: 0)

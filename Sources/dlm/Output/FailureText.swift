@@ -4,7 +4,9 @@ import DownloadKit
 enum FailureText {
     static func line(_ record: DownloadRecord, _ error: DownloadError) -> String {
         let why = Redaction.describe(error)
-        let hint = hint(record, error).map { "; run: \($0)" } ?? ""
+        var way = "; run: "
+        if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
+        let hint = hint(record, error).map { way + $0 } ?? ""
         // The path is what failed, and the error names it.
         if case .fileFailed = error { return why + hint }
         if record.received > 0 || record.fileName != nil && !hint.isEmpty {
@@ -19,7 +21,7 @@ enum FailureText {
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
             .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size):
             return nil
-        case .fileFailed(.exists, _), .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _): return nil
+        case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _): return nil
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
             .verificationFailed, .cancelled, .fileFailed, .unexpected:
             return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil

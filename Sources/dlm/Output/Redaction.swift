@@ -3,7 +3,12 @@ import DownloadKit
 /// Keeps secrets in URLs out of messages, logs and the list of processes. The URL as data (`show`, `--json`) is whole: it
 /// is what a download is resumed with.
 enum Redaction {
-    static func describe(_ error: DownloadError) -> String { hidden(error.description) }
+    /// The message of an error; of a URL that could not be read, what looks like `user:password@` is hidden too.
+    static func describe(_ error: DownloadError) -> String {
+        let text = hidden(error.description)
+        guard case .requestInvalid = error else { return text }
+        return text.replacing(/[^\/?#\s:]*:[^\/?#\s]*@/, with: "***@")
+    }
 
     /// `scheme://user:secret@host?token=secret` becomes `scheme://***@host?token=***`, also where the URL is malformed.
     static func hidden(_ text: String) -> String {

@@ -25,4 +25,7 @@ int dlmtest_spawn(const char *path, const struct dlmtest_launch *launch, pid_t *
 int dlmtest_open_terminal(int columns, char *name, size_t capacity);
 int dlmtest_resize_terminal(int master, int columns);
 
+/// An exclusive lock of the open file (F_OFD_SETLK, fcntl(2)) on some bytes; waits for it where asked. -1 and errno on failure.
+int dlmtest_lock(int fd, long long start, long long length, int waits);
+
 #endif

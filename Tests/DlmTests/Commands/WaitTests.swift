@@ -116,7 +116,7 @@ struct WaitTests {
         }
         #expect(status == 0)
         let looks = service.state.withLock { $0.looks.values.reduce(0, +) }
-        #expect(looks <= 3 * count + 200, "\(looks)")
+        #expect(looks <= 6 * count, "\(looks)")
     }
 
     @Test("An unknown id is status 10 at once")

@@ -102,7 +102,17 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: was cut short by another program"),
         ErrorMeaning(
             .fileFailed(.partialMissing, path: "/a.part"), 3, "file", "partialMissing",
-            "/a.part: is missing, and so is the file system it was on; mount it and resume"),
+            "/a.part: is missing, and so is its folder or the file system it was on; "
+                + "mount it, or make the folder again"),
+        ErrorMeaning(
+            .fileFailed(.deleted, path: "/a.part"), 3, "file", "deleted",
+            "/a.part: was deleted while it was being downloaded to"),
+        ErrorMeaning(
+            .fileFailed(.folderMoved, path: "/a"), 3, "file", "folderMoved",
+            "/a: the folder was moved or replaced while it was being downloaded to; move it back"),
+        ErrorMeaning(
+            .fileFailed(.notReplaceable, path: "/a"), 3, "file", "notReplaceable",
+            "/a: exists already and is no regular file, so it is not replaced; move it away"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
@@ -112,7 +122,8 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.noSpace(needed: 7), path: "/a"), 3, "file", "noSpace",
             "/a: no space left on the device (7 bytes more are needed)"),
         ErrorMeaning(
-            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable", "/a: not usable as a file name"),
+            .fileFailed(.nameUnusable, path: "/a"), 3, "file", "nameUnusable",
+            "/a: not usable as a file name: it, or the path to it, is too long"),
         ErrorMeaning(.fileFailed(.notRegular, path: "/a"), 3, "file", "notRegular", "/a: is no regular file"),
         ErrorMeaning(
             .fileFailed(.system(operation: "pwrite", errno: 5), path: "/a"), 3, "file", "system", errno: 5,

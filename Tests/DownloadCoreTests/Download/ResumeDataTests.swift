@@ -49,6 +49,10 @@ import Testing
         data.durable = ByteRanges([0..<9])
         data.file = FileIdentity(inode: .max, born: 1_700_000_000_000_000_001)
         data.bootID = "b"
+        data.digest = Checksum(algorithm: .md5, digest: "00")
+        data.mismatched = Checksum(algorithm: .md5, digest: "01")
+        data.verified = VerifiedChecksum(Checksum(algorithm: .md5, digest: "02"), by: .server)
+        data.servedName = "name"
         #expect(try JSONDecoder().decode(ResumeData.self, from: JSONEncoder().encode(data)) == data)
     }
 }

@@ -1,5 +1,6 @@
 import DownloadCore
 import DownloadTestSupport
+import Foundation
 import Synchronization
 
 /// A store that can be held up, or made to fail, at the moments when a session waits for it.
@@ -7,14 +8,60 @@ final class GatedStore: ForwardingStore {
     struct Gates: Sendable {
         var beforeChange: (@Sendable (DownloadChange) async throws -> Void)?
         var beforeRemove: (@Sendable () async throws -> Void)?
+        var beforeSave: (@Sendable ([DownloadRecord]) async -> Void)?
         /// It is in the store, but nobody knows yet.
         var afterSave: (@Sendable ([DownloadRecord]) async -> Void)?
+        /// Another session owns it now.
+        var loses: (@Sendable (DownloadRecord) -> Bool)?
+        /// They are in the store, but nobody knows yet.
+        var afterAdd: (@Sendable () async -> Void)?
+        var afterClaim: (@Sendable () async -> Void)?
+        var beforeQueued: (@Sendable () async -> Void)?
+        /// The store has answered, but nobody knows yet.
+        var afterQueued: (@Sendable () async -> Void)?
+        /// The store has answered what there is of other origins, but nobody knows yet.
+        var afterBeyond: (@Sendable () async -> Void)?
     }
 
     let inner: any DownloadStore = InMemoryDownloadStore(isAlive: { !$0.contains("dead") })
     private let gates = Mutex(Gates())
 
     func change(_ change: (inout Gates) -> Void) { gates.withLock { change(&$0) } }
+
+    /// As it comes out of a store on disk.
+    private static func withoutSecrets(_ record: DownloadRecord) throws -> DownloadRecord {
+        var stored = record
+        stored.request = try JSONDecoder().decode(DownloadRequest.self, from: JSONEncoder().encode(record.request))
+        return stored
+    }
+
+    func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+        let added = try await inner.add(requests, session: session)
+        await gates.withLock { $0 }.afterAdd?()
+        return added
+    }
+
+    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        let claimed = try await inner.claim(ids, session: session)
+        await gates.withLock { $0 }.afterClaim?()
+        return try claimed.map { download in
+            guard case .claimed(let record) = download else { return download }
+            return .claimed(try Self.withoutSecrets(record))
+        }
+    }
+
+    func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
+        await gates.withLock { $0 }.beforeQueued?()
+        let records = try await inner.queued(session: session, after: position, limit: limit)
+        await gates.withLock { $0 }.afterQueued?()
+        return try records.map(Self.withoutSecrets)
+    }
+
+    func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+        let records = try await inner.queued(session: session, excluding: prefixes, limit: limit)
+        await gates.withLock { $0 }.afterBeyond?()
+        return records
+    }
 
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord] {
         try await gates.withLock { $0 }.beforeChange?(change)
@@ -27,8 +74,11 @@ final class GatedStore: ForwardingStore {
     }
 
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {
+        let gates = gates.withLock { $0 }
+        if let loses = gates.loses, records.contains(where: loses) { return Set(records.filter(loses).map(\.id)) }
+        await gates.beforeSave?(records)
         let lost = try await inner.save(records, session: session, durably: durably)
-        await gates.withLock { $0 }.afterSave?(records)
+        await gates.afterSave?(records)
         return lost
     }
 }

@@ -1,0 +1,96 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+/// What a file must hash to, over the deaths of processes and changes of mind.
+@Suite("Downloads that are verified", .timeLimit(.minutes(2)))
+struct VerificationTests {
+    static let content = CrashTests.content
+    static let right = Checksum(algorithm: .sha256, digest: content.sha256)
+    static let wrong = Checksum(algorithm: .sha256, digest: String(repeating: "0", count: 64))
+
+    @Test(
+        "What the process that died was asked for is no answer to what is asked for now",
+        arguments: [CrashTests.Point.whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice])
+    func askedAnew(point: CrashTests.Point) async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let request = try bench.request {
+            $0.checksum = Self.wrong
+            if point == .renamedToAlternative { $0.destination.ifExists = .rename }
+        }
+        let id = try await bench.takeOver(request) { record in
+            try CrashTests.leave(point, &record, in: bench.folder)
+            record.resume.verified = VerifiedChecksum(Self.right, by: .server)
+        }
+        let record = try await bench.ending(of: id)
+        #expect(
+            record.state
+                == .failed(.verificationFailed(.checksum(expected: Self.wrong, actual: Self.right.digest))))
+        #expect(record.completed == nil)
+        #expect(bench.ranges.isEmpty)
+    }
+
+    @Test("The server's digest is kept with what is here, and counts when all of it is", arguments: [true, false])
+    func keptDigest(isRight: Bool) async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let digest = isRight ? Self.right : Self.wrong
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try CrashTests.leave(.half, &record, in: bench.folder)
+            record.resume.digest = digest
+        }
+        let record = try await bench.ending(of: id)
+        if isRight {
+            #expect(record.state == .completed)
+            #expect(record.completed?.verified == VerifiedChecksum(digest, by: .server))
+            return
+        }
+        let failure = VerificationFailure.serverDigest(expected: digest, actual: Self.right.digest)
+        #expect(record.state == .failed(.verificationFailed(failure)))
+        #expect(bench.folder.names() == ["file.bin.part"])
+        #expect(record.resume.mismatched == digest)
+        // Whoever begins anew forgets the digest with the bytes.
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        let second = try await bench.ending(of: id, times: 2)
+        #expect(second.state == .completed)
+        #expect(second.completed?.verified == nil)
+        #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("A completed file counts as verified only by the checksum that is asked for")
+    func completedBefore() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.add { $0.checksum = Self.right }
+        #expect(try await bench.ending(of: id).completed?.verified == VerifiedChecksum(Self.right, by: .user))
+        _ = try await bench.add { $0.checksum = Self.right }
+        #expect(try await bench.ending(of: id, times: 2).completed?.wasCurrent == true)
+        _ = try await bench.add { $0.checksum = Self.wrong }
+        #expect(try await bench.ending(of: id, times: 3).failure?.reason == "exists")
+        let lines = "\(Self.right.digest)  file.bin\n"
+        let list = try ChecksumList(Array(lines.utf8), source: "SUMS")
+        _ = try await bench.add { $0.checksums = list }
+        #expect(try await bench.ending(of: id, times: 4).completed?.wasCurrent == true)
+    }
+
+    @Test("An answer with another digest is another version, whatever its validators say")
+    func judged() throws {
+        var judge = ResponseJudge(start: 10, end: nil, asksRange: true)
+        judge.known = ResponseJudge.Version(
+            validators: Validators(etag: EntityTag(opaque: "a")), total: 100, contentType: nil, digest: Self.right)
+        let same = ("ETag", "\"a\"")
+        let other = ("Digest", "SHA-256=\(Data(repeating: 7, count: 32).base64EncodedString())")
+        guard case .changed(let why) = judge.judge(.part(10..<100, of: 100, [same, other])) else {
+            Issue.record("not changed")
+            return
+        }
+        #expect(why.hasPrefix("its digest was sha256:"))
+        guard case .newVersion = judge.judge(.whole(100, [same, other])) else {
+            Issue.record("no new version")
+            return
+        }
+        #expect(judge.judge(.part(10..<100, of: 100, [same])) == .body(offset: 10, end: 100, total: 100))
+        let unknown = ("Digest", "MD5=\(Data(repeating: 7, count: 16).base64EncodedString())")
+        #expect(judge.judge(.part(10..<100, of: 100, [same, unknown])) == .body(offset: 10, end: 100, total: 100))
+    }
+}

@@ -1,0 +1,30 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Faults that come again and again", .timeLimit(.minutes(5)))
+    struct DropFaultTests {
+        @Test("Progress is never thrown away: twenty drops in a row cost next to nothing", arguments: [1, 4])
+        func twentyDrops(connections: Int) async throws {
+            var random = SeededGenerator(for: "drops, \(connections)")
+            let content = Content(seed: 303, size: 24 * mebibyte)
+            let cuts = (0..<20).map { index in
+                let count = Int64.random(in: 1...mebibyte, using: &random)
+                return index % 2 == 0 ? FaultReply.Cut.close(after: count) : .reset(after: count)
+            }
+            let good = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
+            let trial = FaultTrial(area: .http, fault: "lost 20 times in a row", connections: connections)
+            try await withDlm({ request in
+                cuts.indices.contains(request.number - 1) ? good.with { $0.cut = cuts[request.number - 1] } : good
+            }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "-x", "\(connections)", "--retry-delay", "0.1", server.url())
+                try trial.judge(result, in: sandbox, right: [content], errors: [])
+                #expect(server.log.entries.count > 20)
+                // A checkpoint is half a second of traffic, 4 MiB here: twenty of them would be 80 MiB.
+                #expect(server.log.bytesSentTwice() <= 20 * (64 << 10), "\(cuts)")
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Faults of encodings", .timeLimit(.minutes(5)))
+    struct EncodingFaultTests {
+        /// Stands for the compressed bytes: nobody decodes them.
+        static let encoded = Content(seed: 304, size: HTTPFault.content.size)
+
+        private static func encoded(_ coding: String) -> [HTTPFault] {
+            [
+                // It says so from the beginning, or another representation has another ETag.
+                HTTPFault("Content-Encoding \(coding) nobody asked for", later: .fails([9])) { _, _ in
+                    FaultReply(encoded, etag: "\"\(coding)\"").with { $0.fields = [("Content-Encoding", coding)] }
+                }.with {
+                    $0.right = encoded
+                    $0.segment = .either([7, 9])
+                },
+                // The same strong ETag for both: the bytes must not be mixed.
+                HTTPFault("Content-Encoding \(coding) nobody asked for, under the same ETag", later: .fails([9])) {
+                    good, _ in
+                    FaultReply(encoded, etag: good.etag).with { $0.fields = [("Content-Encoding", coding)] }
+                }.with {
+                    $0.right = encoded
+                    $0.segment = .either([7, 9])
+                },
+            ]
+        }
+
+        @Test("Bodies in an encoding that nobody asked for", arguments: ["gzip", "br", "x-unknown"])
+        func encodings(coding: String) async throws {
+            try await HTTPFaultCell.run(Self.encoded(coding), short: 2)
+        }
+    }
+}

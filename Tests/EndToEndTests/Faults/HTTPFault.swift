@@ -1,0 +1,204 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// Something that a server gets wrong, and what dlm may make of it: a row of the matrix.
+struct HTTPFault: Sendable, CustomStringConvertible {
+    /// What is right in a cell, as narrow as can be justified.
+    enum Expectation: Sendable {
+        /// The file, whatever the server does.
+        case right
+        /// No file can be proved right: one of these exit statuses.
+        case fails(Set<Int32>)
+        /// Depends on what is there already.
+        case either(Set<Int32>)
+
+        var errors: Set<Int32> {
+            switch self {
+            case .right: []
+            case .fails(let statuses), .either(let statuses): statuses
+            }
+        }
+
+        var allowsFile: Bool { if case .fails = self { false } else { true } }
+    }
+
+    /// The row of the table.
+    let name: String
+    var area = FaultTrial.Area.http
+    /// The answer to every request while the fault lasts, made from a good one. The numbers of requests count from its
+    /// beginning.
+    let spoil: @Sendable (_ good: FaultReply, _ request: FaultRequest) -> FaultReply
+    /// When a new download meets it.
+    var fresh = Expectation.right
+    /// When a part is here already; nil for the same as fresh.
+    var later: Expectation?
+    /// When one connection of several meets it, once.
+    var segment = Expectation.right
+    /// It looks like another version: what was fetched of this one is given up.
+    var losesPart = false
+    /// What is right besides the content of the good answers, where the fault brings another file.
+    var right: Content?
+    /// The fault of one segment goes on for all that follow.
+    var lasts = false
+    /// How long the first answer asks to be left alone.
+    var pause: Duration?
+    /// What the server answers when it is well again; nil for the good answers.
+    var healed: FaultReply?
+    /// The good answers.
+    var good = FaultReply(HTTPFault.content, etag: "\"v1\"")
+
+    var description: String { name }
+
+    /// Large enough for four connections (see `SegmentPlanner`).
+    static let content = Content(seed: 300, size: 8 * mebibyte)
+
+    init(
+        _ name: String, fresh: Expectation = .right, later: Expectation? = nil,
+        _ spoil: @escaping @Sendable (FaultReply, FaultRequest) -> FaultReply
+    ) {
+        self.name = name
+        self.fresh = fresh
+        self.later = later
+        self.spoil = spoil
+    }
+
+    /// A fault that is no more than another field of the reply.
+    init(
+        _ name: String, fresh: Expectation = .right, later: Expectation? = nil,
+        with change: @escaping @Sendable (inout FaultReply) -> Void
+    ) {
+        self.init(name, fresh: fresh, later: later) { good, _ in good.with(change) }
+    }
+
+    /// Something that is no answer at all.
+    init(_ name: String, fresh: Expectation, raw: FaultReply.Raw) {
+        self.init(name, fresh: fresh) { $0.raw = raw }
+    }
+
+    func expectation(_ moment: FaultTrial.Moment) -> Expectation {
+        switch moment {
+        case .fresh: fresh
+        case .middle, .resume: later ?? fresh
+        case .segment: segment
+        }
+    }
+
+    func with(_ change: (inout HTTPFault) -> Void) -> HTTPFault {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
+
+/// One fault at one moment over so many connections.
+struct HTTPFaultCell: Sendable {
+    let fault: HTTPFault
+    let moment: FaultTrial.Moment
+    let connections: Int
+
+    static let places: [(FaultTrial.Moment, Int)] = [
+        (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4),
+    ]
+
+    /// Every fault in every place, or, in the short form, in so many places, which differ from fault to fault.
+    static func cells(
+        of faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1
+    ) -> [HTTPFaultCell] {
+        faults.enumerated().flatMap { index, fault in
+            let chosen = FaultTrial.isFull ? 0..<places.count : index * count..<index * count + count
+            return chosen.map { place in
+                let (moment, connections) = places[place % places.count]
+                return HTTPFaultCell(fault: fault, moment: moment, connections: connections)
+            }
+        }
+    }
+
+    /// Runs all cells, some at a time.
+    static func run(
+        _ faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1,
+        atMost limit: Int = 6
+    ) async throws {
+        try await concurrently(cells(of: faults, in: places, short: count), atMost: limit) { try await $0.run() }
+    }
+
+    /// The fault lasts, dlm ends as it should, and the same command makes it right once the server is well again.
+    func run() async throws {
+        let trial = FaultTrial(area: fault.area, fault: fault.name, moment: moment, connections: connections)
+        try await withDlm(serving: fault.good) { sandbox, server in
+            if moment == .resume { try await Self.leavePart(fault.good, connections, sandbox, server) }
+            let asked = server.log.entries.count
+            server.handle { reply(to: $0, after: asked) }
+            let result = try await Self.get(connections, sandbox, server)
+            let expectation = fault.expectation(moment)
+            try trial.judge(
+                result, in: sandbox, right: expectation.allowsFile ? right : [], errors: expectation.errors)
+            if result.ending == .exited(0) { return expectPause(trial, server.log.entries.dropFirst(asked)) }
+            try await heal(trial, sandbox, server)
+        }
+    }
+
+    /// The old version is right where it had come before the new one.
+    private var right: [Content] {
+        [fault.right ?? fault.good.content] + (fault.right != nil && moment == .segment ? [fault.good.content] : [])
+    }
+
+    private func heal(_ trial: FaultTrial, _ sandbox: DlmSandbox, _ server: FaultServer) async throws {
+        let usesPart = (moment == .middle || moment == .resume) && !fault.losesPart && fault.right == nil
+        if usesPart { #expect(sandbox.exists("file.bin.part"), "\(trial): what was fetched is gone") }
+        let good = fault.healed ?? fault.good
+        server.handle { _ in good }
+        let sent = server.log.bytesSent
+        let result = try await Self.get(connections, sandbox, server)
+        try expectDownloaded(good.content, as: "file.bin", by: result, in: sandbox, "\(trial), healed")
+        let limit = good.content.size - Self.partSize + mebibyte / 4
+        #expect(!usesPart || server.log.bytesSent - sent <= limit, "\(trial): what was fetched was not used")
+    }
+
+    private func expectPause(_ trial: FaultTrial, _ entries: ArraySlice<ServerLog.Entry>) {
+        guard let pause = fault.pause, moment != .segment, moment != .middle || connections == 1 else { return }
+        let arrivals = entries.dropFirst(moment == .middle ? 1 : 0).map(\.request.arrival)
+        #expect(arrivals.count >= 2 && arrivals[1] - arrivals[0] >= pause, "\(trial): came back too soon")
+    }
+
+    /// What is here when the fault begins, in the middle and on the resume.
+    static let partSize = mebibyte
+
+    private func reply(to request: FaultRequest, after asked: Int) -> FaultReply {
+        var request = request
+        request.number -= asked
+        let number = request.number
+        switch moment {
+        case .fresh, .resume: return fault.spoil(fault.good, request)
+        case .middle:
+            if number == 1 { return fault.good.with { $0.cut = .close(after: Self.partSize) } }
+            request.number -= 1
+            return fault.spoil(fault.good, request)
+        case .segment:
+            let slow = fault.good.with { $0.bytesPerSecond = Int(16 * mebibyte) }
+            request.number -= 2
+            return number == 3 || fault.lasts && number > 3 ? fault.spoil(slow, request) : slow
+        }
+    }
+
+    private static func get(
+        _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer
+    ) async throws -> ChildProcess.Result {
+        try await sandbox.run(
+            "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", "--stall-timeout", "1",
+            server.url())
+    }
+
+    /// A download that ended with a part of the file: another process will go on with it.
+    static func leavePart(
+        _ good: FaultReply, _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer
+    ) async throws {
+        server.handle { request in
+            let count = partSize / Int64(connections)
+            return good.with { $0.cut = request.number <= connections ? .close(after: count) : .silence }
+        }
+        let result = try await sandbox.run("get", "-x", "\(connections)", "--retries", "0", server.url())
+        try #require(result.ending == .exited(4), "\(result.stderr)")
+        try #require(sandbox.names == ["file.bin.part"])
+    }
+}

@@ -1,0 +1,113 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Faults of statuses", .timeLimit(.minutes(20)))
+    struct StatusFaultTests {
+        /// Those that are tried again (see `DownloadError.transientStatuses`).
+        static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
+
+        static func group(_ status: Int) -> String {
+            switch status {
+            case 400, 501: "status \(status)"
+            case 401, 407: "status 401 or 407"
+            case 416: "status 416 to everything"
+            case _ where transient.contains(status) && status < 500: "status 408, 425 or 429"
+            case _ where transient.contains(status): "status 500, 502 to 504 or 520 to 524"
+            case ..<500: "status 4xx, any other"
+            default: "status 5xx, any other"
+            }
+        }
+
+        static func exit(_ status: Int) -> Int32 { [401, 407].contains(status) ? 6 : 8 }
+
+        static let lasting = (400...599).map { status in
+            // The server that refuses a range of a file that is known contradicts itself.
+            HTTPFault(
+                group(status), fresh: .fails([exit(status)]), later: .fails([status == 416 ? 7 : exit(status)])
+            ) { _, _ in FaultReply(status: status) }
+        }
+
+        @Test("Statuses that last")
+        func lasting() async throws {
+            let chosen =
+                FaultTrial.isFull ? Self.lasting : [0, 1, 4, 8, 16, 29, 51, 100, 103, 199].map { Self.lasting[$0] }
+            try await HTTPFaultCell.run(chosen)
+        }
+
+        /// How long a server asks to be left alone.
+        static let requests: [(name: String, pause: Duration, value: @Sendable () -> String)] = [
+            ("1", .seconds(1), { "1" }), ("a date", .seconds(1), { HTTPDate.ago(-2) }),
+            ("a date that is past", .zero, { HTTPDate.ago(1000) }), ("a date of another kind", .zero, { "tomorrow" }),
+            ("a negative number", .zero, { "-5" }), ("of nothing", .zero, { "" }),
+        ]
+
+        static let once = requests.flatMap { name, pause, value in
+            [400, 403, 404, 408, 413, 425, 429, 500, 501, 502, 503, 504, 520, 524, 599].map { status in
+                let isTransient = transient.contains(status)
+                let expectation =
+                    isTransient || [400, 501].contains(status) ? HTTPFault.Expectation.right : .fails([8])
+                // A server that dislikes ranges is asked once more without, but not for what comes later.
+                let later = isTransient ? HTTPFault.Expectation.right : .fails([8])
+                return HTTPFault("\(group(status)), once, with Retry-After \(name)", fresh: expectation, later: later) {
+                    good, request in
+                    if request.number > 1 { return good }
+                    return FaultReply(status: status, fields: [("Retry-After", value())])
+                }.with { $0.pause = isTransient ? pause : nil }
+            }
+        }
+
+        @Test("Statuses that pass, with Retry-After")
+        func once() async throws {
+            try await HTTPFaultCell.run(FaultTrial.short(Self.once, each: 8), atMost: 10)
+        }
+
+        static let odd: [HTTPFault] =
+            [201, 202, 203, 204, 205, 207, 208, 226, 299, 300, 304, 305, 306, 309, 399, 600, 700].map { status in
+                HTTPFault("status \(status)", fresh: .fails([8])) { _, _ in FaultReply(status: status) }
+            }
+            + [301, 302, 303, 307, 308].map { status in
+                HTTPFault("status \(status) without Location", fresh: .fails([7])) { _, _ in FaultReply(status: status)
+                }
+            }
+            + [100, 101, 102, 103, 199].map { status in
+                HTTPFault("status \(status) and nothing more", fresh: .fails([4, 7])) { _, _ in
+                    FaultReply(status: status)
+                }
+            }
+
+        @Test("Statuses that are no answer to this request")
+        func odd() async throws { try await HTTPFaultCell.run(FaultTrial.short(Self.odd, each: 4)) }
+
+        /// What becomes of the fourth request at a time.
+        static let limits: [(name: String, reply: FaultReply)] = [
+            ("503", FaultReply(status: 503)),
+            ("503 with Retry-After 1", FaultReply(status: 503, fields: [("Retry-After", "1")])),
+            ("429", FaultReply(status: 429)), ("403", FaultReply(status: 403)),
+            ("nothing", FaultReply().with { $0.cut = .silence }),
+            ("a reset", FaultReply(HTTPFault.content).with { $0.cut = .reset(after: 0) }),
+        ]
+
+        @Test("A server that allows three requests at a time")
+        func limited() async throws {
+            let good = FaultReply(HTTPFault.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(4 * mebibyte) }
+            try await concurrently(Self.limits, atMost: 6) { name, reply in
+                try await withDlm(serving: good) { sandbox, server in
+                    let refusals = Observed(0)
+                    server.handle { [weak server] _ in
+                        let running = server?.log.entries.count { !$0.isOver } ?? 0
+                        if running > 3 { refusals.update { $0 += 1 } }
+                        return running > 3 ? reply : good
+                    }
+                    let result = try await sandbox.run("get", "-x", "4", server.url())
+                    let trial = FaultTrial(
+                        area: .http, fault: "three requests at a time, the fourth gets \(name)", connections: 4)
+                    try trial.judge(result, in: sandbox, right: [good.content], errors: [])
+                    #expect(refusals.value > 0, "\(trial)")
+                    #expect(server.log.bytesSentTwice() <= mebibyte, "\(trial)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// A download that a local fault meets, and the same once the fault has gone.
+struct LocalTrial {
+    /// So large that each fault comes before the end, and every connection of four has something of it.
+    static let content = Content(seed: 600, size: 6 * mebibyte + 5)
+    /// Bytes on their way when a fault comes: a third of it.
+    static let underway = 2 * mebibyte
+
+    /// A server that takes a second and a half for the file, over one connection or four.
+    static func reply(connections: Int, framing: FaultReply.Framing = .contentLength) -> FaultReply {
+        FaultReply(content, etag: "\"v1\"").with {
+            $0.framing = framing
+            $0.bytesPerSecond = Int(4 * mebibyte) / connections
+        }
+    }
+
+    let trial: FaultTrial
+    let sandbox: DlmSandbox
+    let server: FaultServer
+
+    init(
+        _ fault: String, moment: FaultTrial.Moment = .fresh, connections: Int = 1, _ sandbox: DlmSandbox,
+        _ server: FaultServer
+    ) {
+        trial = FaultTrial(area: .local, fault: fault, moment: moment, connections: connections)
+        self.sandbox = sandbox
+        self.server = server
+    }
+
+    private var words: [String] { ["get", "-x", "\(trial.connections)", server.url()] }
+
+    /// `dlm get` as it is, or with other words.
+    func launch(through program: [String] = [], _ arguments: [String] = []) throws -> ProcessLaunch {
+        try sandbox.launch(through: program, words + arguments)
+    }
+
+    /// Starts a get, and returns once its partial file is being written.
+    func start(through program: [String] = [], _ arguments: [String] = []) async throws -> ChildProcess {
+        let before = server.log.bytesSent
+        let process = try ChildProcess(try launch(through: program, ["-v"] + arguments))
+        #expect(await server.waitUntil { $0.bytesSent >= before + Self.underway }, "\(process.standardError)")
+        #expect(sandbox.exists("file.bin.part"), "\(trial) \(process.standardError)")
+        return process
+    }
+
+    func judge(
+        _ result: ChildProcess.Result, errors: Set<Int32>, as name: String = "file.bin",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        try trial.judge(
+            result, in: sandbox, right: [Self.content], errors: errors, as: name, sourceLocation: sourceLocation)
+    }
+
+    /// The fault has gone: the same command gives the right file.
+    func expectRecovery(
+        _ arguments: [String] = [], atMost again: Int64? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = server.log.bytesSent
+        server.change(to: Self.content, etag: "\"v1\"")
+        let result = try await ChildProcess(try launch(arguments)).result()
+        try expectDownloaded(
+            Self.content, as: "file.bin", by: result, in: sandbox, trial, sourceLocation: sourceLocation)
+        if let again {
+            #expect(server.log.bytesSent - before <= again, "\(trial)", sourceLocation: sourceLocation)
+        }
+    }
+}
+
+extension DlmSandbox {
+    /// `dlm` started by another program, which takes a command line after its own words.
+    func launch(through program: [String], _ arguments: [String]) throws -> ProcessLaunch {
+        var launch = try launch(arguments)
+        guard let first = program.first else { return launch }
+        launch.arguments = program.dropFirst() + [launch.executable] + arguments
+        launch.executable = first
+        return launch
+    }
+
+    func run(through program: [String], _ arguments: String...) async throws -> ChildProcess.Result {
+        try await ChildProcess(try launch(through: program, arguments)).result()
+    }
+}
+
+/// Runs cells that mostly wait for a slow server, some at a time.
+func eachCell<Value: Sendable>(
+    _ values: [Value], _ body: @escaping @Sendable (Value) async throws -> Void
+) async throws {
+    try await concurrently(values, atMost: 8, body)
+}
+
+/// Each value with one connection and with four.
+func withConnections<Value: Sendable>(_ values: [Value], short: Int) -> [(Value, Int)] {
+    FaultTrial.isFull ? values.flatMap { [($0, 1), ($0, 4)] } : values.map { ($0, short) }
+}
+
+/// Programs that change a process and then become `dlm`.
+enum Through {
+    /// `prlimit --nofile=20`: soft and hard.
+    static func limit(_ option: String) -> [String] { ["/usr/bin/prlimit", "--\(option)", "--"] }
+
+    /// The modes of files bind root too, and so do quotas.
+    static let withoutPrivileges =
+        geteuid() == 0
+        ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-sys_resource", "--"] : []
+
+    /// A shell that does something, then becomes `dlm`; `redirections` are those of `exec`.
+    static func shell(_ script: String, redirections: String = "") -> [String] {
+        ["/bin/sh", "-c", "\(script)\nexec \"$@\" \(redirections)", "sh"]
+    }
+}
+
+/// File systems in memory for one test.
+extension SmallDisk {
+    static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
+        Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")
+    }
+
+    /// Writes a file until no byte more fits, but for `spare` bytes.
+    static func fill(_ folder: String, sparing spare: Int64 = 0) throws {
+        let descriptor = open("\(folder)/filler", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        for size in [1 << 16, 1 << 12, 1] {
+            let piece = [UInt8](repeating: 1, count: size)
+            while write(descriptor, piece, size) == size {}
+        }
+        if spare > 0 {
+            let end = lseek(descriptor, 0, SEEK_END)
+            #expect(ftruncate(descriptor, max(0, end - off_t(spare))) == 0)
+        }
+    }
+
+    static func empty(_ folder: String) { unlink("\(folder)/filler") }
+}

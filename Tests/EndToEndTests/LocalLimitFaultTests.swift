@@ -1,0 +1,103 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Faults of limits", .timeLimit(.minutes(3)))
+    struct LocalLimitFaultTests {
+        static let fileSizes = [2 * mebibyte, 0, 4096, 20_000, 50_000, 100_000, 200_000, 1_000_000, 6 * mebibyte]
+
+        @Test("Files may not grow beyond so many bytes")
+        func fileSizeLimit() async throws {
+            let limits = withConnections(FaultTrial.short(Self.fileSizes, each: 8), short: 4)
+            try await eachCell(limits) { try await fileSizeLimit($0, connections: $1, framing: .contentLength) }
+            try await eachCell(limits) { try await fileSizeLimit($0, connections: $1, framing: .chunked) }
+        }
+
+        private func fileSizeLimit(
+            _ limit: Int64, connections: Int, framing: FaultReply.Framing
+        ) async throws {
+            let reply = LocalTrial.reply(connections: connections, framing: framing).with { $0.bytesPerSecond = nil }
+            try await withDlm(serving: reply) { sandbox, server in
+                let size = framing == .chunked ? "unknown" : "known"
+                let trial = LocalTrial(
+                    "file size limit of \(limit) bytes, size \(size)", connections: connections, sandbox, server)
+                let launch = try trial.launch(through: Through.limit("fsize=\(limit)"))
+                let result = try await ChildProcess(launch).result()
+                try trial.judge(result, errors: limit >= mebibyte ? [3] : [3, 12])
+                #expect(result.stderr.contains("ulimit -f"), "\(result.stderr)")
+                if framing == .contentLength, limit >= mebibyte { #expect(sandbox.names == []) }
+                try await trial.expectRecovery()
+            }
+        }
+
+        static let descriptors = [20, 44] + Array(8..<44) + [48, 52, 56, 60, 64]
+
+        @Test("So many open files are allowed", arguments: FaultTrial.short(descriptors, each: 20))
+        func openFiles(limit: Int) async throws {
+            let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
+            try await withDlm(serving: reply) { sandbox, server in
+                let trial = LocalTrial("\(limit) open files allowed", connections: 4, sandbox, server)
+                let launch = try trial.launch(through: Through.limit("nofile=\(limit)"))
+                let result = try await ChildProcess(launch).result()
+                try trial.judge(result, errors: [1])
+                guard result.ending != .exited(0) else { return }
+                #expect(limit < 40 && result.stderr.contains("ulimit -n"), "\(result.stderr)")
+                try await trial.expectRecovery()
+            }
+        }
+
+        @Test("Few open files are allowed, and the rest are taken by the caller")
+        func inheritedDescriptors() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("open files used up by the caller", sandbox, server)
+                let script = "i=10; while [ $i -lt 38 ]; do eval \"exec $i</dev/null\"; i=$((i+1)); done"
+                let program = Through.limit("nofile=40") + ["/bin/bash"] + Through.shell(script).dropFirst()
+                let result = try await ChildProcess(try trial.launch(through: program)).result()
+                try trial.judge(result, errors: [1])
+                #expect(result.ending == .exited(1) && result.stderr.contains("ulimit -n"), "\(result.stderr)")
+                try await trial.expectRecovery()
+            }
+        }
+
+        @Test("Sixty downloads at once with few open files: each is right, or is told")
+        func manyDownloads() async throws {
+            try await withDlm(serving: FaultReply(LocalTrial.content, etag: "\"v1\"")) { sandbox, server in
+                let trial = FaultTrial(area: .local, fault: "60 downloads at once, 44 open files allowed")
+                let count = FaultTrial.isFull ? 60 : 12
+                let list = (0..<count).map { server.url("/f\($0)") }.joined(separator: "\n")
+                var launch = try sandbox.launch(
+                    through: Through.limit("nofile=44"), ["get", "-j", "60", "--max-per-host", "60", "-i", "-"])
+                launch.input = list
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(0) || result.ending == .exited(4) || result.ending == .exited(3))
+                for path in result.outputLines { #expect(try sha256(of: String(path)) == LocalTrial.content.sha256) }
+                if result.ending == .exited(0) { #expect(result.outputLines.count == count) }
+                trial.note(result, isRight: true)
+            }
+        }
+
+        /// Of addresses, in MiB.
+        static let memory = [150, 600] + [20, 60, 90, 110, 130, 180, 220, 260, 300, 340, 380, 400, 420, 460, 500, 800]
+
+        @Test("So much memory is allowed: an error or the right file, and nothing hangs")
+        func addressSpace() async throws {
+            for limit in FaultTrial.isFull ? Self.memory : Array(Self.memory.prefix(2)) {
+                let reply = LocalTrial.reply(connections: 4).with { $0.bytesPerSecond = nil }
+                try await withDlm(serving: reply) { sandbox, server in
+                    let trial = LocalTrial("\(limit) MiB of addresses allowed", connections: 4, sandbox, server)
+                    let launch = try trial.launch(through: Through.limit("as=\(Int64(limit) << 20)"))
+                    let result = try await ChildProcess(launch).result()
+                    // Below that the loader of this build's libraries has the word.
+                    if result.stderr.hasPrefix("dlm: ") || result.ending == .exited(0) {
+                        try trial.judge(result, errors: [1])
+                    } else {
+                        #expect(limit < 150, "\(limit) \(result)")
+                        #expect(sandbox.names == [])
+                    }
+                    if result.ending != .exited(0) { try await trial.expectRecovery() }
+                }
+            }
+        }
+    }
+}

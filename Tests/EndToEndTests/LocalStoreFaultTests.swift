@@ -1,0 +1,189 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Faults of the store", .timeLimit(.minutes(3)))
+    struct LocalStoreFaultTests {
+        /// What became of the store's files, a download being paused in it.
+        enum Damage: String, CaseIterable {
+            case garbage = "store begins with garbage"
+            case truncated = "store truncated"
+            case page = "a page of the store overwritten"
+            case newer = "store of a newer version"
+            case foreign = "store of another program"
+            case folder = "store is a folder"
+            case fifo = "store is a fifo"
+            case device = "store is a device"
+            case danglingLink = "store is a dangling link"
+            case unreadable = "store is not readable"
+            case unwritable = "store is not writable"
+            case stateIsFile = "the state folder is a file"
+            case sessionsIsFile = "sessions is a file"
+
+            func apply(in folder: String) throws {
+                let files = FileManager.default
+                let store = folder + "/downloads.sqlite"
+                let kept = store + ".kept"
+                switch self {
+                case .garbage, .truncated, .page, .newer, .foreign, .unreadable, .unwritable:
+                    try files.copyItem(atPath: store, toPath: kept)
+                case .folder, .fifo, .device, .danglingLink: try files.moveItem(atPath: store, toPath: kept)
+                case .stateIsFile: try files.moveItem(atPath: folder, toPath: folder + ".kept")
+                case .sessionsIsFile: try files.removeItem(atPath: folder + "/sessions")
+                }
+                switch self {
+                case .garbage: try overwrite(store, at: 0, count: 100)
+                case .truncated: #expect(truncate(store, 5000) == 0)
+                case .page: try overwrite(store, at: 4096, count: 3 * 4096)
+                // The header's user_version and application_id (sqlite.org/fileformat.html).
+                case .newer: try overwrite(store, at: 60, with: [0, 0, 0, 99])
+                case .foreign: try overwrite(store, at: 68, with: [1, 2, 3, 4])
+                case .folder: try files.createDirectory(atPath: store, withIntermediateDirectories: false)
+                case .fifo: #expect(mkfifo(store, 0o644) == 0)
+                // The null device, under a name of its own.
+                case .device: #expect(mknod(store, S_IFCHR | 0o666, 1 << 8 | 3) == 0)
+                case .danglingLink: try files.createSymbolicLink(atPath: store, withDestinationPath: "/nonexistent/x")
+                case .unreadable: #expect(chmod(store, 0) == 0)
+                case .unwritable: #expect(chmod(store, 0o400) == 0)
+                case .stateIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder))
+                case .sessionsIsFile: try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/sessions"))
+                }
+            }
+
+            func undo(in folder: String) throws {
+                let files = FileManager.default
+                let store = folder + "/downloads.sqlite"
+                switch self {
+                case .stateIsFile:
+                    try files.removeItem(atPath: folder)
+                    try files.moveItem(atPath: folder + ".kept", toPath: folder)
+                case .sessionsIsFile: try files.removeItem(atPath: folder + "/sessions")
+                default:
+                    try files.removeItem(atPath: store)
+                    try files.moveItem(atPath: store + ".kept", toPath: store)
+                }
+            }
+
+            private func overwrite(_ path: String, at offset: UInt64, count: Int) throws {
+                try overwrite(path, at: offset, with: Content(seed: 602, size: Int64(count)).bytes(0..<Int64(count)))
+            }
+
+            private func overwrite(_ path: String, at offset: UInt64, with bytes: [UInt8]) throws {
+                let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+                try file.seek(toOffset: offset)
+                try file.write(contentsOf: Data(bytes))
+                try file.close()
+            }
+        }
+
+        /// Type, mode and bytes of what has the store's name, to see that nobody touched it.
+        private func fingerprint(_ path: String) throws -> String {
+            var information = stat()
+            guard lstat(path, &information) == 0 else { return "nothing" }
+            let bytes = information.st_mode & S_IFMT == S_IFREG ? try sha256(of: path) : ""
+            return "\(information.st_mode) \(bytes)"
+        }
+
+        @Test("A store that cannot be used is status 12 and is left as it is; repaired, the download goes on")
+        func damaged() async throws {
+            try await eachCell(Damage.allCases.filter { $0 != .device || geteuid() == 0 }) { try await damaged($0) }
+        }
+
+        private func damaged(_ damage: Damage) async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
+                let process = try await trial.start()
+                process.send(SIGTERM)
+                #expect(try await process.result().ending == .signalled(SIGTERM))
+                let folder = sandbox.state + "/dlm"
+                // Whoever closes it last writes its log into the store.
+                #expect(try await sandbox.list().count == 1)
+                #expect(!sandbox.root.exists("state/dlm/downloads.sqlite-wal"))
+                try damage.apply(in: folder)
+                let before = try fingerprint(folder + "/downloads.sqlite")
+                for words in [["get", server.url()], ["resume", "1"]] {
+                    let launch = try sandbox.launch(through: Through.withoutPrivileges, words)
+                    let result = try await ChildProcess(launch).result()
+                    try trial.judge(result, errors: [12])
+                    #expect(result.ending == .exited(12), "\(damage) \(result)")
+                    #expect(result.errorLines.count == 1, "\(damage) \(result.stderr)")
+                }
+                if damage != .sessionsIsFile {
+                    #expect(try fingerprint(folder + "/downloads.sqlite") == before, "\(damage)")
+                }
+                try damage.undo(in: folder)
+                try await trial.expectRecovery(atMost: LocalTrial.content.size - mebibyte / 2)
+            }
+        }
+
+        enum LogFile: String, CaseIterable { case wal, shm }
+
+        @Test(
+            "The store's log files are damaged after a kill: an error, or the right file", arguments: LogFile.allCases)
+        func logDamaged(file: LogFile) async throws {
+            for whole in FaultTrial.isFull ? [true, false] : [true] {
+                try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                    let fault = "the store's \(file.rawValue) " + (whole ? "overwritten" : "damaged in the middle")
+                    let trial = LocalTrial(fault, moment: .resume, sandbox, server)
+                    let process = try await trial.start()
+                    process.send(SIGKILL)
+                    #expect(try await process.result().ending == .signalled(SIGKILL))
+                    let path = sandbox.state + "/dlm/downloads.sqlite-\(file.rawValue)"
+                    let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+                    let size = Int64(try handle.seekToEnd())
+                    try handle.seek(toOffset: UInt64(whole ? 0 : size / 2))
+                    try handle.write(contentsOf: Data(Content(seed: 603, size: size).bytes(0..<size / 2)))
+                    try handle.close()
+                    let result = try await ChildProcess(try trial.launch()).result()
+                    try trial.judge(result, errors: [3, 12])
+                }
+            }
+        }
+
+        @Test(
+            "The store is locked for ever: status 12 within its patience, and nothing is lost",
+            .enabled(if: FaultTrial.isFull))
+        func lockedForEver() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("store locked for ever", sandbox, server)
+                #expect(try await sandbox.list().isEmpty)
+                let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
+                let result = try await ChildProcess(try trial.launch()).result()
+                try trial.judge(result, errors: [12])
+                #expect(result.stderr.contains("locked"), "\(result.stderr)")
+                #expect(result.duration < .seconds(40))
+                lock.release()
+                try await trial.expectRecovery()
+            }
+        }
+
+        @Test("The store is locked underway until the end: an error or the right file", .enabled(if: FaultTrial.isFull))
+        func lockedUnderway() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
+                let trial = LocalTrial("store locked underway", moment: .middle, connections: 4, sandbox, server)
+                let process = try await trial.start()
+                let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
+                let result = try await process.result()
+                try trial.judge(result, errors: [12])
+                lock.release()
+                if result.ending != .exited(0) {
+                    try await trial.expectRecovery(atMost: LocalTrial.content.size - mebibyte)
+                }
+            }
+        }
+
+        @Test("The store is locked for a while: waited for")
+        func lockedForAWhile() async throws {
+            try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                let trial = LocalTrial("store locked for a while", moment: .middle, sandbox, server)
+                let process = try await trial.start()
+                let lock = try StoreLock(sandbox.state + "/dlm/downloads.sqlite")
+                let sent = server.log.bytesSent
+                #expect(await server.waitUntil { $0.bytesSent >= sent + 3 * mebibyte })
+                lock.release()
+                try trial.judge(try await process.result(), errors: [])
+            }
+        }
+    }
+}
