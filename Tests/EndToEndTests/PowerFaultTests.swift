@@ -74,20 +74,11 @@ extension EndToEnd {
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
-                // What was added is durable. Whose partial file it is, is for small files not before they are marked.
+                // What was added is durable, and so is whose partial file it is.
                 #expect(listed.count == 1, "\(trial)")
-                let isNameLost = trial.size <= mebibyte && trial.point < .afterFinishingMark && trial.loss == .mixed
-                var result = try await power.run("resume", "1")
+                let result = try await power.run("resume", "1")
                 try trial.cell.judge(
-                    result, in: sandbox, right: [trial.kill.content], errors: isNameLost ? [3] : [],
-                    as: trial.kill.name)
-                if result.ending == .exited(3) {
-                    for name in sandbox.names where name.hasSuffix(".part") {
-                        try FileManager.default.removeItem(atPath: sandbox.file(name))
-                    }
-                    result = try await power.run("resume", "1")
-                    #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
-                }
+                    result, in: sandbox, right: [trial.kill.content], errors: [], as: trial.kill.name)
                 try trial.kill.expectFiles(in: sandbox)
                 // What was synced and recorded is there, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
@@ -186,16 +177,7 @@ extension EndToEnd {
                         #expect(try sha256(of: power.sandbox.file(name)) == content.sha256, "\(what)")
                     }
                     #expect(try await power.sandbox.list().count == names.count, "\(what)")
-                    var result = try await power.run("resume", "1-\(names.count)")
-                    if result.ending == .exited(3), loss != .lazy {
-                        // The sync of the folder for one file keeps the names of others' partial files, whose owners
-                        // are not durable before they are marked: a clear error, and nothing is taken for another file.
-                        #expect(result.errorLines.allSatisfy { $0.contains(".part: exists already") }, "\(what)")
-                        for name in power.sandbox.names where name.hasSuffix(".part") {
-                            try FileManager.default.removeItem(atPath: power.sandbox.file(name))
-                        }
-                        result = try await power.run("resume", "1-\(names.count)")
-                    }
+                    let result = try await power.run("resume", "1-\(names.count)")
                     #expect(result.ending == .exited(0), "\(what): \(result.stderr)")
                     for name in names { try expectFile(content, name, in: power.sandbox, what) }
                     #expect(power.sandbox.names == names)

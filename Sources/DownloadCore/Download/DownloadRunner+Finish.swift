@@ -210,8 +210,8 @@ extension DownloadRunner {
         if FileStatus.of(FileNaming.path(folder, FileNaming.partial(name))) != nil { return nil }
         record.fileName = name
         do {
-            // A large file is worth a sync: lost with the power, its name would leave the partial file to nobody.
-            try await save(durably: record.resume.total.map { $0 > Self.quicklyFinished } ?? true)
+            // Lost with the power, the name would leave the partial file to nobody.
+            try await save(durably: true)
             FaultPoint.reached("beforeCreate")
             return try await context.disk.onWriter { () throws(DownloadError) in
                 defer { FaultPoint.reached("afterCreate") }

@@ -200,11 +200,15 @@ package final class DownloadRunner {
         speedMark = (now, record.received)
     }
 
-    /// Every few seconds, once there is enough to make it worth while: what is written becomes durable.
+    /// Every few seconds once there is enough to make it worth while, else twice a minute: what is written becomes
+    /// durable.
     private func syncIfDue() {
         let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
         let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
-        guard let file, file.unsynced >= bytes, ContinuousClock.now - lastSync > .seconds(seconds) else { return }
+        let elapsed = ContinuousClock.now - lastSync
+        guard let file, file.unsynced > 0, elapsed > .seconds(file.unsynced >= bytes ? seconds : 6 * seconds) else {
+            return
+        }
         lastSync = .now
         context.disk.syncSoon(file)
     }

@@ -90,7 +90,9 @@ public struct SourceURL: Sendable, Hashable {
     /// stored as text must be read again.
     private static func isReadable(_ string: String, _ host: String) -> Bool {
         let isPlain = host.utf8.allSatisfy { isPlainHost($0) } && !host.contains("xn--")
-        return isPlain || URL(string: string).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) } != nil
+        if isPlain { return true }
+        let again = URL(string: string).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        return again?.host?.isEmpty == false
     }
 
     private static func isPlainHost(_ byte: UInt8) -> Bool { isPlain(byte) && !"%!$&'()*+,;=~".utf8.contains(byte) }
