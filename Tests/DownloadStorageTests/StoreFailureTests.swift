@@ -84,7 +84,7 @@ struct StoreFailureTests {
     @Test("cannot be opened, for a folder has its name")
     func folderInPlace() throws {
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
-        #expect(try message().contains("unable to open database file; check who owns it"))
+        #expect(try message().hasPrefix("is no regular file; move it away"))
     }
 
     @Test(
@@ -93,7 +93,7 @@ struct StoreFailureTests {
             (ResultCode.SQLITE_FULL, true, "no space left on the device; free some and try again"),
             (.SQLITE_FULL, false, "/nowhere/a b.sqlite: no space left on the device"),
             (.SQLITE_BUSY, false, "another process keeps it locked for more than 10 s; try again"),
-            (.SQLITE_IOERR_WRITE, false, "check the space left (df) and the disk"),
+            (.SQLITE_IOERR_WRITE, false, "check the space left (df), the file size limit (ulimit -f) and the disk"),
             (.SQLITE_CORRUPT, false, "mv '/nowhere/a b.sqlite' '/nowhere/a b.sqlite.damaged'"),
             (.SQLITE_READONLY, false, "No such file or directory; check who owns it"),
         ])

@@ -36,6 +36,11 @@ package final class ControlServer: Sendable {
     ) async throws(DownloadError) -> ControlServer {
         let listener =
             if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
+        // Downloads may have taken them all by now, and the event loop ends the process where it finds none.
+        guard FreeDescriptors.has(8) else {
+            listener.unlinkFile()
+            throw .unexpected("cannot serve \(location.socketPath): \(String(cString: strerror(EMFILE)))")
+        }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let eventLoop = group.next()
         let routes = Routes(service: service, identifier: location.identifier, limits: limits)

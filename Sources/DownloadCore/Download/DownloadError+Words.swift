@@ -14,7 +14,7 @@ extension FileFailure {
     var word: String {
         switch self {
         case .exists: "exists"
-        case .notReplaceable: "notReplaceable"
+        case .notReplaceable: "exists"
         case .partialExists: "partialExists"
         case .locked: "locked"
         case .replaced: "replaced"

@@ -1,4 +1,5 @@
 import CSystem
+import DownloadKit
 import Glibc
 
 /// What the caller of this process left it: limits and the mask of modes.
@@ -16,7 +17,7 @@ enum Surroundings {
     /// Why nothing can be done here, in one line; nil where dlm can work.
     static func fault() -> String? {
         raiseDescriptorLimit()
-        guard hasFreeDescriptors(descriptorsNeeded) else {
+        guard FreeDescriptors.has(descriptorsNeeded) else {
             return "too few open files are allowed: \(descriptorsNeeded) more are needed; raise the limit (ulimit -n)"
         }
         guard hasAddressSpace() else {
@@ -32,18 +33,6 @@ enum Surroundings {
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max
         setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
-    /// Takes them for a moment: a limit does not say how many the caller left open.
-    private static func hasFreeDescriptors(_ count: Int) -> Bool {
-        var taken: [Int32] = []
-        defer { for descriptor in taken { close(descriptor) } }
-        while taken.count < count {
-            let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-            guard descriptor >= 0 else { return false }
-            taken.append(descriptor)
-        }
-        return true
     }
 
     /// Stacks of the threads that may come, and what they work on. Where none can be made any more, libdispatch waits for

@@ -111,7 +111,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.folderMoved, path: "/a"), 3, "file", "folderMoved",
             "/a: the folder was moved or replaced while it was being downloaded to; move it back"),
         ErrorMeaning(
-            .fileFailed(.notReplaceable, path: "/a"), 3, "file", "notReplaceable",
+            .fileFailed(.notReplaceable, path: "/a"), 3, "file", "exists",
             "/a: exists already and is no regular file, so it is not replaced; move it away"),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(

@@ -252,9 +252,11 @@ struct PartialFileTests {
             try folder.write("mine", to: "target")
             try FileManager.default.createSymbolicLink(atPath: folder("a.bin"), withDestinationPath: "target")
             #expect(throws: DownloadError.self) { try file.rename(to: "a.bin", replacing: false) }
-            try file.rename(to: "a.bin", replacing: true)
+            #expect(throws: DownloadError.fileFailed(.notReplaceable, path: folder("a.bin"))) {
+                try file.rename(to: "a.bin", replacing: true)
+            }
             #expect(try folder.read("target") == "mine")
-            #expect(try folder.read("a.bin") == "new")
+            #expect(try folder.read("a.bin.part") == "new")
         }
     }
 

@@ -89,7 +89,7 @@ struct FinisherTests {
         for number in 0..<30 {
             switch (number, results[number]) {
             case (7, .failure(let error)?): #expect(error == .fileFailed(.exists, path: bench.folder("file7")))
-            case (8, .failure(let error)?): #expect(error == .fileFailed(.replaced, path: bench.folder("file8.part")))
+            case (8, .failure(let error)?): #expect(error == .fileFailed(.deleted, path: bench.folder("file8.part")))
             case (_, .success(let record)?): #expect(record.state == .completed)
             default: Issue.record("\(number): \(String(describing: results[number]))")
             }
