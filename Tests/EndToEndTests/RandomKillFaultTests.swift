@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite("Killed again and again", .timeLimit(.minutes(40)))
-    struct RandomKillTests {
+    struct RandomKillFaultTests {
         static let kills = FaultTrial.isFull ? 1000 : 6
         /// Bytes a second of all connections together.
         static let rate = mebibyte
