@@ -116,7 +116,7 @@ extension EndToEnd {
         func waiting() async throws {
             try await withDlm({ request in
                 request.target == "/busy"
-                    ? FaultReply(status: 503, fields: [("Retry-After", "600")])
+                    ? FaultReply(status: 504, fields: [("Retry-After", "600")])
                     : Self.handler(stalling: [])(request)
             }) { sandbox, server in
                 _ = try await sandbox.startDaemon("-j", "1")

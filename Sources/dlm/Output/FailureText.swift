@@ -21,7 +21,7 @@ enum FailureText {
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
             .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size):
             return nil
-        case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _): return nil
+        case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _), .fileFailed(.altered, _): return nil
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
             .verificationFailed, .cancelled, .fileFailed, .unexpected:
             return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
