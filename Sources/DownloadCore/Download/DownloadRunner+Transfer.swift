@@ -217,7 +217,7 @@ extension DownloadRunner {
         let doubtful = segment.doubtful(after: result.ending)
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
-        file.distrust(doubtful)
+        file.forget(ByteRanges([doubtful]))
         control.add(received: -doubtful.count)
         if digest != nil {
             digest?.abandon()

@@ -125,7 +125,7 @@ package final class PartialFile: Sendable {
         state.withLock { $0.onWrite = action }
     }
 
-    /// Another program took these bytes away.
+    /// These bytes are doubtful, or another program took them away.
     package func forget(_ ranges: ByteRanges) {
         if ranges.isEmpty { return }
         state.withLock { state in
@@ -201,15 +201,6 @@ package final class PartialFile: Sendable {
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return 0 }
         return max(0, Int64(info.st_blocks) * 512 - written.count)
-    }
-
-    /// Forgets bytes that were written: they are doubtful.
-    package func distrust(_ range: Range<Int64>) {
-        state.withLock { state in
-            state.written.remove(range)
-            state.durable.remove(range)
-            state.version += 1
-        }
     }
 
     // MARK: The sync thread
