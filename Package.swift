@@ -17,8 +17,9 @@ let package = Package(
     products: [
         .executable(name: "dlm", targets: ["dlm"]),
         .library(name: "DownloadKit", targets: ["DownloadKit"]),
-        // For the tests of power loss: loaded into dlm by the dynamic linker.
+        // For tests: loaded into dlm by the dynamic linker.
         .library(name: "PowerLoss", type: .dynamic, targets: ["CPowerLoss"]),
+        .library(name: "SystemShim", type: .dynamic, targets: ["CSystemShim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -71,6 +72,7 @@ let package = Package(
             name: "CTestSupport", path: "Tests/CTestSupport",
             linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto"), .linkedLibrary("nghttp2")]),
         .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),
+        .target(name: "CSystemShim", path: "Tests/CSystemShim"),
         .target(
             name: "DownloadTestSupport",
             dependencies: [

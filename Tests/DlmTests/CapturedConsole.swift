@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadCore
+import DownloadTestSupport
 import Foundation
 import Glibc
 import Synchronization
@@ -9,32 +10,24 @@ import Synchronization
 /// A console whose output can be read; neither stream is a terminal.
 final class CapturedConsole: Sendable {
     let console: Console
-    private let outputPipe: Int32
-    private let errorsPipe: Int32
+    private let outputFile: Int32
+    private let errorsFile: Int32
 
     init() throws {
-        outputPipe = try Self.file()
-        errorsPipe = try Self.file()
-        console = Console(output: outputPipe, errors: errorsPipe)
+        outputFile = try TemporaryFolder.unnamedFile()
+        errorsFile = try TemporaryFolder.unnamedFile()
+        console = Console(output: outputFile, errors: errorsFile)
     }
 
     deinit {
-        close(outputPipe)
-        close(errorsPipe)
+        close(outputFile)
+        close(errorsFile)
     }
 
-    var output: String { Self.text(outputPipe) }
-    var errors: String { Self.text(errorsPipe) }
+    var output: String { Self.text(outputFile) }
+    var errors: String { Self.text(errorsFile) }
     var outputLines: [String] { output.split(separator: "\n").map(String.init) }
     var errorLines: [String] { errors.split(separator: "\n").map(String.init) }
-
-    private static func file() throws -> Int32 {
-        var template = Array("/tmp/dlm-console-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
-        unlink(template)
-        return descriptor
-    }
 
     private static func text(_ descriptor: Int32) -> String {
         let size = Int(lseek(descriptor, 0, SEEK_END))

@@ -69,13 +69,10 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
         return pid
     }
 
-    /// The input as an unlinked file, for it may be larger than a pipe holds.
+    /// The input as a file without a name, for it may be larger than a pipe holds.
     private func openInput() throws -> Int32 {
         guard let input else { return open("/dev/null", O_RDONLY | O_CLOEXEC) }
-        var name = Array("/tmp/dlm-input-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw SystemError("mkstemp") }
-        unlink(name)
+        let descriptor = try TemporaryFolder.unnamedFile()
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         try file.write(contentsOf: Data(input.utf8))
         try file.seek(toOffset: 0)

@@ -40,4 +40,13 @@ package struct TemporaryFolder: Sendable {
             FileHandle.standardError.write(Data("cannot remove \(path): \(error)\n".utf8))
         }
     }
+
+    /// Opens a file without a name, which is gone with its descriptor.
+    package static func unnamedFile() throws -> Int32 {
+        var name = Array("\(FileManager.default.temporaryDirectory.path)/dlm-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&name)
+        guard descriptor >= 0 else { throw SystemError("mkstemp") }
+        unlink(name)
+        return descriptor
+    }
 }

@@ -176,14 +176,10 @@ extension DownloadRunner {
     func request(
         for segment: SegmentWriter, url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
-        var request = TransferRequest(url: url)
-        request.fields[.userAgent] = context.userAgent
-        request.fields[.acceptEncoding] = "identity"
-        if asksForDigest, let name = HTTPField.Name.wantReprDigest { request.fields[name] = ServerDigest.wanted }
-        for header in record.request.headers where sendsCredentials {
-            guard let name = HTTPField.Name(header.name) else { continue }
-            // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
-            request.fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
+        var request = TransferRequest(
+            url, of: record.request, userAgent: context.userAgent, sendsCredentials: sendsCredentials)
+        if asksForDigest, let name = HTTPField.Name.wantReprDigest, request.fields[name] == nil {
+            request.fields[name] = ServerDigest.wanted
         }
         let judge = segment.judge
         if judge.asksRange {
@@ -196,10 +192,6 @@ extension DownloadRunner {
             request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
-        request.credential = sendsCredentials ? record.request.credential : nil
-        request.verifiesServer = record.request.trust != .insecure
-        request.connectTimeout = record.request.timeouts.connect
-        request.stallTimeout = record.request.timeouts.stall
         request.rateLimits = [context.rateLimit, control.rateLimit]
         request.prefersMultiplexing = prefersMultiplexing && record.request.connections == 1
         return request

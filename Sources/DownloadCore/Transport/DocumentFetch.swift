@@ -61,8 +61,7 @@ package struct DocumentFetch: Sendable {
                     sendsCredentials = sendsCredentials && keepsCredentials
                 }
             case .failed(let error):
-                let retryAfter = head.fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: Date()) }
-                throw Failure(error: error, retryAfter: retryAfter)
+                throw Failure(error: error, retryAfter: ServerPause(head, url)?.seconds)
             case .body where answer.isTooLarge:
                 throw DownloadError.verificationFailed(.unverifiable("\(url): more than \(largest) bytes"))
             case .body where answer.ending == .complete: return answer.body
@@ -72,16 +71,7 @@ package struct DocumentFetch: Sendable {
     }
 
     private func ask(_ url: SourceURL, sendsCredentials: Bool) async -> DocumentSink.Answer {
-        var asked = TransferRequest(url: url)
-        asked.fields[.userAgent] = userAgent
-        asked.fields[.acceptEncoding] = "identity"
-        for header in request.headers where sendsCredentials {
-            if let name = HTTPField.Name(header.name) { asked.fields[name] = header.value }
-        }
-        asked.credential = sendsCredentials ? request.credential : nil
-        asked.verifiesServer = request.trust != .insecure
-        asked.connectTimeout = request.timeouts.connect
-        asked.stallTimeout = request.timeouts.stall
+        let asked = TransferRequest(url, of: request, userAgent: userAgent, sendsCredentials: sendsCredentials)
         let sink = DocumentSink(largest: largest)
         let transfer = transport.start(asked, sink: sink)
         let timer = Task {

@@ -66,6 +66,25 @@ public struct TransferRequest: Sendable, Equatable {
     public init(url: SourceURL) { self.url = url }
 }
 
+extension TransferRequest {
+    /// What every request for a download has in common, whatever part of it is asked for.
+    /// - Parameter sendsCredentials: false beyond the origin that they, and the user's own fields, are for.
+    init(_ url: SourceURL, of request: DownloadRequest, userAgent: String, sendsCredentials: Bool) {
+        self.init(url: url)
+        fields[.userAgent] = userAgent
+        fields[.acceptEncoding] = "identity"
+        for header in request.headers where sendsCredentials {
+            guard let name = HTTPField.Name(header.name) else { continue }
+            // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
+            fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
+        }
+        credential = sendsCredentials ? request.credential : nil
+        verifiesServer = request.trust != .insecure
+        connectTimeout = request.timeouts.connect
+        stallTimeout = request.timeouts.stall
+    }
+}
+
 /// The status line and header section of the final response (no 1xx).
 public struct ResponseHead: Sendable, Equatable {
     public var status: Int

@@ -1,0 +1,37 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DownloadCore
+
+@Suite("TransferRequest: what all requests for a download have in common")
+struct TransferRequestTests {
+    private func request(sendsCredentials: Bool) throws -> TransferRequest {
+        let url = try SourceURL.parse("https://example.org/SHA256SUMS").get().url
+        var request = DownloadRequest(url: url, destination: Destination(folder: "/"))
+        request.headers = [
+            RequestHeader(name: "Cookie", value: "a=1; b=2"), RequestHeader(name: "User-Agent", value: "mine"),
+        ]
+        request.credential = Credential(user: "me", password: "secret")
+        request.trust = .insecure
+        request.timeouts.stall = 7
+        return TransferRequest(url, of: request, userAgent: "dlm", sendsCredentials: sendsCredentials)
+    }
+
+    @Test("Several cookies are one field, the user's fields come before dlm's, and policies are those of the download")
+    func whole() throws {
+        let made = try request(sendsCredentials: true)
+        #expect(made.fields[fields: .cookie].map(\.value) == ["a=1; b=2"])
+        #expect(made.fields[.userAgent] == "mine")
+        #expect(made.fields[.acceptEncoding] == "identity")
+        #expect(made.credential == Credential(user: "me", password: "secret"))
+        #expect(!made.verifiesServer && made.stallTimeout == 7)
+    }
+
+    @Test("Beyond their origin neither credentials nor the user's fields go along")
+    func elsewhere() throws {
+        let made = try request(sendsCredentials: false)
+        #expect(made.fields[.cookie] == nil && made.credential == nil)
+        #expect(made.fields[.userAgent] == "dlm")
+    }
+}
