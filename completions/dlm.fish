@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'o/output=' 'd/directory=' 'if-exists=' 'j/max-concurrent=' 'max-per-host=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'o/output=' 'd/directory=' 'if-exists=' 'j/max-concurrent=' 'max-per-host=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'k/insecure' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'
@@ -153,6 +153,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum-file' -l 'checksum-file' -d 'Find it in this file, such as SHA256SUMS, by the file\'s name; - is standard input. Its digests prove no more than the way it came: give a URL with https.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64; at first 1.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" progress' -l 'progress' -d 'Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few seconds (plain), or nothing (none).' -rfka 'auto bar plain none'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" json' -l 'json' -d 'Write JSON to stdout, one value a line.'
@@ -189,6 +190,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" b background' -l 'background' -s 'b' -d 'Go on in the background session, and return at once.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64; at first 1.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" progress' -l 'progress' -d 'Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few seconds (plain), or nothing (none).' -rfka 'auto bar plain none'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" json' -l 'json' -d 'Write JSON to stdout, one value a line.'

@@ -32,7 +32,7 @@ struct StarvedPoolTests {
             let writer = SegmentWriter(
                 connection: Int(index),
                 judge: ResponseJudge(start: range.lowerBound, end: range.upperBound, asksRange: true), file: file,
-                overlap: [], disk: disk, control: control)
+                countedFrom: 0, disk: disk, control: control)
             var request = TransferRequest(url: url)
             request.range = "\(range.lowerBound)-\(range.upperBound - 1)"
             writer.begin(transport, request)

@@ -10,6 +10,8 @@ package struct Content: Sendable, Equatable {
     }
 
     private let source: Source
+    /// The one byte that is not as the source has it.
+    private var flipped: Int64?
     package let size: Int64
 
     /// Pseudo-random bytes that depend on the seed and the offset alone.
@@ -26,6 +28,13 @@ package struct Content: Sendable, Equatable {
 
     package static let empty = Content("")
 
+    /// The same but for one byte.
+    package func flipping(_ offset: Int64) -> Content {
+        var other = self
+        other.flipped = offset
+        return other
+    }
+
     package func bytes(_ range: Range<Int64>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             fill(UnsafeMutableRawBufferPointer(buffer), from: range.lowerBound)
@@ -39,6 +48,9 @@ package struct Content: Sendable, Equatable {
         switch source {
         case .literal(let bytes): buffer.copyBytes(from: bytes[Int(offset)..<Int(offset) + buffer.count])
         case .generated(let seed): Self.generate(seed: seed, offset: Int(offset), into: buffer)
+        }
+        if let flipped, (offset..<offset + Int64(buffer.count)).contains(flipped) {
+            buffer[Int(flipped - offset)] ^= 0xFF
         }
     }
 

@@ -148,6 +148,7 @@ struct Playback: Sendable {
         var fields = reply.fields
         if !fields.contains(where: { $0.name == "Date" }) { fields.append(("Date", HTTPDate.string(Date()))) }
         fields += framing.lengths(of: size).map { ("Content-Length", $0) }
+        if framing.isChunked { fields.append(("Transfer-Encoding", "chunked")) }
         var head = ResponseHead(status: reply.status)
         for field in fields {
             guard let name = HTTPField.Name(field.name) else { continue }

@@ -37,6 +37,7 @@ struct WireGroup: Codable, Sendable {
     let priority: Int?
     let rateLimit: Int64?
     let insecure: Bool?
+    let acceptsUnverified: Bool?
     let retries: Int?
     let retryDelay: Double?
     let retryMaximumDelay: Double?
@@ -59,6 +60,7 @@ struct WireGroup: Codable, Sendable {
         priority = request.priority
         rateLimit = request.rateLimit
         insecure = request.trust == .insecure
+        acceptsUnverified = request.acceptsUnverified ? true : nil
         retries = request.retry.limit
         retryDelay = request.retry.delay
         retryMaximumDelay = request.retry.maximumDelay
@@ -112,6 +114,7 @@ struct WireGroup: Codable, Sendable {
             request.rateLimit = rateLimit
         }
         if insecure == true { request.trust = .insecure }
+        request.acceptsUnverified = acceptsUnverified ?? false
         request.retry.limit = try retries.within(0 ... .max, "retries") ?? request.retry.limit
         request.retry.delay = try retryDelay.within(0...1e9, "retryDelay") ?? request.retry.delay
         request.retry.maximumDelay =

@@ -7,6 +7,7 @@ struct WireVerb: Codable, Sendable {
     var headers: [[String]]?
     var insecure: Bool?
     var connections: Int?
+    var acceptsUnverified: Bool?
     // remove
     var deleteFile: Bool?
     // PATCH
@@ -24,6 +25,7 @@ struct WireVerb: Codable, Sendable {
         headers = overrides.headers.isEmpty ? nil : overrides.headers.map(\.wire)
         insecure = overrides.trust.map { $0 == .insecure }
         connections = overrides.connections
+        acceptsUnverified = overrides.acceptsUnverified ? true : nil
     }
 
     init(ids: [DownloadID], change: DownloadChange) {
@@ -44,6 +46,7 @@ struct WireVerb: Codable, Sendable {
         overrides.headers = try RequestHeader.fields(headers ?? [])
         overrides.trust = insecure.map { $0 ? .insecure : .system }
         overrides.connections = try connections.within(1...64, "connections")
+        overrides.acceptsUnverified = acceptsUnverified ?? false
         return overrides
     }
 

@@ -71,7 +71,13 @@ extension DownloadRunner {
                     return nil
                 }
                 if prefersMultiplexing, result == nil, Self.isLarge(verdict) {
-                    try await leaveSharedConnection()
+                    prefersMultiplexing = false
+                    try await dropOpener()
+                    continue
+                }
+                if !asksWhole, isFirstOfUnprovenParts(head, verdict) {
+                    asksWhole = true
+                    try await dropOpener()
                     continue
                 }
                 return Opening(scout: scout, url: url, sendsCredentials: sendsCredentials, result: result)
@@ -79,10 +85,10 @@ extension DownloadRunner {
         }
     }
 
-    /// A large file on a connection shared with others has one window for all of them, and what libcurl holds back for
-    /// it while the disk is busy goes to memory: it begins again on a connection of its own.
-    private func leaveSharedConnection() async throws(Stopped) {
-        prefersMultiplexing = false
+    /// The answer is not what it should be: it is asked for again, in another way. A large file on a connection shared
+    /// with others has one window for all of them, and what libcurl holds back for it while the disk is busy goes to
+    /// memory: it begins again on a connection of its own.
+    private func dropOpener() async throws(Stopped) {
         await endSegments()
         control.show(received: record.received)
         try obeyStop()
@@ -93,6 +99,14 @@ extension DownloadRunner {
         case .body(_, _, let total?), .newVersion(let total?, _): total > sharedLimit
         default: false
         }
+    }
+
+    /// Part of the file, to which no other can be joined: then all of it is wanted in one answer.
+    private func isFirstOfUnprovenParts(_ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
+        guard record.resume.written.isEmpty, case .body(_, let end?, let total?) = verdict, end < total else {
+            return false
+        }
+        return !mayJoinParts && Validators(head: head).ifRange == nil && ServerDigest.checksum(of: head) == nil
     }
 
     private static let sharedLimit: Int64 = 4 << 20
@@ -131,21 +145,26 @@ extension DownloadRunner {
         let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first
         let start = gap?.lowerBound ?? resume.written.prefix
         var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
-        if record.request.connections > 1, asksRange {
+        var overlapStart = try overlapStart(before: start)
+        let comparesAll = hasData && !mayGoOn
+        if comparesAll {
+            overlapStart = 0
+            end = nil
+            control.show(received: 0)
+        } else if record.request.connections > 1, asksRange, !asksWhole {
             let lease = start + (hasData ? SegmentPlanner.sharedLease : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }
         // A server that ignores the condition need not send what is here already.
         if isConditional { end = start + 1 }
-        let overlap = try await overlap(before: start)
         var judge = ResponseJudge(
-            start: start - Int64(overlap.count), end: end, asksRange: asksRange,
-            known: hasData ? version : nil)
+            start: overlapStart, end: end, asksRange: asksRange, known: hasData ? version : nil)
         judge.isConditional = isConditional
         let connection = nextConnection
         nextConnection += 1
         return SegmentWriter(
-            connection: connection, judge: judge, file: nil, overlap: overlap, disk: context.disk, control: control)
+            connection: connection, judge: judge, file: nil, countedFrom: comparesAll ? 0 : start, disk: context.disk,
+            control: control)
     }
 
     /// With several connections the first answer is short, so that none of it has to be cut off.
@@ -159,18 +178,28 @@ extension DownloadRunner {
             contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
-    /// The bytes on disk before `start` that must come again, where no `If-Range` can ask for the same version or the
-    /// size is not known.
-    func overlap(before start: Int64) async throws(DownloadError) -> [UInt8] {
+    /// Where to begin for the bytes from `start` on: a little earlier, to compare, where no `If-Range` can ask for the
+    /// same version or the size is not known.
+    func overlapStart(before start: Int64) throws(DownloadError) -> Int64 {
         // Without a total, a range that begins at the end would be answered with 416, which proves little.
         guard start > 0, record.resume.validators.ifRange == nil || record.resume.total == nil, let file else {
-            return []
+            return start
         }
-        // After the writes that are on their way.
-        return try await context.disk.onWriter { () throws(DownloadError) in
-            guard let held = file.written.ranges.last(where: { $0.contains(start - 1) }) else { return [] }
-            return try file.read(max(held.lowerBound, start - Self.overlapSize)..<start)
-        }
+        let held = file.written.ranges.last { $0.contains(start - 1) }
+        return held.map { max($0.lowerBound, start - Self.overlapSize) } ?? start
+    }
+
+    /// A strong validator or a digest proves that parts are of one version (RFC 9110 section 15.3.7.3), or the user says
+    /// so.
+    var mayJoinParts: Bool {
+        record.resume.validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
+            || record.resume.movedFrom != nil
+    }
+
+    /// Otherwise what is here is fetched again, and compared; which a little is in any case.
+    var mayGoOn: Bool {
+        let written = record.resume.written
+        return mayJoinParts || written.prefix == written.count && written.count <= Self.overlapSize
     }
 
     func request(

@@ -53,7 +53,10 @@ extension DownloadRunner {
                 try await settle(segment, result, &work)
             }
         }
-        return try await confirm(total: record.resume.total ?? opening.scout.position, file, work)
+        await context.disk.afterWrites()
+        try requireWritten()
+        try requireKnownEnd(of: head, opening)
+        return try confirm(total: record.resume.total ?? opening.scout.position, file, work)
     }
 
     /// What a set of transfers works through.
@@ -75,6 +78,19 @@ extension DownloadRunner {
 
     /// Where the redirects led does not answer any more (a signed URL that expired): ask the original URL again, once.
     struct StaleLocation: Error { let error: DownloadError }
+
+    /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
+    /// close_notify tells, else a digest must.
+    private func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
+        guard record.resume.total == nil, head.httpVersion.hasPrefix("1"), opening.url.scheme == "http",
+            head.fields[.transferEncoding]?.lowercased().hasSuffix("chunked") != true,
+            expected == nil, !record.request.acceptsUnverified
+        else { return }
+        throw .verificationFailed(
+            .unverifiable(
+                "the server told no size and then closed the connection, which proves no end; give a checksum, or take "
+                    + "what came with --allow-unverified"))
+    }
 
     // MARK: What the first answer established
 
@@ -98,6 +114,7 @@ extension DownloadRunner {
         record.resume.acceptsRanges = head.status == 206
         try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
+        tellOfComparing(opening)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
         if let total = record.resume.total {
@@ -107,6 +124,17 @@ extension DownloadRunner {
         startDigest(file)
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
+    }
+
+    /// What is here comes again for want of a proof; it is kept, and dropped only if it differs.
+    private func tellOfComparing(_ opening: Opening) {
+        guard case .body? = opening.scout.verdict, opening.scout.judge.start == 0, !record.resume.written.isEmpty else {
+            return
+        }
+        let why =
+            "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
+            + "is kept and compared (--allow-unverified compares the last 64 KiB)"
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 
     private func startDigest(_ file: PartialFile) {
@@ -174,11 +202,17 @@ extension DownloadRunner {
     /// Asks for the connection's next range; false when there is none for it.
     private func launch(_ connection: Int, _ work: inout SegmentWork) async throws -> Bool {
         guard let range = work.planner.next(for: connection) else { return false }
-        let overlap = try await overlap(before: range.lowerBound)
+        if !mayJoinParts {
+            throw DownloadError.verificationFailed(
+                .unverifiable(
+                    "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
+                        + "version; give a checksum, or take them together with --allow-unverified"))
+        }
         let judge = ResponseJudge(
-            start: range.lowerBound - Int64(overlap.count), end: range.upperBound, asksRange: true, known: version)
+            start: try overlapStart(before: range.lowerBound), end: range.upperBound, asksRange: true, known: version)
         let segment = SegmentWriter(
-            connection: connection, judge: judge, file: file, overlap: overlap, disk: context.disk, control: control)
+            connection: connection, judge: judge, file: file, countedFrom: range.lowerBound, disk: context.disk,
+            control: control)
         segments.append(segment)
         segment.begin(
             context.transport,
@@ -243,10 +277,8 @@ extension DownloadRunner {
 
     private func refused(_ segment: SegmentWriter, _ work: inout SegmentWork) async throws {
         switch segment.refusal {
-        case .fileFailed?:
-            throw try require(file?.failure)
-        case .overlapDiffers?:
-            throw RemoteChanged(why: "its bytes differ from those fetched before")
+        case .fileRefused?:
+            try requireWritten()
         case .tooLong?:
             throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
         case .verdict?, nil:
@@ -272,10 +304,13 @@ extension DownloadRunner {
         work.allowed = segments.count
     }
 
+    private func requireWritten() throws {
+        if let failure = file?.failure { throw failure }
+        if file?.differs == true { throw RemoteChanged(why: "its bytes differ from those fetched before") }
+    }
+
     /// Everything received is written, and it is everything.
-    private func confirm(total: Int64, _ file: PartialFile, _ work: SegmentWork) async throws(DownloadError) -> Int64 {
-        await context.disk.afterWrites()
-        if let failure = file.failure { throw failure }
+    private func confirm(total: Int64, _ file: PartialFile, _ work: SegmentWork) throws(DownloadError) -> Int64 {
         guard file.written.contains(0..<total) else {
             throw work.lastError ?? .verificationFailed(.size(expected: total, actual: file.written.count))
         }

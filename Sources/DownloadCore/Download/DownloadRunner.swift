@@ -22,6 +22,8 @@ package final class DownloadRunner {
     var nextConnection = 0
     /// Shares a connection with others where it can: one of many small files.
     var prefersMultiplexing: Bool
+    /// Parts of it cannot be joined: it is not asked for in parts.
+    var asksWhole = false
     private var checkpoint: Task<Void, Never>?
     /// Of checkpoints: word of one may come when the next is under way.
     private var checkpointNumber = 0

@@ -22,6 +22,7 @@ package final class PartialFile: Sendable {
         /// Counts the times that bytes were given up: what was synced before says nothing of what is there now.
         var version = 0
         var failure: DownloadError?
+        var differs = false
         var onWrite: (@Sendable () -> Void)?
         var isNameSynced = false
     }
@@ -109,6 +110,10 @@ package final class PartialFile: Sendable {
     package var written: ByteRanges { state.withLock { $0.written } }
     package var durable: ByteRanges { state.withLock { $0.durable } }
     package var failure: DownloadError? { state.withLock { $0.failure } }
+    /// Bytes came again, and they are not those that are here.
+    package var differs: Bool { state.withLock { $0.differs } }
+    /// Nothing is written any more.
+    package var refusesWrites: Bool { state.withLock { $0.failure != nil || $0.differs } }
     /// Bytes written since the last ``sync()``.
     package var unsynced: Int64 { state.withLock { $0.unsynced } }
 
@@ -139,8 +144,28 @@ package final class PartialFile: Sendable {
 
     // MARK: The writer's thread
 
-    /// Writes all of it and enters it as written; the first failure stays and later writes do nothing.
+    /// Writes what is not here yet and enters it as written; what is here already must be the same. The first failure,
+    /// or difference, stays, and later writes do nothing.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+        let range = offset..<offset + Int64(bytes.count)
+        guard !refusesWrites else { return }
+        let written = written
+        guard written.overlaps(range) else { return writeMissing(bytes, at: offset) }
+        func part(_ range: Range<Int64>) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)])
+        }
+        let missing = written.missing(in: range)
+        for held in missing.missing(in: range).ranges {
+            do throws(DownloadError) {
+                if try !read(held).elementsEqual(part(held)) { return state.withLock { $0.differs = true } }
+            } catch {
+                return fail(error)
+            }
+        }
+        for range in missing.ranges { writeMissing(part(range), at: range.lowerBound) }
+    }
+
+    private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         guard failure == nil else { return }
         var done = 0
         while done < bytes.count {
@@ -172,6 +197,7 @@ package final class PartialFile: Sendable {
             state.written = ByteRanges()
             state.durable = ByteRanges()
             state.unsynced = 0
+            state.differs = false
             state.version += 1
         }
     }

@@ -17,10 +17,36 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var redirect = RedirectPolicy()
     public var trust = ServerTrustPolicy.system
     public var timeouts = Timeouts()
+    /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
+    /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
+    public var acceptsUnverified = false
 
     public init(url: SourceURL, destination: Destination) {
         self.url = url
         self.destination = destination
+    }
+
+    /// What a request of an earlier version of dlm does not mention has its default.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<T: Decodable>(_ key: CodingKeys, or other: T) throws -> T {
+            try values.decodeIfPresent(T.self, forKey: key) ?? other
+        }
+        self.init(
+            url: try values.decode(SourceURL.self, forKey: .url),
+            destination: try values.decode(Destination.self, forKey: .destination))
+        headers = try value(.headers, or: headers)
+        credential = try values.decodeIfPresent(Credential.self, forKey: .credential)
+        checksum = try values.decodeIfPresent(Checksum.self, forKey: .checksum)
+        checksums = try values.decodeIfPresent(ChecksumList.self, forKey: .checksums)
+        connections = try value(.connections, or: connections)
+        priority = try value(.priority, or: priority)
+        rateLimit = try values.decodeIfPresent(Int64.self, forKey: .rateLimit)
+        retry = try value(.retry, or: retry)
+        redirect = try value(.redirect, or: redirect)
+        trust = try value(.trust, or: trust)
+        timeouts = try value(.timeouts, or: timeouts)
+        acceptsUnverified = try value(.acceptsUnverified, or: acceptsUnverified)
     }
 
     /// In seconds.

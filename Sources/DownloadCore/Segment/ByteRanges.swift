@@ -28,6 +28,11 @@ public struct ByteRanges: Sendable, Equatable {
         return ranges[index].lowerBound <= range.lowerBound && range.upperBound <= ranges[index].upperBound
     }
 
+    /// Whether it has any byte of `range`.
+    public func overlaps(_ range: Range<Int64>) -> Bool {
+        indexOfFirst(endingAfter: range.lowerBound).map { ranges[$0].lowerBound < range.upperBound } ?? false
+    }
+
     public mutating func insert(_ range: Range<Int64>) {
         if range.isEmpty { return }
         // The common case is a segment that grows at its end.

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Receives one transfer: judges its head, compares what overlaps, gathers its bytes in pool buffers and hands them to
-/// the disk. Without a file yet it holds one buffer, then pauses until the runner attaches one.
+/// Receives one transfer: judges its head, gathers its bytes in pool buffers and hands them to the disk, which compares
+/// those that it has already. Without a file yet it holds one buffer, then pauses until the runner attaches one.
 package final class SegmentWriter: TransferSink {
     /// Which of the download's connections this is.
     package let connection: Int
@@ -17,10 +17,9 @@ package final class SegmentWriter: TransferSink {
     /// Why this sink ended the transfer itself.
     package enum Refusal: Sendable, Equatable {
         case verdict
-        /// The bytes on disk and the first bytes of the answer differ.
-        case overlapDiffers
         case tooLong
-        case fileFailed
+        /// It failed, or what it has differs from what came.
+        case fileRefused
     }
 
     private struct State {
@@ -31,8 +30,8 @@ package final class SegmentWriter: TransferSink {
         /// Where the next byte goes.
         var position: Int64
         var end: Int64?
-        var overlap: [UInt8]
-        var overlapSeen = 0
+        /// The bytes before it are here already and do not count as received.
+        var countedFrom: Int64
         var buffer: PoolBuffer?
         var filled = 0
         var isAnnounced = false
@@ -50,16 +49,16 @@ package final class SegmentWriter: TransferSink {
 
     /// - Parameters:
     ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
-    ///   - overlap: what the first bytes of the answer must be; `judge.start` is where they begin.
+    ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
     package init(
-        connection: Int, judge: ResponseJudge, file: PartialFile?, overlap: [UInt8], disk: DiskWriter,
+        connection: Int, judge: ResponseJudge, file: PartialFile?, countedFrom: Int64, disk: DiskWriter,
         control: RunnerControl
     ) {
         self.connection = connection
         self.judge = judge
         self.disk = disk
         self.control = control
-        state = Mutex(State(file: file, position: judge.start, end: judge.end, overlap: overlap))
+        state = Mutex(State(file: file, position: judge.start, end: judge.end, countedFrom: countedFrom))
     }
 
     deinit {
@@ -151,7 +150,7 @@ package final class SegmentWriter: TransferSink {
             state.verdict = verdict
             switch verdict {
             case .body(let offset, let end, let total):
-                if offset != judge.start { state.overlap = [] }
+                if offset != judge.start { state.countedFrom = offset }
                 state.position = offset
                 state.end = end
                 if state.file != nil, offset != judge.start {
@@ -165,7 +164,7 @@ package final class SegmentWriter: TransferSink {
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
-                state.overlap = []
+                state.countedFrom = 0
                 state.position = 0
                 state.end = total
                 return (.accept, announce(&state, total))
@@ -197,33 +196,21 @@ package final class SegmentWriter: TransferSink {
     private func take(
         _ bytes: UnsafeRawBufferPointer, _ state: inout State
     ) -> (BodyDisposition, announces: Bool, count: Int) {
-        if state.file?.failure != nil {
-            state.refusal = .fileFailed
+        if state.file?.refusesWrites == true {
+            state.refusal = .fileRefused
             return (.refuse, false, 0)
         }
         assert(bytes.count <= Self.longestPiece)
-        let overlapping = min(bytes.count, state.overlap.count - state.overlapSeen)
         if let end = state.end, state.position + Int64(bytes.count) > end {
             state.refusal = .tooLong
             return (.refuse, false, 0)
         }
         // First the room for all of it: a pause must leave nothing half taken.
-        var rest = UnsafeRawBufferPointer(rebasing: bytes[overlapping...])
-        guard let second = makeRoom(for: rest.count, at: state.position + Int64(overlapping), &state) else {
+        var rest = bytes
+        guard let second = makeRoom(for: rest.count, at: state.position, &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
         }
-        if overlapping > 0 {
-            let seen = state.overlapSeen
-            let same = state.overlap[seen..<seen + overlapping].elementsEqual(bytes.prefix(overlapping))
-            guard same else {
-                state.refusal = .overlapDiffers
-                if let spare = second.spare { disk.pool.give(spare) }
-                return (.refuse, false, 0)
-            }
-            state.overlapSeen += overlapping
-            state.position += Int64(overlapping)
-        }
-        let count = rest.count
+        let count = Int(max(0, state.position + Int64(rest.count) - max(state.position, state.countedFrom)))
         var spare = second.spare
         while !rest.isEmpty {
             if state.buffer == nil {
@@ -248,8 +235,7 @@ package final class SegmentWriter: TransferSink {
         return true
     }
 
-    /// Nil: pause. The result holds a second buffer if the first will overflow. What is compared with the overlap comes
-    /// before `position` and needs no room.
+    /// Nil: pause. The result holds a second buffer if the first will overflow.
     private func makeRoom(for count: Int, at position: Int64, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
         if state.buffer == nil {

@@ -3,7 +3,8 @@ public enum DownloadEvent: Sendable, Equatable {
     case didAdd(DownloadSnapshot)
     /// It runs; `atOffset` bytes are there already.
     case didStart(DownloadSnapshot, atOffset: Int64)
-    /// The remote has a new version: what was there of the old one was dropped.
+    /// Everything is fetched again: the remote has a new version, and what was there of the old one was dropped; or
+    /// nothing proves that it has not, and what was there is compared.
     case didRestart(DownloadSnapshot, why: String)
     case willRetry(DownloadSnapshot, DownloadError)
     case didPause(DownloadSnapshot)

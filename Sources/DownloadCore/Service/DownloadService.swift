@@ -42,12 +42,14 @@ public struct RequestOverrides: Sendable, Equatable {
     public var headers: [RequestHeader] = []
     public var trust: ServerTrustPolicy?
     public var connections: Int?
+    /// Only true makes a difference: see ``DownloadRequest/acceptsUnverified``.
+    public var acceptsUnverified = false
     /// Not here, but in the background session.
     public var inBackground = false
 
     public init() {}
 
-    var changesRequests: Bool { !headers.isEmpty || trust != nil || connections != nil }
+    var changesRequests: Bool { !headers.isEmpty || trust != nil || connections != nil || acceptsUnverified }
 
     func applied(to request: DownloadRequest) -> DownloadRequest {
         var result = request
@@ -57,6 +59,7 @@ public struct RequestOverrides: Sendable, Equatable {
         result.headers += headers
         if let trust { result.trust = trust }
         if let connections { result.connections = connections }
+        if acceptsUnverified { result.acceptsUnverified = true }
         return result
     }
 }

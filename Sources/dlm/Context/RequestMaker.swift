@@ -26,6 +26,7 @@ struct RequestMaker: Sendable {
             request.headers = overrides.headers
             request.trust = overrides.trust ?? .system
             request.connections = overrides.connections ?? 1
+            request.acceptsUnverified = overrides.acceptsUnverified
             return request
         }
     }

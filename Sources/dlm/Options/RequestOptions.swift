@@ -12,6 +12,14 @@ struct RenewableOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
 
+    @Flag(
+        help: """
+            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
+            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
+            last 64 KiB of what is here are compared, and not all of it.
+            """)
+    var allowUnverified = false
+
     @Option(
         name: [.customShort("H"), .long],
         help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
@@ -32,6 +40,7 @@ struct RenewableOptions: ParsableArguments {
         overrides.headers = header.compactMap(RequestHeader.init)
         overrides.trust = insecure ? .insecure : nil
         overrides.connections = connections
+        overrides.acceptsUnverified = allowUnverified
         return overrides
     }
 }

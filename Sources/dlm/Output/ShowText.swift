@@ -18,6 +18,7 @@ struct ShowText {
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
+        add("proof", document.acceptsUnverified ? "what nothing proves is taken (--allow-unverified)" : nil)
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("limit", document.rateLimit.map { Units.rate(Double($0)) })
         add("priority", document.priority == 0 ? nil : "\(document.priority)")

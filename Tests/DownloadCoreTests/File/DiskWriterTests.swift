@@ -16,13 +16,13 @@ struct DiskWriterTests {
         for value in 1...3 {
             let buffer = try #require(bench.disk.pool.take {})
             buffer.bytes.storeBytes(of: UInt8(value), as: UInt8.self)
-            bench.disk.write(buffer, count: 1, to: file, at: 0)
+            bench.disk.write(buffer, count: 1, to: file, at: Int64(value))
         }
         bench.disk.afterWrites { steps.withLock { $0.append("after") } }
         try await bench.disk.onWriter { steps.withLock { $0.append("on") } }
         await bench.disk.afterWrites()
         #expect(steps.withLock { $0 } == ["write", "write", "write", "after", "on"])
-        #expect(try file.read(0..<1) == [3])
+        #expect(try file.read(1..<4) == [1, 2, 3])
         #expect(bench.poolIsWhole())
     }
 

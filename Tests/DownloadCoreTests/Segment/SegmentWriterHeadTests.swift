@@ -56,7 +56,7 @@ struct SegmentWriterHeadTests {
     func wholeInsteadOfRest() async throws {
         let bench = try WriterBench()
         let content = Content(seed: 1, size: 1000)
-        let writer = bench.writer(100..<1000, overlap: [1, 2, 3], known: Self.version)
+        let writer = bench.writer(100..<1000, countedFrom: 103, known: Self.version)
         #expect(writer.transferDidReceiveHead(.whole(1000, Self.etag)) == .accept)
         #expect(writer.position == 0)
         #expect(writer.unfinished == 0..<1000)

@@ -32,13 +32,13 @@ final class WriterBench: Sendable {
     }
 
     func writer(
-        _ asked: Range<Int64>? = nil, file: PartialFile? = nil, overlap: [UInt8] = [],
+        _ asked: Range<Int64>? = nil, file: PartialFile? = nil, countedFrom: Int64 = 0,
         known: ResponseJudge.Version? = nil, connection: Int = 0
     ) -> SegmentWriter {
         let judge = ResponseJudge(
             start: asked?.lowerBound ?? 0, end: asked?.upperBound, asksRange: true, known: known)
         return SegmentWriter(
-            connection: connection, judge: judge, file: file, overlap: overlap, disk: disk, control: control)
+            connection: connection, judge: judge, file: file, countedFrom: countedFrom, disk: disk, control: control)
     }
 
     /// Waits for every write handed over so far.

@@ -33,12 +33,14 @@ extension EndToEnd {
         }
 
         enum Change: CaseIterable {
-            case sameSize, larger, smaller, smallerThanPart, appendedTo, cutShort, emptied
+            case sameSize, oneByte, larger, smaller, smallerThanPart, appendedTo, cutShort, emptied
 
             var content: Content {
                 let size = HTTPFault.content.size
                 return switch self {
                 case .sameSize: Content(seed: 302, size: size)
+                // In what the first part has, and nowhere near its end.
+                case .oneByte: HTTPFault.content.flipping(250)
                 case .larger: Content(seed: 302, size: size + 3_000_001)
                 case .smaller: Content(seed: 302, size: size - 1_000_001)
                 case .smallerThanPart: Content(seed: 302, size: 100_000)

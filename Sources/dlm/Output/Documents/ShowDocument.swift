@@ -48,6 +48,7 @@ struct ShowDocument: Document, Equatable {
     /// Names and values; the values of secrets are not stored.
     let headers: [String]
     let insecure: Bool
+    let acceptsUnverified: Bool
     let ifExists: String
     /// What the file hashes to, or must hash to: what was asked for, or what the server says.
     let checksum: String?
@@ -87,6 +88,7 @@ struct ShowDocument: Document, Equatable {
         contentType = record.resume.contentType
         headers = request.headers.map { "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")" }
         insecure = request.trust == .insecure
+        acceptsUnverified = request.acceptsUnverified
         ifExists = request.destination.ifExists.rawValue
         let verified = record.state == .completed ? record.completed?.verified : nil
         checksum = (verified?.checksum ?? request.checksum ?? record.resume.digest)?.description
