@@ -150,7 +150,7 @@ extension EndToEnd {
         func trickling() async throws { try await HTTPFaultCell.run(Self.trickles) }
 
         static let closeDelimited: [HTTPFault] = [
-            HTTPFault("no length, the whole file", fresh: .fails([9])) {
+            HTTPFault("no length, the whole file", fresh: .fails([9]), later: .right) {
                 $0.ranges = .ignored
                 $0.framing = .closeDelimited
             },
