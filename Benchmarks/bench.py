@@ -67,7 +67,7 @@ def measure(bench, name, folder):
               file=sys.stderr)
     failed = [row for row in result.rows if row["failure"]]
     for row in failed:
-        print(f"  {row['name']}: {row['failure']}", file=sys.stderr)
+        print(f"  {row['name']}: {row['failed']} failed: {row['failure']}", file=sys.stderr)
     return not any(row["kind"] == "dlm" for row in failed)
 
 

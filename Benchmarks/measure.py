@@ -10,7 +10,7 @@ from workbench import Failed
 
 @dataclass
 class Run:
-    """What one run cost: seconds, MiB, and times the kernel took the core away or was given it."""
+    """What one run cost: seconds, MiB, times the core was given up or taken away; and one figure more that a case may add."""
 
     start: float
     wall: float
@@ -19,6 +19,7 @@ class Run:
     switches: int
     status: int
     output: str
+    extra: float = 0
 
 
 def run(bench, command, folder, state=None, limit=300, stop_after=None, feed=None):

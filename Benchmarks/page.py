@@ -74,7 +74,7 @@ def _section(result):
     stamp = result["stamp"]
     scaled = "" if stamp["scale"] == 1 else f", at {stamp['scale']} of the full size"
     lines = [f"## {result['case']}", "", f"{result['title']}. {result['about']}".strip(), ""]
-    lines += _table(result["rows"]) if result["rows"] else []
+    lines += _table(result["rows"], result["extra"]) if result["rows"] else []
     lines += [f"- {line}" for line in result["figures"]]
     if result["figures"]:
         lines.append("")
@@ -96,20 +96,23 @@ def _target_line(target):
             f"{number(target['limit'])}{_unit(target)}: {'met' if target['met'] else '**not met**'}")
 
 
-def _table(rows):
+def _table(rows, extra):
     """A line for each contestant; ratios against the fastest peer. Short runs are told in milliseconds."""
     measured = [row for row in rows if "wall" in row]
     peers = [row for row in measured if row["kind"] == "peer"]
     fastest = min((row["wall"]["median"] for row in peers), default=None)
     short = bool(measured) and max(row["wall"]["median"] for row in measured) < 0.5
     unit, factor = ("ms", 1000) if short else ("s", 1)
-    lines = [f"| | wall {unit} | CPU {unit} | peak MiB | switches | wall / fastest peer |", "|---|---|---|---|---|---|"]
+    heads = ["", f"wall {unit}", f"CPU {unit}", "peak MiB", "switches", *([extra] if extra else []), "wall / fastest peer"]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in rows:
         if "wall" not in row:
-            lines.append(f"| {row['name']} | {row['failure'] or 'not run'} | | | | |")
-            continue
-        ratio = number(row["wall"]["median"] / fastest) if fastest else ""
-        lines.append(
-            f"| {row['name']} | {_spread(row['wall'], factor)} | {_spread(row['cpu'], factor)} "
-            f"| {row['peak']['median']:.1f} | {row['switches']['median']:,.0f} | {ratio} |")
-    return lines + [""]
+            cells = [row["name"], row["failure"] or "not run"] + [""] * (len(heads) - 2)
+        else:
+            cells = [row["name"], _spread(row["wall"], factor), _spread(row["cpu"], factor), number(row["peak"]["median"]),
+                     f"{row['switches']['median']:,.0f}", *([_spread(row["extra"])] if extra else []),
+                     number(row["wall"]["median"] / fastest) if fastest else ""]
+        lines.append("| " + " | ".join(cells) + " |")
+    broken = [f"- {row['name']}: {row['failed']} of its runs failed and do not count ({row['failure']})"
+              for row in rows if row["failed"] and "wall" in row]
+    return lines + [""] + (broken + [""] if broken else [])

@@ -25,11 +25,12 @@ class Target:
 
 @dataclass
 class Result:
-    """A table of contestants, some lines of figures, and targets."""
+    """A table of contestants (with a column named `extra`, if any), some lines of figures, and targets."""
 
     case: str
     title: str
     about: str = ""
+    extra: str = ""
     rows: list = field(default_factory=list)
     figures: list = field(default_factory=list)
     targets: list = field(default_factory=list)
@@ -40,9 +41,9 @@ class Result:
     def add(self, contestants):
         """Takes over a table's rows and the command lines."""
         for one in contestants:
-            row = {"name": one.name, "kind": one.kind, "failure": one.failure}
+            row = {"name": one.name, "kind": one.kind, "failure": one.failure, "failed": one.failed}
             if one.runs:
-                for key in ("wall", "cpu", "peak", "switches"):
+                for key in ("wall", "cpu", "peak", "switches", "extra"):
                     numbers = [getattr(r, key) for r in one.runs]
                     row[key] = {"median": median(numbers), "min": min(numbers), "max": max(numbers)}
             self.rows.append(row)

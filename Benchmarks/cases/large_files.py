@@ -1,6 +1,6 @@
 """One large file: over one connection, to a disk, over TLS."""
 
-from contest import Contestant, contest, one_file
+from contest import Contestant, Hooks, contest, one_file
 from registry import case
 from tools import Tools
 
@@ -23,7 +23,8 @@ def _floor():
 
 def _large(bench, result, contestants, scheme="http", connections=1, on_disk=False):
     name = bench.content.file(bench.scaled(GIB, 1 << 20))
-    contest(bench, contestants, _values(bench, name, scheme, connections), one_file(bench, name), on_disk=on_disk)
+    values = _values(bench, name, scheme, connections)
+    contest(bench, contestants, values, Hooks(verify=one_file(bench, name)), on_disk=on_disk)
     return result.add(contestants)
 
 

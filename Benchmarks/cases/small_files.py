@@ -1,6 +1,6 @@
 """Lists of small files, and the smallest file."""
 
-from contest import Contestant, contest, one_file
+from contest import Hooks, contest, one_file
 from registry import case
 from tools import Tools, large_peers, list_peers
 
@@ -11,7 +11,7 @@ def _small(bench, result, scheme, count):
     plain, curl = bench.content.lists(names, scheme)
     contestants = [Tools(bench).get("-i", "{list}", tls=tls), *list_peers(tls)]
     values = {"dlm": bench.binary, "list": plain, "curl_list": curl, "ca": bench.server.certificate}
-    contest(bench, contestants, values, lambda folder: bench.content.differs(names, folder))
+    contest(bench, contestants, values, Hooks(verify=lambda folder: bench.content.differs(names, folder)))
     return result.add(contestants)
 
 
@@ -42,6 +42,6 @@ def one_byte(bench, result):
     name = bench.content.file(1)
     contestants = [Tools(bench).get("-o", "file", "{url}"), *large_peers()]
     values = {"dlm": bench.binary, "url": bench.server.url(name)}
-    contest(bench, contestants, values, one_file(bench, name), rounds=bench.rounds * 4)
+    contest(bench, contestants, values, Hooks(verify=one_file(bench, name)), rounds=bench.rounds * 4)
     result.add(contestants)
     result.ratio_target("wall / curl", "dlm", "curl", 1.25)
