@@ -60,6 +60,17 @@ class Content:
                     file.write(stock[i:i + SMALL])
         return [f"{folder}/f{i:06}" for i in range(count)]
 
+    def links(self, count, size):
+        """The names of so many files that are one and the same file of this size."""
+        folder = f"l{count}-{size}"
+        path = os.path.join(self.root, folder)
+        if not os.path.exists(path):
+            one = os.path.join(self.root, self.file(size))
+            os.mkdir(path)
+            for i in range(count):
+                os.link(one, os.path.join(path, f"f{i:06}"))
+        return [f"{folder}/f{i:06}" for i in range(count)]
+
     def lists(self, names, scheme="http"):
         """The addresses as files: one a line, and as curl reads them (-K)."""
         stem = os.path.join(self.folder, f"{len(names)}-{scheme}")

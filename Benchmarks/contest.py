@@ -24,15 +24,15 @@ class Contestant:
 
     def shown(self):
         """The command line for people: placeholders in capitals, no path of this machine."""
-        words = [word.replace("{", "").replace("}", "").upper() if word.startswith("{") else _shown(word)
-                 for word in self.command]
-        return " ".join(words)
+        return " ".join(_shown(word) for word in self.command)
 
     def middle(self, what):
         return median(getattr(r, what) for r in self.runs)
 
 
 def _shown(word):
+    if word in ("{dlm}", "{floor}"):
+        return word.strip("{}")
     word = re.sub(r"\{(\w+)\}", lambda match: match.group(1).upper(), word)
     return f"'{word}'" if " " in word or ";" in word else word
 

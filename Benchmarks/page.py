@@ -83,7 +83,7 @@ def _section(result):
         lines.append("")
     for remark in result["remarks"]:
         lines += [remark, ""]
-    lines += [f"Measured {stamp['date']} UTC at {stamp['commit']}, {stamp['rounds']} rounds, load average "
+    lines += [f"Measured {stamp['date']} UTC at {stamp['commit']}, {stamp['rounds']} round{'' if stamp['rounds'] == 1 else 's'}, load average "
               f"{stamp['load'][0]:.1f} before and {stamp['load'][1]:.1f} after{scaled}.", ""]
     if result["commands"]:
         lines += ["```", *[command for _, command in result["commands"]], "```", ""]

@@ -1,3 +1,4 @@
 """The cases; the page has them in the order of these imports."""
 
-from cases import large_files, slow_connections, small_files, start_up  # noqa: F401
+from cases import (  # noqa: F401
+    large_files, slow_connections, small_files, many_downloads, start_up, control, rate_limits, records_and_digests)
