@@ -11,7 +11,7 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test fault-test fuzz sanitize lint generate install uninstall clean
+.PHONY: all get build test fault-test fuzz sanitize bench lint generate install uninstall clean
 
 all: build
 
@@ -54,6 +54,12 @@ sanitize:
 	@scripts/need test
 	scripts/sanitize address
 	scripts/sanitize thread
+
+# dlm and its peers at the same work, and docs/performance.md made of it. CASES="http-1g small-h1" selects; the others' figures stay.
+CASES =
+bench: $(BINARY)
+	@scripts/need bench
+	@python3 -B Benchmarks/bench.py $(BINARY) $(CASES)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift

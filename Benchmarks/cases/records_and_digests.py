@@ -1,0 +1,76 @@
+"""What the recording of downloads costs, and a digest."""
+
+from contest import Contestant, Hooks, contest, one_file
+from registry import case
+from tools import Tools
+
+GIB = 1 << 30
+
+
+def _ephemeral(bench, result):
+    """The tools, or nothing when there is nothing to compare with."""
+    tools = Tools(bench)
+    if tools.knows("--ephemeral"):
+        return tools
+    result.remarks.append("This dlm does not know `--ephemeral`.")
+    return None
+
+
+@case("recording-small", "What recording costs: 5,000 files of 16 KiB")
+def small(bench, result):
+    tools = _ephemeral(bench, result)
+    if not tools:
+        return
+    names = bench.content.small_files(bench.scaled(5000, 10))
+    plain, _ = bench.content.lists(names)
+    pair = [tools.get("-i", "{list}"), tools.get("--ephemeral", "-i", "{list}", name="dlm --ephemeral")]
+    contest(bench, pair, {"dlm": bench.binary, "list": plain},
+            Hooks(verify=lambda folder: bench.content.differs(names, folder)), rounds=bench.rounds * 2)
+    result.add(pair)
+    result.ratio_target("CPU / --ephemeral", "dlm", "dlm --ephemeral", 1.2, "cpu")
+
+
+@case("recording-large", "What recording costs: 1 GiB")
+def large(bench, result):
+    tools = _ephemeral(bench, result)
+    if not tools:
+        return
+    name = bench.content.file(bench.scaled(GIB, 1 << 20))
+    pair = [tools.get("-x", "1", "-o", "file", "{url}"),
+            tools.get("--ephemeral", "-x", "1", "-o", "file", "{url}", name="dlm --ephemeral")]
+    contest(bench, pair, {"dlm": bench.binary, "url": bench.server.url(name)}, Hooks(verify=one_file(bench, name)),
+            rounds=bench.rounds * 2)
+    result.add(pair)
+    result.ratio_target("CPU / --ephemeral", "dlm", "dlm --ephemeral", 1.02, "cpu")
+
+
+@case("checksum", "1 GiB over http with its SHA-256")
+def checksum(bench, result):
+    result.about = "The target is the slower of the transfer alone and one core's SHA-256, and 5 % for the noise."
+    name = bench.content.file(bench.scaled(GIB, 1 << 20))
+    tools = Tools(bench)
+    transfers = [
+        tools.get("-x", "1", "-o", "file", "--checksum", "sha256:{digest}", "{url}"),
+        tools.get("-x", "1", "-o", "file", "{url}", name="dlm without"),
+        Contestant("aria2c", ["aria2c", "-q", "--no-conf", "--file-allocation=none", "-x1", "-s1", "-o", "file",
+                              "--checksum=sha-256={digest}", "{url}"]),
+        Contestant("openssl dgst", ["sh", "-c", "openssl dgst -sha256 -r {source} >file"], "floor"),
+    ]
+    right = one_file(bench, name)
+
+    def verify(folder):
+        wrong = right(folder)
+        return None if wrong == "another digest" and _is_digest(folder, bench.content.digest(name)) else wrong
+
+    values = {"dlm": bench.binary, "url": bench.server.url(name), "digest": bench.content.digest(name),
+              "source": f"{bench.server.root}/{name}"}
+    contest(bench, transfers, values, Hooks(verify=verify))
+    result.add(transfers)
+    if all(result.row(one) for one in ("dlm", "dlm without", "openssl dgst")):
+        slower = max(result.value("dlm without"), result.value("openssl dgst"))
+        result.target("wall / the slower of transfer and digest", result.value("dlm") / slower, 1.05)
+
+
+def _is_digest(folder, digest):
+    with open(f"{folder}/file", "rb") as file:
+        return file.read(64).decode(errors="replace") == digest

@@ -1,0 +1,47 @@
+"""Lists of small files, and the smallest file."""
+
+from contest import Hooks, contest, one_file
+from registry import case
+from tools import Tools, large_peers, list_peers
+
+
+def _small(bench, result, scheme, count):
+    tls = scheme != "http"
+    names = bench.content.small_files(bench.scaled(count, 10))
+    plain, curl = bench.content.lists(names, scheme)
+    contestants = [Tools(bench).get("-i", "{list}", tls=tls), *list_peers(tls)]
+    values = {"dlm": bench.binary, "list": plain, "curl_list": curl, "ca": bench.server.certificate}
+    contest(bench, contestants, values, Hooks(verify=lambda folder: bench.content.differs(names, folder)))
+    return result.add(contestants)
+
+
+@case("small-h1", "5,000 files of 16 KiB over http")
+def http(bench, result):
+    result.about = "dlm records each file in its store. axel and lftp take no lists of files."
+    _small(bench, result, "http", 5000)
+    result.ratio_target("wall / wget2", "dlm", "wget2", 0.7)
+    result.ratio_target("CPU / curl", "dlm", "curl", 1.15, "cpu")
+
+
+@case("small-h2", "5,000 files of 16 KiB over https with HTTP/2")
+def http2(bench, result):
+    _small(bench, result, "http2", 5000)
+    result.ratio_target("wall / fastest peer", "dlm", result.best_peer(), 0.75)
+
+
+@case("many-50000", "50,000 files of 16 KiB over http")
+def many(bench, result):
+    _small(bench, result, "http", 50000)
+    result.ratio_target("wall / wget2", "dlm", "wget2", 0.7)
+    result.ratio_target("CPU / curl", "dlm", "curl", 1.15, "cpu")
+    result.target("peak memory", result.value("dlm", "peak"), 48, "MiB")
+
+
+@case("one-byte", "A file of one byte over http")
+def one_byte(bench, result):
+    name = bench.content.file(1)
+    contestants = [Tools(bench).get("-o", "file", "{url}"), *large_peers()]
+    values = {"dlm": bench.binary, "url": bench.server.url(name)}
+    contest(bench, contestants, values, Hooks(verify=one_file(bench, name)), rounds=bench.rounds * 4)
+    result.add(contestants)
+    result.ratio_target("wall / curl", "dlm", "curl", 1.25)

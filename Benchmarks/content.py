@@ -1,0 +1,96 @@
+"""What is downloaded: files of random bytes on the memory file system, and lists of their addresses."""
+
+import hashlib
+import os
+
+SMALL = 16 * 1024
+
+
+def digest(path):
+    """The SHA-256 of a file, as hex."""
+    total = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while piece := file.read(1 << 20):
+            total.update(piece)
+    return total.hexdigest()
+
+
+class Content:
+    """Makes files below the server's root when a case first asks for them."""
+
+    def __init__(self, bench):
+        self.root = bench.server.root
+        self.server = bench.server
+        self.folder = bench.make("lists")
+        self._digests = {}
+
+    def file(self, size):
+        """The name of a file of this size, with its digest known."""
+        name = f"b{size}"
+        path = os.path.join(self.root, name)
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                for start in range(0, size, 1 << 24):
+                    file.write(os.urandom(min(1 << 24, size - start)))
+            self._digests[name] = digest(path)
+        return name
+
+    def digest(self, name):
+        return self._digests[name]
+
+    def sparse(self, size):
+        """The name of a file of zeros that takes no memory."""
+        name = f"z{size}"
+        with open(os.path.join(self.root, name), "wb") as file:
+            file.truncate(size)
+        return name
+
+    def drop(self, name):
+        os.unlink(os.path.join(self.root, name))
+
+    def small_files(self, count):
+        """The names of so many files of 16 KiB, all different."""
+        folder = f"s{count}"
+        path = os.path.join(self.root, folder)
+        if not os.path.exists(path):
+            os.mkdir(path)
+            stock = os.urandom(SMALL + count)
+            for i in range(count):
+                with open(os.path.join(path, f"f{i:06}"), "wb") as file:
+                    file.write(stock[i:i + SMALL])
+        return [f"{folder}/f{i:06}" for i in range(count)]
+
+    def links(self, count, size):
+        """The names of so many files that are one and the same file of this size."""
+        folder = f"l{count}-{size}"
+        path = os.path.join(self.root, folder)
+        if not os.path.exists(path):
+            one = os.path.join(self.root, self.file(size))
+            os.mkdir(path)
+            for i in range(count):
+                os.link(one, os.path.join(path, f"f{i:06}"))
+        return [f"{folder}/f{i:06}" for i in range(count)]
+
+    def lists(self, names, scheme="http"):
+        """The addresses as files: one a line, and as curl reads them (-K)."""
+        stem = os.path.join(self.folder, f"{len(names)}-{scheme}")
+        urls = [self.server.url(name, scheme) for name in names]
+        with open(stem + ".txt", "w") as plain, open(stem + ".curl", "w") as curl:
+            plain.writelines(url + "\n" for url in urls)
+            curl.writelines(f'url = "{url}"\n' for url in urls)
+        return stem + ".txt", stem + ".curl"
+
+    def differs(self, names, folder):
+        """What is wrong with the files of these names in `folder`, or nothing. Every byte is compared, no file may be extra."""
+        found = os.listdir(folder)
+        if len(found) != len(names):
+            return f"{len(found)} files instead of {len(names)}"
+        for name in names:
+            try:
+                with open(os.path.join(self.root, name), "rb") as a, \
+                        open(os.path.join(folder, os.path.basename(name)), "rb") as b:
+                    if a.read() != b.read():
+                        return f"{name} differs"
+            except FileNotFoundError:
+                return f"{name} is missing"
+        return None

@@ -1,0 +1,46 @@
+"""One run of one program: what it took, told by launch.c."""
+
+import os
+import signal
+import subprocess
+from dataclasses import dataclass
+
+from workbench import Failed
+
+
+@dataclass
+class Run:
+    """What one run cost: seconds, MiB, times the core was given up or taken away; and one figure more that a case may add."""
+
+    start: float
+    wall: float
+    cpu: float
+    peak: float
+    switches: int
+    status: int
+    output: str
+    extra: float = 0
+
+
+def run(bench, command, folder, state=None, limit=300, stop_after=None, feed=None):
+    """Runs a command in `folder` to its end, or sends SIGINT after some seconds. `feed` is a file for standard input."""
+    report = os.path.join(bench.fresh("m"), "report")
+    output = os.path.join(os.path.dirname(report), "output")
+    with open(output, "w+b") as out, open(feed or os.devnull, "rb") as standard_input:
+        process = bench.spawn(
+            [bench.compiled("launch"), report, *command], cwd=folder, env=bench.environment(state),
+            stdin=standard_input, stdout=out, stderr=out)
+        try:
+            process.wait(stop_after or limit)
+        except subprocess.TimeoutExpired:
+            if not stop_after:
+                bench.end(process, signal.SIGKILL)
+                raise Failed(f"no end after {limit} s")
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(30)
+        bench.end(process)
+        out.seek(0)
+        text = out.read().decode(errors="replace")
+    with open(report) as file:
+        start, end, user, system, peak, voluntary, involuntary, status = map(int, file.read().split())
+    return Run(start / 1e9, (end - start) / 1e9, (user + system) / 1e6, peak / 1024, voluntary + involuntary, status, text)

@@ -1,0 +1,118 @@
+"""docs/performance.md, made of the newest result of each case."""
+
+import json
+import os
+
+HAND = "<!-- Below this line the page is written by hand; `make bench` leaves it alone. -->"
+
+INTRODUCTION = """# How fast dlm is
+
+`make bench` makes this page: dlm and its peers do the same work in turn (A B C, A B C, ...), against nginx with two workers
+on the loopback interface, from a memory file system to a memory file system. Every result is compared with what the server
+has, outside the measured time. What is shown is the median, and in brackets the least and the most. One round that is not
+counted warms up. CPU is user and system time of the tool alone; peak is its largest resident memory. Only figures of one
+table compare: other work on the machine, told by the load average, moves them all.
+"""
+
+
+def write(results, order, facts, path):
+    """Writes the page; what was written by hand below the mark stays."""
+    by_hand = ""
+    if os.path.exists(path):
+        with open(path) as file:
+            by_hand = file.read().partition(HAND)[2]
+    known = [results[name] for name in order if name in results]
+    parts = [INTRODUCTION, _machine(facts), _targets(known)]
+    parts += [_section(result) for result in known]
+    with open(path + ".new", "w") as file:
+        file.write("\n".join(parts) + "\n" + HAND + by_hand.rstrip("\n") + "\n")
+    os.replace(path + ".new", path)
+
+
+def load(folder):
+    """The results that are kept, by case."""
+    results = {}
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if name.endswith(".json"):
+            with open(os.path.join(folder, name)) as file:
+                results[name[:-5]] = json.load(file)
+    return results
+
+
+def _machine(facts):
+    return "## On what\n\n" + "\n".join(f"- {what}: {which}" for what, which in facts) + "\n"
+
+
+def _targets(results):
+    lines = ["## Targets", "", "| case | figure | measured | target | |", "|---|---|---|---|---|"]
+    for result in results:
+        for target in result["targets"]:
+            bound = "at least" if target["at_least"] else "at most"
+            lines.append(
+                f"| [{result['case']}](#{result['case']}) | {target['what']} | {number(target['value'])}{_unit(target)} "
+                f"| {bound} {number(target['limit'])}{_unit(target)} | {'met' if target['met'] else '**not met**'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _unit(target):
+    return " " + target["unit"] if target["unit"] else ""
+
+
+def number(value):
+    """Three digits that count."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def _spread(figure, factor=1):
+    low, high = figure["min"] * factor, figure["max"] * factor
+    return f"{number(figure['median'] * factor)} ({number(low)}-{number(high)})"
+
+
+def _section(result):
+    stamp = result["stamp"]
+    scaled = "" if stamp["scale"] == 1 else f", at {stamp['scale']} of the full size"
+    lines = [f"## {result['case']}", "", f"{result['title']}. {result['about']}".strip(), ""]
+    lines += _table(result["rows"], result["extra"]) if result["rows"] else []
+    lines += [f"- {line}" for line in result["figures"]]
+    if result["figures"]:
+        lines.append("")
+    lines += [_target_line(target) for target in result["targets"]]
+    if result["targets"]:
+        lines.append("")
+    for remark in result["remarks"]:
+        lines += [remark, ""]
+    lines += [f"Measured {stamp['date']} UTC at {stamp['commit']}, {stamp['rounds']} round{'' if stamp['rounds'] == 1 else 's'}, load average "
+              f"{stamp['load'][0]:.1f} before and {stamp['load'][1]:.1f} after{scaled}.", ""]
+    if result["commands"]:
+        lines += ["```", *[command for _, command in result["commands"]], "```", ""]
+    return "\n".join(lines)
+
+
+def _target_line(target):
+    bound = "at least" if target["at_least"] else "at most"
+    return (f"- {target['what']}: {number(target['value'])}{_unit(target)}, target {bound} "
+            f"{number(target['limit'])}{_unit(target)}: {'met' if target['met'] else '**not met**'}")
+
+
+def _table(rows, extra):
+    """A line for each contestant; ratios against the fastest peer. Short runs are told in milliseconds."""
+    measured = [row for row in rows if "wall" in row]
+    peers = [row for row in measured if row["kind"] == "peer"]
+    fastest = min((row["wall"]["median"] for row in peers), default=None)
+    short = bool(measured) and max(row["wall"]["median"] for row in measured) < 0.5
+    unit, factor = ("ms", 1000) if short else ("s", 1)
+    heads = ["", f"wall {unit}", f"CPU {unit}", "peak MiB", "switches", *([extra] if extra else []), "wall / fastest peer"]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for row in rows:
+        if "wall" not in row:
+            cells = [row["name"], row["failure"] or "not run"] + [""] * (len(heads) - 2)
+        else:
+            cells = [row["name"], _spread(row["wall"], factor), _spread(row["cpu"], factor), number(row["peak"]["median"]),
+                     f"{row['switches']['median']:,.0f}", *([_spread(row["extra"])] if extra else []),
+                     number(row["wall"]["median"] / fastest) if fastest else ""]
+        lines.append("| " + " | ".join(cells) + " |")
+    broken = [f"- {row['name']}: {row['failed']} of its runs failed and do not count ({row['failure']})"
+              for row in rows if row["failed"] and "wall" in row]
+    return lines + [""] + (broken + [""] if broken else [])

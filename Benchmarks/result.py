@@ -1,0 +1,96 @@
+"""What a case found out, as it is kept between runs and shown on the page."""
+
+import json
+import os
+import subprocess
+import time
+from dataclasses import asdict, dataclass, field
+from statistics import median
+
+
+@dataclass
+class Target:
+    """One line of the goals: a figure, what it must be, and whether it is."""
+
+    what: str
+    value: float
+    limit: float
+    unit: str = ""
+    at_least: bool = False
+
+    @property
+    def met(self):
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+
+@dataclass
+class Result:
+    """A table of contestants (with a column named `extra`, if any), some lines of figures, and targets."""
+
+    case: str
+    title: str
+    about: str = ""
+    extra: str = ""
+    rows: list = field(default_factory=list)
+    figures: list = field(default_factory=list)
+    targets: list = field(default_factory=list)
+    remarks: list = field(default_factory=list)
+    commands: list = field(default_factory=list)
+    stamp: dict = field(default_factory=dict)
+
+    def add(self, contestants):
+        """Takes over a table's rows and the command lines."""
+        for one in contestants:
+            row = {"name": one.name, "kind": one.kind, "failure": one.failure, "failed": one.failed}
+            if one.runs:
+                for key in ("wall", "cpu", "peak", "switches", "extra"):
+                    numbers = [getattr(r, key) for r in one.runs]
+                    row[key] = {"median": median(numbers), "min": min(numbers), "max": max(numbers)}
+            self.rows.append(row)
+            self.commands.append([one.name, one.shown()])
+        return self
+
+    def row(self, name):
+        """The row of a contestant that has figures, or nothing."""
+        return next((r for r in self.rows if r["name"] == name and "wall" in r), None)
+
+    def value(self, name, what="wall"):
+        row = self.row(name)
+        return row[what]["median"] if row else None
+
+    def best_peer(self, what="wall"):
+        """The name of the peer with the smallest figure, or nothing."""
+        peers = [r for r in self.rows if r["kind"] == "peer" and "wall" in r]
+        return min(peers, key=lambda r: r[what]["median"])["name"] if peers else None
+
+    def target(self, what, value, limit, unit="", at_least=False):
+        """Adds a target when there is a figure for it."""
+        if value is None:
+            self.remarks.append(f"No figure for: {what}.")
+        else:
+            self.targets.append(Target(what, value, limit, unit, at_least))
+
+    def ratio_target(self, what, mine, other, limit, figure="wall"):
+        """A target for the ratio of two contestants."""
+        a, b = self.value(mine, figure), self.value(other, figure) if other else None
+        self.target(what, a / b if a is not None and b else None, limit)
+
+    def save(self, folder, bench, load):
+        """Keeps it for the page, with the moment, the load, and what was measured with what."""
+        self.stamp = {
+            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": load, "rounds": bench.rounds,
+            "scale": bench.scale, "commit": _commit()}
+        document = asdict(self)
+        document["targets"] = [asdict(t) | {"met": t.met} for t in self.targets]
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, self.case + ".json")
+        with open(path + ".new", "w") as file:
+            json.dump(document, file, indent=1)
+        os.replace(path + ".new", path)
+
+
+def _commit():
+    """The short name of what is checked out, or nothing."""
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=os.path.dirname(os.path.abspath(__file__)),
+                          capture_output=True, text=True)
+    return done.stdout.strip()
