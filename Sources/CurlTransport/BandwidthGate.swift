@@ -20,26 +20,24 @@ struct BandwidthGate {
 
     init(_ limiter: SharedLimiter) { self.limiter = limiter }
 
-    /// Books a piece for the transfer; false when it must wait until `release` returns it.
-    mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Bool {
-        guard transfer.request.isLimited else { return true }
+    /// Books for the transfer as many of these bytes as it may take now; with none it waits until `release` returns it.
+    mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Int {
+        guard transfer.request.isLimited else { return count }
         transfer.isKnownToLimiter = true
-        let isAdmitted = limiter.state.withLock {
+        let admitted = limiter.state.withLock {
             $0.take(count, for: ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
         }
-        if !isAdmitted {
+        if admitted == 0 {
             held.append(transfer)
             if deadline == nil { deadline = now + Self.tick }
         }
-        return isAdmitted
+        return admitted
     }
 
-    /// A booked piece was not taken after all.
-    func giveBack(_ count: Int, from transfer: CurlTransfer) {
+    /// Booked bytes were not taken after all.
+    func giveBack(_ count: Int, from transfer: CurlTransfer, now: Int64) {
         guard transfer.isKnownToLimiter else { return }
-        limiter.state.withLock {
-            $0.giveBack(count, from: ObjectIdentifier(transfer), under: transfer.request.rateLimits)
-        }
+        limiter.state.withLock { $0.giveBack(count, from: ObjectIdentifier(transfer), now: now) }
     }
 
     /// Those that may go on, once it is time to look.
@@ -63,11 +61,9 @@ struct BandwidthGate {
     }
 
     /// The transfer has ended.
-    mutating func forget(_ transfer: CurlTransfer, now: Int64) {
+    mutating func forget(_ transfer: CurlTransfer) {
         guard transfer.isKnownToLimiter else { return }
-        limiter.state.withLock {
-            $0.forget(ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
-        }
+        limiter.state.withLock { $0.forget(ObjectIdentifier(transfer)) }
         held.removeAll { $0 === transfer }
         if held.isEmpty { deadline = nil }
     }
@@ -76,4 +72,7 @@ struct BandwidthGate {
 extension TransferRequest {
     /// At this moment: limits change.
     var isLimited: Bool { rateLimits.contains { $0.bytesPerSecond != nil } }
+
+    /// The least of its limits at this moment.
+    var lowestRate: Int64? { rateLimits.compactMap(\.bytesPerSecond).min() }
 }

@@ -245,7 +245,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
         release(transfer)
-        gate.forget(transfer, now: now)
+        gate.forget(transfer)
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
         for held in origins.scoutEnded(transfer.request.url.origin, transfer) {

@@ -19,6 +19,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var parser = ResponseHeadParser()
     var hold: Hold?
     var isKnownToLimiter = false
+    /// How much of what libcurl is to deliver again the sink has taken already.
+    private var ahead = 0
     /// It must begin again, on a connection of its own.
     private(set) var needsOwnConnection = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
@@ -94,6 +96,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// Forgets the answer that came.
     func beginAgain() {
         needsOwnConnection = false
+        ahead = 0
         parser = ResponseHeadParser()
         isConnected = false
     }
@@ -128,23 +131,37 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
             return .refuse
         }
+        return offer(bytes)
+    }
+
+    /// Offers the piece in parts, each as large as the limits allow. When one is put off, libcurl delivers the whole
+    /// piece again, perhaps cut differently.
+    private func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
-        guard loop.gate.admits(bytes.count, for: self, now: loop.now) else {
-            hold = .limit
-            return .pause
+        var taken = min(ahead, bytes.count)
+        while taken < bytes.count {
+            let count = loop.gate.admits(bytes.count - taken, for: self, now: loop.now)
+            if count == 0 {
+                hold = .limit
+                ahead = taken
+                return .pause
+            }
+            switch sink.transferDidReceive(UnsafeRawBufferPointer(rebasing: bytes[taken..<taken + count])) {
+            case .taken:
+                received += Int64(count)
+                taken += count
+            case .pause:
+                loop.gate.giveBack(count, from: self, now: loop.now)
+                hold = .sink
+                ahead = taken
+                return .pause
+            case .refuse:
+                verdict = .refused
+                return .refuse
+            }
         }
-        switch sink.transferDidReceive(bytes) {
-        case .taken:
-            received += Int64(bytes.count)
-            return .taken
-        case .pause:
-            loop.gate.giveBack(bytes.count, from: self)
-            hold = .sink
-            return .pause
-        case .refuse:
-            verdict = .refused
-            return .refuse
-        }
+        ahead = max(0, ahead - bytes.count)
+        return .taken
     }
 
     /// Tells the sink, once, and lets go of it.

@@ -75,6 +75,29 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun >= least(150_000, 200_000))
     }
 
+    @Test("Under a rate far too low for so many connections they all go on together", arguments: [1, 2])
+    func allGoOn(engines: Int) async throws {
+        let content = Content(seed: 1, size: 12_000)
+        let server = try FaultServer.serving(content)
+        defer { server.stop() }
+        let bench = try TransportBench(engines: engines)
+        let limit = RateLimit(1)
+        let sinks = try (0..<24).map { _ in
+            let sink = CollectingSink()
+            _ = try bench.start(server.url(), sink) { $0.rateLimits = [limit, RateLimit()] }
+            return sink
+        }
+        for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
+        limit.bytesPerSecond = 100_000
+        #expect(await sinks[7].ending() == .complete)
+        // One after the other, as whole pieces come, most would have nothing yet.
+        #expect(sinks.allSatisfy { $0.record.value.count > 6000 })
+        for sink in sinks {
+            #expect(await sink.ending() == .complete)
+            #expect(sink.record.value.bytes == content.bytes(0..<12_000))
+        }
+    }
+
     @Test("What a short transfer does not use of its share is there for the next")
     func unusedShares() async throws {
         let server = try FaultServer.serving(Content("x"))
