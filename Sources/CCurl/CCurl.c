@@ -74,7 +74,7 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
     return code;
 }
 
-const void *dlm_openssl_session(CURL *easy) {
+void *dlm_openssl_session(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;

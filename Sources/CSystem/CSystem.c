@@ -204,6 +204,11 @@ void dlm_digest_free(struct dlm_digest *digest) {
 
 int dlm_tls_was_closed(const void *ssl) { return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0; }
 
+int dlm_tls_unread(void *ssl, void *bytes, int capacity) {
+    int pending = SSL_pending(ssl);
+    return pending > 0 ? SSL_peek(ssl, bytes, pending < capacity ? pending : capacity) : 0;
+}
+
 static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
     (void)size;
     uintptr_t mask = *(uintptr_t *)page - 1;

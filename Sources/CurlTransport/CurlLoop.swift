@@ -33,6 +33,8 @@ final class CurlLoop: @unchecked Sendable {
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     private var origins = OriginProtocols<CurlTransfer>()
     var gate: BandwidthGate
+    /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
+    private var looks: [(at: Int64, transfer: CurlTransfer)] = []
     private var nextStallCheck: Int64 = 0
     private var isRunning = true
 
@@ -106,6 +108,10 @@ final class CurlLoop: @unchecked Sendable {
             }
             if commandsWait { obeyCommands() }
             for transfer in gate.release(now: now) { goOn(transfer) }
+            while let (at, transfer) = looks.first, at <= now {
+                looks.removeFirst()
+                look(again: transfer)
+            }
             for multi in [bulk, mux] { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
             if now >= nextStallCheck { cutStalled() }
@@ -114,7 +120,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func timeout() -> Int32 {
-        var soonest = [bulk.deadline, mux.deadline, gate.deadline].compactMap { $0 }.min()
+        var soonest = [bulk.deadline, mux.deadline, gate.deadline, looks.first?.at].compactMap { $0 }.min()
         if !active.isEmpty { soonest = min(soonest ?? .max, nextStallCheck) }
         guard let soonest else { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
@@ -198,6 +204,16 @@ final class CurlLoop: @unchecked Sendable {
         if code != CURLE_OK { finish(transfer, result(transfer, code)) }
     }
 
+    /// Called within libcurl's callbacks: it goes on in a later turn.
+    func lookAgain(at transfer: CurlTransfer) { looks.append((now + BodyOverrun.patience, transfer)) }
+
+    private func look(again transfer: CurlTransfer) {
+        if transfer.easy == nil { return }
+        if transfer.hold == .overrun { return goOn(transfer) }
+        transfer.lookBehindHead { socket in active.values.contains { $0 !== transfer && $0.socket == socket } }
+        if let code = transfer.endedMeanwhile { finish(transfer, result(transfer, code)) }
+    }
+
     private func collectFinished() {
         for multi in [bulk, mux] {
             var code = CURLE_OK
@@ -205,6 +221,8 @@ final class CurlLoop: @unchecked Sendable {
                 guard let transfer = active[easy] else { continue }
                 if transfer.needsOwnConnection {
                     beginAgain(transfer)
+                } else if transfer.awaitsLook {
+                    transfer.endedMeanwhile = code
                 } else {
                     finish(transfer, result(transfer, code))
                 }

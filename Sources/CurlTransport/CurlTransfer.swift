@@ -1,13 +1,16 @@
 import CCurl
 import DownloadCore
+import Foundation
 import HTTPTypes
 
 /// One transfer: the handle that others hold, and the engine thread's book of it.
 /// Everything below `request` belongs to the engine thread.
 final class CurlTransfer: Transfer, @unchecked Sendable {
-    /// Who keeps libcurl from delivering. A piece is asked about at one of them at a time, the limit first.
+    /// What keeps libcurl from delivering. A piece is asked about at one of them at a time, from the last to the first.
     enum Hold {
         case sink, limit
+        /// Of the last piece: what comes after it.
+        case overrun
     }
 
     let request: TransferRequest
@@ -34,6 +37,15 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private(set) var received: Int64 = 0
     /// For a body over TLS that only the end of the connection ends: whether that was an orderly one.
     private var isTLSClosed: Bool?
+
+    /// The connection that it is on; nil until libcurl waits for it.
+    var socket: Int32?
+    private var overrun: BodyOverrun?
+    private var isSecure = false
+    /// It has no body, and its end is not told before what may come instead was looked for.
+    private(set) var awaitsLook = false
+    /// What libcurl made of it meanwhile.
+    var endedMeanwhile: CURLcode?
 
     /// The most of an unwanted body that is read to keep a connection usable.
     private static let discardLimit = 64 << 10
@@ -72,10 +84,19 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
                 isTLSClosed = false
                 easy.watchReads(for: self)
             }
+            overrun = BodyOverrun(head, request)
+            if overrun != nil {
+                isSecure = easy.isSecure
+                easy.watchBytes(for: self)
+            }
             loop.didReceiveHead(self, head)
             if needsOwnConnection { return false }
+            if overrun?.isEmpty == true, look(at: socket, behind: 0) { awaitsLook = true }
             switch sink.transferDidReceiveHead(head) {
-            case .accept: return true
+            case .accept:
+                guard overrun?.isOver(behind: 0) == true else { return true }
+                verdict = .complete
+                return false
             case .discard:
                 discardDeadline = loop.now + Self.discardPatience
                 return true
@@ -97,6 +118,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     func beginAgain() {
         needsOwnConnection = false
         ahead = 0
+        overrun = nil
         parser = ResponseHeadParser()
         isConnected = false
     }
@@ -109,6 +131,29 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         let isChunked = head.fields[.transferEncoding]?.lowercased().contains("chunked") ?? false
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
+
+    /// Looks for what comes after the body. True: the loop will have it looked for again.
+    private func look(at socket: Int32?, behind delivered: Int64) -> Bool {
+        guard let easy,
+            overrun?.look(behind: delivered, unread: { easy.unread(socket, isSecure: isSecure, waiting: $0) }) == true
+        else { return false }
+        loop.lookAgain(at: self)
+        return true
+    }
+
+    /// The second look behind an answer without a body; its connection is idle, or closed, or another's by now.
+    func lookBehindHead(isOthers: (Int32) -> Bool) {
+        awaitsLook = false
+        guard let socket = easy?.lastSocket, !isOthers(socket) else { return }
+        _ = look(at: socket, behind: 0)
+        // libcurl finds the connection dead when it is to be used again.
+        if overrun?.isOver(behind: 0) == true { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+
+    /// What libcurl says, or has read, while the body is watched.
+    func noteBytes(_ bytes: UnsafeRawBufferPointer) { overrun?.note(read: bytes) }
+
+    func noteText(_ text: UnsafeRawBufferPointer) { overrun?.note(text: text) }
 
     func noteTLSEnd() {
         if isTLSClosed != nil, let easy { isTLSClosed = easy.tlsWasClosed }
@@ -139,6 +184,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
         var taken = min(ahead, bytes.count)
+        if look(at: socket, behind: received + Int64(bytes.count - taken)) {
+            hold = .overrun
+            return .pause
+        }
         while taken < bytes.count {
             let count = loop.gate.admits(bytes.count - taken, for: self, now: loop.now)
             if count == 0 {
@@ -161,7 +210,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             }
         }
         ahead = max(0, ahead - bytes.count)
-        return .taken
+        guard overrun?.isOver(behind: received) == true else { return .taken }
+        // libcurl 7.88 would read the rest as the next answer (and calls this an error of its sink).
+        verdict = .complete
+        return .refuse
     }
 
     /// Tells the sink, once, and lets go of it.
@@ -170,6 +222,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.sink = nil
         var result = result
         result.metrics.received = received
+        result.exceedsLength = overrun?.isFound ?? false
         sink.transferDidFinish(result)
     }
 

@@ -1,6 +1,7 @@
 import CCurl
 import CSystem
 import DownloadCore
+import Foundation
 
 // C callbacks are global functions: a closure made in an isolated context would trap on the engine thread.
 
@@ -37,7 +38,26 @@ private func onProgress(
     return 0
 }
 
+private func onDebug(
+    _ easy: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let bytes, let context else { return 0 }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    switch kind {
+    case CURLINFO_DATA_IN: transfer.noteBytes(UnsafeRawBufferPointer(start: bytes, count: count))
+    case CURLINFO_TEXT: transfer.noteText(UnsafeRawBufferPointer(start: bytes, count: count))
+    default: break
+    }
+    return 0
+}
+
 extension EasyHandle {
+    /// The transfer that an easy handle delivers to; nil for libcurl's own handles.
+    static func transfer(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
+        dlm_get_private(easy).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
     /// The peer has ended the TLS session in order; true, too, where that cannot be known.
     var tlsWasClosed: Bool { dlm_openssl_session(pointer).map { dlm_tls_was_closed($0) != 0 } ?? true }
 
@@ -48,6 +68,44 @@ extension EasyHandle {
         set(CURLOPT_NOPROGRESS, 0)
     }
 
+    /// Has the transfer told of all that libcurl reads of the body from now on, and what it says of it.
+    func watchBytes(for transfer: CurlTransfer) {
+        check(dlm_set_debug_callback(pointer, onDebug))
+        check(dlm_set_pointer(pointer, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(transfer).toOpaque()))
+        set(CURLOPT_VERBOSE, 1)
+    }
+
+    /// The connection is encrypted, to the server or to a proxy.
+    var isSecure: Bool { dlm_openssl_session(pointer) != nil }
+
+    /// Of the connection that the ended transfer was on, while it is open.
+    var lastSocket: Int32? {
+        let socket = dlm_last_socket(pointer)
+        return socket < 0 ? nil : socket
+    }
+
+    /// The first bytes that have come on the connection and that libcurl has not read, some of them undeciphered.
+    func unread(_ socket: Int32?, isSecure: Bool, waiting patience: Int32) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
+            if isSecure, let session = dlm_openssl_session(pointer) {
+                count = max(0, Int(dlm_tls_unread(session, buffer.baseAddress, Int32(buffer.count))))
+            }
+            guard count == 0, let socket else { return }
+            if patience > 0 {
+                var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                poll(&ready, 1, patience)
+            }
+            count = max(
+                0, recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_PEEK | MSG_DONTWAIT)))
+            if isSecure, !Self.isBody(record: buffer[..<count]) { count = 0 }
+        }
+    }
+
+    /// TLS 1.3 calls every record application data (RFC 8446 section 5.1): close_notify and the like are short ones.
+    private static func isBody(record: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Bool {
+        record.count >= 5 && record[0] == 23 && Int(record[3]) << 8 | Int(record[4]) > 64
+    }
+
     /// The transfer must outlive this handle; the loop keeps it.
     func deliver(to transfer: CurlTransfer) {
         let context = Unmanaged.passUnretained(transfer).toOpaque()
@@ -55,5 +113,6 @@ extension EasyHandle {
         check(dlm_set_pointer(pointer, CURLOPT_HEADERDATA, context))
         check(dlm_set_data_callback(pointer, CURLOPT_WRITEFUNCTION, onBody))
         check(dlm_set_pointer(pointer, CURLOPT_WRITEDATA, context))
+        check(dlm_set_pointer(pointer, CURLOPT_PRIVATE, context))
     }
 }

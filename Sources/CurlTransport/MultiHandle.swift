@@ -75,6 +75,7 @@ private func onSocket(
     _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context else { return -1 }
+    if let easy, what != CURL_POLL_REMOVE { EasyHandle.transfer(of: easy)?.socket = socket }
     Unmanaged<MultiHandle>.fromOpaque(context).takeUnretainedValue().watch(socket, what)
     return 0
 }

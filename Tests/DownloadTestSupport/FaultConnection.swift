@@ -73,7 +73,9 @@ struct FaultConnection {
         guard writer.write(resolved) else { return false }
         wire.notifiesClose = reply.notifiesClose
         switch reply.cut {
-        case nil: return reply.framing == .contentLength || reply.framing.isChunked
+        case nil:
+            let closes = reply.fields.contains { $0.name == "Connection" && $0.value == "close" }
+            return !closes && reply.framing.isDelimited
         case .close, .silence: return false
         case .reset:
             wire.reset()

@@ -104,6 +104,15 @@ package struct FaultReply: Sendable {
             }
         }
 
+        /// The server takes the body to have ended where it ends, and waits for the next request.
+        var isDelimited: Bool {
+            switch self {
+            case .contentLength, .chunked, .chunkedWithLength: true
+            case .wrongLength(let more): more < 0
+            case .closeDelimited, .lengths: false
+            }
+        }
+
         /// The values of its `Content-Length` fields for a body of this size.
         func lengths(of size: Int64) -> [String] {
             switch self {

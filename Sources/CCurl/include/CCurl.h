@@ -29,6 +29,15 @@ static inline CURLcode dlm_set_progress_callback(CURL *easy, curl_xferinfo_callb
     return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
 }
 
+static inline CURLcode dlm_set_debug_callback(CURL *easy, curl_debug_callback callback) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+}
+/// What was set as CURLOPT_PRIVATE; NULL for libcurl's own handles.
+static inline void *dlm_get_private(CURL *easy) {
+    char *value = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
+}
+
 static inline CURLcode dlm_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
@@ -37,6 +46,12 @@ static inline CURLcode dlm_get_offset(CURL *easy, CURLINFO info, curl_off_t *val
 }
 static inline CURLcode dlm_get_string(CURL *easy, CURLINFO info, const char **value) {
     return curl_easy_getinfo(easy, info, value);
+}
+
+/// The socket of the connection that the ended transfer was on; CURL_SOCKET_BAD once it is closed.
+static inline curl_socket_t dlm_last_socket(CURL *easy) {
+    curl_socket_t value = CURL_SOCKET_BAD;
+    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
 }
 
 static inline CURLMcode dlm_multi_set_long(CURLM *multi, CURLMoption option, long value) {
@@ -97,7 +112,7 @@ CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
 /// library's own defeats its cache of parsed certificates.
 CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder);
 /// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.
-const void *dlm_openssl_session(CURL *easy);
+void *dlm_openssl_session(CURL *easy);
 /// Does not wait for name resolution when a transfer is removed.
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
 /// `location` made absolute against `base`, to be freed with curl_free; NULL when it is no URL.

@@ -85,6 +85,8 @@ void dlm_digest_free(struct dlm_digest *digest);
 void dlm_use_one_arena(void);
 /// True once the peer has ended the OpenSSL session `ssl` with close_notify.
 int dlm_tls_was_closed(const void *ssl);
+/// Copies decrypted bytes of the OpenSSL session `ssl` that nobody has read yet, without reading from its socket.
+int dlm_tls_unread(void *ssl, void *bytes, int capacity);
 
 /// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
 /// Start-up touches many that are never needed again, the tables of types above all.

@@ -230,9 +230,10 @@ extension DownloadRunner {
     private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
         let unfinished = await forgetDoubtful(of: segment, result)..<end(of: segment)
         work.planner.giveBack(segment.connection, unfinished: unfinished)
-        switch result.ending {
+        switch ending(result) {
         case .cancelled: throw Stopped()
         case .failed(let error):
+            if error == Self.overlong { throw error }
             // Cut off after its last byte, it lacks nothing.
             if record.resume.total == nil || !unfinished.isEmpty { try lost(error, &work) }
         case .refused: try await refused(segment, &work)
@@ -246,9 +247,17 @@ extension DownloadRunner {
         }
     }
 
+    /// How a transfer ended, with what only a digest can prove right taken for wrong.
+    private func ending(_ result: TransferResult) -> TransferResult.Ending {
+        result.ending == .complete && result.exceedsLength && expected == nil ? .failed(Self.overlong) : result.ending
+    }
+
+    private static let overlong = DownloadError.protocolViolated(
+        .malformedReply("the body goes on after its Content-Length, so that may be too short; --checksum can tell"))
+
     /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
-        let doubtful = segment.doubtful(after: result.ending)
+        let doubtful = segment.doubtful(after: ending(result))
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
         file.forget(ByteRanges([doubtful]))

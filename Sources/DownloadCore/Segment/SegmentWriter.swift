@@ -87,7 +87,7 @@ package final class SegmentWriter: TransferSink {
             let begin = state.head?.status == 206 ? judge.start : 0
             let kept: Int64 =
                 switch ending {
-                case .refused where state.refusal == .tooLong, .failed(.protocolViolated) where isChunked: begin
+                case .refused where state.refusal == .tooLong, .failed(.protocolViolated): begin
                 case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
                     max(begin, state.position - Self.chunkDoubt)
                 default: state.position

@@ -138,6 +138,9 @@ private final class DocumentSink: TransferSink {
     func transferDidFinish(_ result: TransferResult) {
         let (answer, waiter) = state.withLock { state in
             state.answer.ending = result.ending
+            if result.ending == .complete, result.exceedsLength {
+                state.answer.ending = .failed(.protocolViolated(.malformedReply("it goes on after its Content-Length")))
+            }
             state.isOver = true
             defer { state.waiter = nil }
             return (state.answer, state.waiter)

@@ -119,6 +119,8 @@ public struct TransferResult: Sendable, Equatable {
 
     public var ending: Ending
     public var metrics: TransferMetrics
+    /// More came than the `Content-Length` of a 200 announced: the body that was delivered may be cut short.
+    public var exceedsLength = false
 
     public init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
         self.ending = ending

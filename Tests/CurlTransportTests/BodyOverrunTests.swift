@@ -1,0 +1,127 @@
+import CSystem
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+/// What comes after the `Content-Length` of a 200: the decision, event by event, and as libcurl makes it happen.
+@Suite("CurlTransport: more than announced", .timeLimit(.minutes(1)))
+struct BodyOverrunTests {
+    private static func overrun(
+        _ length: Int64?, status: Int = 200, version: String = "1.1", method: HTTPRequest.Method = .get,
+        _ fields: HTTPFields = [:]
+    ) throws -> BodyOverrun? {
+        var fields = fields
+        fields[.contentLength] = length.map { "\($0)" }
+        var request = TransferRequest(url: try SourceURL.parse("http://127.0.0.1/").get().url)
+        request.method = method
+        return BodyOverrun(ResponseHead(status: status, httpVersion: version, fields: fields), request)
+    }
+
+    private func note(_ overrun: inout BodyOverrun, read text: String) {
+        Array(text.utf8).withUnsafeBytes { overrun.note(read: $0) }
+    }
+
+    @Test("It is for a 200 over HTTP/1 that ends with its Content-Length")
+    func applies() throws {
+        #expect(try Self.overrun(5) != nil)
+        #expect(try Self.overrun(5, version: "1.0") != nil)
+        #expect(try Self.overrun(5, status: 206) == nil)
+        #expect(try Self.overrun(5, status: 304) == nil)
+        #expect(try Self.overrun(5, status: 404) == nil)
+        #expect(try Self.overrun(5, version: "2") == nil)
+        #expect(try Self.overrun(5, method: .head) == nil)
+        #expect(try Self.overrun(nil) == nil)
+        #expect(try Self.overrun(5, [.transferEncoding: "chunked"]) == nil)
+    }
+
+    @Test(
+        "What libcurl has read beyond the end counts, unless it is an end of a line",
+        arguments: [
+            (["hello"], false), (["hel", "lo"], false), (["hello!"], true), (["hel", "lo!"], true),
+            (["hello\r\n"], false), (["hello\n\n"], false), (["hello\r\n<"], true), (["hello\r\n", "x"], true),
+        ])
+    func read(pieces: [String], isFound: Bool) throws {
+        var overrun = try #require(try Self.overrun(5))
+        for piece in pieces { note(&overrun, read: piece) }
+        #expect(overrun.isFound == isFound)
+    }
+
+    @Test("What libcurl says counts only where it did not show the bytes, or they are no end of a line")
+    func text() throws {
+        let words = Array("Excess found: excess = 2 url = / (zero-length body)".utf8)
+        var empty = try #require(try Self.overrun(0))
+        words.withUnsafeBytes { empty.note(text: $0) }
+        #expect(empty.isFound)
+        var ended = try #require(try Self.overrun(5))
+        note(&ended, read: "hello\r\n")
+        words.withUnsafeBytes { ended.note(text: $0) }
+        #expect(!ended.isFound)
+        var fine = try #require(try Self.overrun(5))
+        Array("Connection #0 left intact".utf8).withUnsafeBytes { fine.note(text: $0) }
+        #expect(!fine.isFound)
+    }
+
+    @Test(
+        "Large and empty bodies are looked behind twice, the others once, and none before its end",
+        arguments: [(0, true), (5, false), (256 << 10, false), (256 << 10 + 1, true)] as [(Int64, Bool)])
+    func looks(length: Int64, isTwice: Bool) throws {
+        var overrun = try #require(try Self.overrun(length))
+        var waits: [Int32] = []
+        if length > 0 {
+            #expect(!overrun.look(behind: length - 1) { _ in Array("x".utf8) } && !overrun.isFound)
+        }
+        let isAgain = overrun.look(behind: length) { wait in
+            waits.append(wait)
+            return []
+        }
+        #expect(isAgain == isTwice && !overrun.isFound && waits == [0])
+        #expect(!overrun.look(behind: length) { _ in Array("x".utf8) } && overrun.isFound)
+    }
+
+    @Test("Behind an empty body whose connection libcurl closes at once, the only look waits a moment")
+    func closing() throws {
+        for overrun in [try Self.overrun(0, version: "1.0"), try Self.overrun(0, [.connection: "close"])] {
+            var overrun = try #require(overrun)
+            var waits: [Int32] = []
+            let isAgain = overrun.look(behind: 0) { wait in
+                waits.append(wait)
+                return Array("<html>".utf8)
+            }
+            #expect(!isAgain && overrun.isFound && waits == [2])
+        }
+    }
+
+    private struct Cell: Sendable {
+        let length: Int64
+        let body: Int64
+        var fields = ""
+    }
+
+    @Test("A real connection shows it, whether it is kept or closed, and its next transfer is not hurt")
+    func transfers() async throws {
+        let cells =
+            [(5, 6), (5, 5), (0, 0), (0, 3000), (100_000, 100_001), (1_000_000, 1_000_001), (1_000_000, 1_000_000)]
+            .flatMap { length, body in
+                ["", "Connection: close\r\n"].map { Cell(length: length, body: body, fields: $0) }
+            }
+        let bench = try TransportBench()
+        for cell in cells {
+            let content = Content(seed: 5, size: cell.body)
+            let head = "HTTP/1.1 200 OK\r\nContent-Length: \(cell.length)\r\n\(cell.fields)\r\n"
+            var script = RawServer.Script(Array(head.utf8) + content.bytes(0..<cell.body))
+            script.staysOpen = cell.fields.isEmpty
+            let server = try RawServer(script)
+            defer { server.stop() }
+            for _ in 1...2 {
+                let record = try await bench.run(server.url)
+                #expect(record.ending == .complete, "\(cell)")
+                #expect(record.bytes == content.bytes(0..<cell.length), "\(cell)")
+                #expect(record.results.first?.exceedsLength == (cell.body > cell.length), "\(cell)")
+            }
+        }
+    }
+}
