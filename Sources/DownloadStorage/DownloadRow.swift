@@ -23,21 +23,6 @@ struct DownloadRow: Sendable {
         completed = try record.completed.map(JSONText.encode)
     }
 
-    /// Makes the row and returns its id.
-    func insert(_ db: Database) throws -> DownloadID {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO download (session, state, priority, folder, askedName, url, created, updated, request)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        try statement.execute(arguments: [
-            record.session, record.state.kind.rawValue, record.request.priority,
-            record.request.destination.folder, record.request.destination.fileName, record.request.url.string,
-            Self.milliseconds(record.created), Self.milliseconds(record.updated), request,
-        ])
-        return db.lastInsertedRowID
-    }
-
     /// Writes everything, if the row still belongs to `owner`; false when it does not.
     func update(_ db: Database, ownedBy owner: String?) throws -> Bool {
         let present = record.present

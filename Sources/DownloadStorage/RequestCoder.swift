@@ -29,7 +29,7 @@ final class RequestCoder: Sendable {
         shared.destination.fileName = nil
         shared.priority = 0
         if let latest = encoded.withLock(\.self), latest.request == shared { return latest.json }
-        let json = try JSONText.encode(shared)
+        let json = try JSONText.encode(StoredRequest(shared))
         encoded.withLock { $0 = Pair(request: shared, json: json) }
         return json
     }
@@ -37,7 +37,7 @@ final class RequestCoder: Sendable {
     /// The caller fills in the columns. Secrets are missing.
     func decode(_ json: String) throws -> DownloadRequest {
         if let latest = decoded.withLock(\.self), latest.json == json { return latest.request }
-        let request = try JSONText.decode(DownloadRequest.self, json)
+        let request = try JSONText.decode(StoredRequest.self, json).request
         decoded.withLock { $0 = Pair(request: request, json: json) }
         return request
     }

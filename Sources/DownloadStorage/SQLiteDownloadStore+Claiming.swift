@@ -4,25 +4,6 @@ import GRDB
 
 /// Who runs what: each verb is one transaction.
 extension SQLiteDownloadStore {
-    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        if requests.isEmpty { return [] }
-        return try await write(durably: true) { [self] db in
-            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
-            let now = Date.stored
-            return try requests.map { request in
-                guard let found = try find(request, in: db) else {
-                    return AddedDownload(kind: .inserted, record: try insert(request, session, now, db))
-                }
-                if ownership.standing(of: found.kind, owner: found.record.session) == .busy {
-                    return AddedDownload(kind: .joined, record: found.record)
-                }
-                var record = found.record
-                record.request = request
-                return AddedDownload(kind: .adopted, record: try hand(record, to: session, at: now, db))
-            }
-        }
-    }
-
     package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
@@ -79,30 +60,8 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// The newest download with the same URL, folder and name asked for.
-    private func find(_ request: DownloadRequest, in db: Database) throws -> StoredDownload? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT \(RowReader.columns) FROM download WHERE folder = ? AND url = ? AND askedName IS ?
-                ORDER BY id DESC LIMIT 1
-                """)
-        let key: StatementArguments = [
-            request.destination.folder, request.url.string, request.destination.fileName,
-        ]
-        return try Row.fetchOne(statement, arguments: key).map { try StoredDownload($0, coder: coder) }
-    }
-
-    private func insert(
-        _ request: DownloadRequest, _ session: String, _ now: Date, _ db: Database
-    ) throws -> DownloadRecord {
-        var record = DownloadRecord(id: 0, request: request, created: now)
-        record.session = session
-        record.id = try DownloadRow(record, coder: coder).insert(db)
-        return record
-    }
-
     /// Writes the record as queued for `session`.
-    private func hand(
+    func hand(
         _ old: DownloadRecord, to session: String, at now: Date, _ db: Database
     ) throws -> DownloadRecord {
         var record = old

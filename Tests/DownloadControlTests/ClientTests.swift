@@ -53,14 +53,26 @@ struct ClientTests {
     @Test("A long list travels in groups, and comes back in order")
     func addMany() async throws {
         let bench = try await ControlBench()
-        var requests = (0..<1_203).map { DownloadRequest.example("\($0)") }
-        for index in stride(from: 0, to: 1_203, by: 100) { requests[index].priority = 1 }
+        var requests = (0..<9_203).map { DownloadRequest.example("\($0)") }
+        for index in stride(from: 0, to: 9_203, by: 100) { requests[index].priority = 1 }
         let added = try await bench.client.add(requests)
         #expect(added.map(\.record.request.url) == requests.map(\.url))
         #expect(bench.service.state.value.requests == requests)
-        #expect(bench.service.calls == ["add 500", "add 500", "add 203"])
+        #expect(bench.service.calls == ["add 4000", "add 4000", "add 1203"])
         let long = (0..<40).map { DownloadRequest.example(String(repeating: "x", count: 60_000) + "\($0)") }
         #expect(try await bench.client.add(long).count == 40)
+        await bench.end()
+    }
+
+    @Test("New downloads and known ones in one list come back in the order in which they were asked for")
+    func addMixed() async throws {
+        let bench = try await ControlBench()
+        _ = try await bench.client.add([.example("3"), .example("8")])
+        let requests = (0..<10).map { DownloadRequest.example("\($0)") }
+        let added = try await bench.client.add(requests)
+        #expect(added.map(\.record.request.url) == requests.map(\.url))
+        #expect(added.map(\.record.id) == [3, 4, 5, 1, 6, 7, 8, 9, 2, 10])
+        #expect(added.map { $0.kind == .joined } == (0..<10).map { $0 == 3 || $0 == 8 })
         await bench.end()
     }
 

@@ -28,7 +28,7 @@ struct DamagedRowTests {
     }
 
     static let damages: [(assignment: String, column: String)] = [
-        ("request = '{}'", "request"),
+        ("request = '[]'", "request"),
         ("request = x'00ff'", "request"),
         ("stateDetail = '{\"paused\":{\"_0\":\"by a newer dlm\"}}'", "stateDetail"),
         ("stateDetail = NULL", "stateDetail"),

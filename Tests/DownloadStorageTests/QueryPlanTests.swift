@@ -52,7 +52,12 @@ struct QueryPlanTests {
         let queued = "SEARCH download USING INDEX downloadQueued"
         let byState = "SEARCH download USING INDEX downloadByState (state=?"
 
-        try await expect(["SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)"], of: store) {
+        try await expect(
+            [
+                "SCAN json_each VIRTUAL TABLE INDEX 1:",
+                "SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)",
+            ], of: store
+        ) {
             _ = try await store.add([Sample.request("0")], session: "s")
         }
         try await expect([byID], of: store) { _ = try await store.records(.ids(ids)) }

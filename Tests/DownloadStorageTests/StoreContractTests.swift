@@ -57,6 +57,38 @@ struct StoreContractTests {
         #expect(Set((twice + again).map(\.record.id)).count == 1)
     }
 
+    @Test("answers a list in its order, whatever of it is new, known or in it twice", arguments: StoreKind.allCases)
+    func mixedList(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var known = try await store.add((3...5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        known[1].state = .failed(.cancelled)
+        _ = try await store.save([known[1]], session: "s")
+        var requests = try (0..<8).map { try Sample.request("\($0)") }
+        requests[6].connections = 4
+        requests[7].checksum = Checksum(algorithm: .md5, digest: String(repeating: "ab", count: 16))
+        requests += [requests[0], try Sample.request("0", as: "other"), try Sample.request("new"), requests[3]]
+        let added = try await store.add(requests, session: "s")
+        let expected: [AddedDownload.Kind] = [
+            .inserted, .inserted, .inserted, .joined, .adopted, .joined, .inserted, .inserted,
+            .joined, .inserted, .inserted, .joined,
+        ]
+        #expect(added.map(\.kind) == expected)
+        #expect(added.map(\.record.id) == [4, 5, 6, 1, 2, 3, 7, 8, 4, 9, 10, 1])
+        #expect(added.map(\.record.request) == requests)
+        let stored = try await store.records(.ids(added.map(\.record.id)))
+        #expect(stored.map(\.request) == Array(requests[0..<8] + requests[9...10]))
+        #expect(stored.allSatisfy { $0.state == .queued && $0.session == "s" })
+    }
+
+    @Test("finds the newest of several with one URL", arguments: StoreKind.allCases)
+    func newest(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record.id)
+        // As set-url can make it.
+        _ = try await store.change([ids[0]], .url(Sample.request("b").url, nil), session: "s")
+        #expect(try await store.add([Sample.request("b")], session: "s").map(\.record.id) == [ids[1]])
+    }
+
     @Test("tells requests apart by URL, folder and the name asked for", arguments: StoreKind.allCases)
     func tellsApart(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

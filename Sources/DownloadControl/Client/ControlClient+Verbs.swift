@@ -7,16 +7,12 @@ extension ControlClient {
         var added: [AddedDownload] = []
         added.reserveCapacity(requests.count)
         for batch in RequestBatch.batches(of: requests) {
-            let document = WireAdd(groups: batch.groups)
-            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", document)).downloads
-            guard answer.count == batch.requests.count else { throw bad("its answer makes no sense") }
-            let now = Date()
-            for (wire, request) in zip(answer, batch.requests) {
-                guard let download = wire.added(request, session: identifier, at: now) else {
-                    throw bad("its answer makes no sense")
-                }
-                added.append(download)
+            let document = WireAdd(groups: batch.groups, isBrief: true)
+            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", document))
+            guard let downloads = answer.added(batch.requests, session: identifier, at: Date()) else {
+                throw bad("its answer makes no sense")
             }
+            added += downloads
         }
         return added
     }

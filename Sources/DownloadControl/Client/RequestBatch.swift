@@ -7,7 +7,7 @@ struct RequestBatch {
     private var size = 0
 
     /// In one exchange: a transaction and its answer stay small.
-    private static let limit = 500
+    private static let limit = 4_000
     /// Bytes, far enough below what a session takes.
     private static let sizeLimit = 512 << 10
 
@@ -38,13 +38,5 @@ struct RequestBatch {
                 }
         }
         requests.append(request)
-    }
-}
-
-extension DownloadRequest {
-    func differsOnlyInURL(from other: DownloadRequest) -> Bool {
-        var same = self
-        same.url = other.url
-        return same == other
     }
 }

@@ -93,12 +93,12 @@ extension Routes {
     // MARK: POST
 
     private func add(_ request: ControlRequest) async throws -> ControlAnswer {
-        let groups = try decode(WireAdd.self, request).groups
+        let wish = try decode(WireAdd.self, request)
         var requests: [DownloadRequest] = []
-        for group in groups { requests += try group.requests() }
+        for group in wish.groups { requests += try group.requests() }
         let wanted = requests
         return try await within(limits.answer) {
-            .json(WireAddedList(downloads: try await service.add(wanted).map(WireAdded.init)))
+            .json(WireAddedList(try await service.add(wanted), isBrief: wish.isBrief))
         }
     }
 

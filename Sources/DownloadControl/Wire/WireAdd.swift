@@ -4,19 +4,26 @@ import Foundation
 /// `POST /v1/downloads`: URLs that share everything else, or several such groups. Secrets travel here, and only here.
 struct WireAdd: Sendable {
     let groups: [WireGroup]
+    /// The answer is to be as short as it can be: see ``WireAddedList``.
+    var isBrief = false
 }
 
 extension WireAdd: Codable {
-    private enum Key: String, CodingKey { case groups }
+    private enum Key: String, CodingKey {
+        case groups
+        case isBrief = "brief"
+    }
 
     init(from decoder: any Decoder) throws {
-        let groups = try decoder.container(keyedBy: Key.self).decodeIfPresent([WireGroup].self, forKey: .groups)
-        self.groups = try groups ?? [WireGroup(from: decoder)]
+        let values = try decoder.container(keyedBy: Key.self)
+        groups = try values.decodeIfPresent([WireGroup].self, forKey: .groups) ?? [WireGroup(from: decoder)]
+        isBrief = try values.decodeIfPresent(Bool.self, forKey: .isBrief) ?? false
     }
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(groups, forKey: .groups)
+        if isBrief { try values.encode(true, forKey: .isBrief) }
     }
 }
 
@@ -129,58 +136,6 @@ struct WireGroup: Codable, Sendable {
         switch SourceURL.parse(text) {
         case .success(let parsed): return parsed
         case .failure(let failure): throw WireProblem(failure, text)
-        }
-    }
-}
-
-/// What became of one URL.
-struct WireAdded: Codable, Sendable {
-    let id: DownloadID
-    /// `inserted`, `adopted` or `joined`.
-    let kind: String
-    let name: String
-    let state: String
-    /// Of one that was there already.
-    let record: DownloadRecord?
-
-    init(_ added: AddedDownload) {
-        id = added.record.id
-        kind = added.kind.word
-        name = added.record.displayName
-        state = added.record.state.kind.rawValue
-        record = added.kind == .inserted ? nil : added.record
-    }
-
-    /// Rebuilt from what was asked for: of a million new downloads only the numbers travel back.
-    func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload? {
-        guard let kind = AddedDownload.Kind(word: kind) else { return nil }
-        if let record { return AddedDownload(kind: kind, record: record) }
-        var made = DownloadRecord(id: id, request: request, created: now)
-        made.session = session
-        return AddedDownload(kind: kind, record: made)
-    }
-}
-
-struct WireAddedList: Codable, Sendable {
-    var version = WireCoder.version
-    let downloads: [WireAdded]
-}
-
-extension AddedDownload.Kind {
-    var word: String {
-        switch self {
-        case .inserted: "inserted"
-        case .adopted: "adopted"
-        case .joined: "joined"
-        }
-    }
-
-    init?(word: String) {
-        switch word {
-        case "inserted": self = .inserted
-        case "adopted": self = .adopted
-        case "joined": self = .joined
-        default: return nil
         }
     }
 }

@@ -19,13 +19,18 @@ public enum FileNaming {
     /// The last segment of a percent-encoded URL path as a safe name; nil when nothing usable is there. What does not
     /// decode to UTF-8 stays encoded.
     public static func name(fromPath path: String) -> String? {
-        guard let segment = path.utf8.split(separator: UInt8(ascii: "/")).last else { return nil }
+        let slash = UInt8(ascii: "/")
+        guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
+        let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex
+        let segment = path.utf8[start...end]
+        if !segment.contains(UInt8(ascii: "%")) { return sanitized(String(Substring(segment))) }
         let decoded = segment.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
         return sanitized(decoded ?? String(Substring(segment)))
     }
 
     /// One path component out of any text; nil when nothing is left.
     public static func sanitized(_ text: String) -> String? {
+        if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
         let visible = component.filter { !isInvisible($0) }
         let name = trimmingEnd(visible.drop { $0 == "." || $0 == "~" || $0.properties.isWhitespace })
@@ -74,6 +79,17 @@ extension FileNaming {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
         default: scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isVariationSelector
         }
+    }
+
+    /// True for what most names are: printable ASCII that needs no change.
+    private static func isPlain(_ text: String) -> Bool {
+        guard (1...longest).contains(text.utf8.count), let first = text.utf8.first, let last = text.utf8.last else {
+            return false
+        }
+        return !".~ ".utf8.contains(first) && !". ".utf8.contains(last)
+            && text.utf8.allSatisfy {
+                (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+            }
     }
 
     private static func trimmingEnd(_ scalars: some BidirectionalCollection<Unicode.Scalar>) -> String {

@@ -62,6 +62,13 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         }
     }
 
+    /// What a list asks for: then it is encoded, sent and stored once for all its URLs.
+    package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
+        var same = self
+        same.url = other.url
+        return same == other
+    }
+
     /// Something of it is not stored.
     var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
 

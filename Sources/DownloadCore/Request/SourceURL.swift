@@ -29,6 +29,10 @@ public struct SourceURL: Sendable, Hashable {
 
     /// Reads what a user or a server wrote; user information comes back apart, so that it is never stored with the URL.
     public static func parse(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
+        plain(text).map { .success(($0, nil)) } ?? parseAny(text)
+    }
+
+    static func parseAny(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty, trimmed.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
             return .failure(.malformed)
@@ -117,12 +121,17 @@ public struct SourceURL: Sendable, Hashable {
     }
 
     /// RFC 3986 `pchar` and the delimiters of path, query and fragment.
-    private static func isPlain(_ byte: UInt8) -> Bool {
+    static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "-._~!$&'()*+,;=:@/?#".utf8.contains(byte)
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+            UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="),
+            UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"):
+            true
+        default: false
         }
     }
 

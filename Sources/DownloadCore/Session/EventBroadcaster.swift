@@ -3,18 +3,24 @@ import Synchronization
 
 /// Hands each event to every stream, in the order of the calls, from any thread; a stream ends with the session.
 final class EventBroadcaster: Sendable {
+    private struct Listener {
+        let stream: AsyncStream<DownloadEvent>.Continuation
+        let hearsAdded: Bool
+    }
+
     private struct State {
-        var streams: [UUID: AsyncStream<DownloadEvent>.Continuation] = [:]
+        var listeners: [UUID: Listener] = [:]
         var isFinished = false
     }
 
     private let state = Mutex(State())
 
-    func stream() -> AsyncStream<DownloadEvent> {
+    /// - Parameter hearsAdded: false leaves `didAdd` out: a list may bring a million at once.
+    func stream(hearsAdded: Bool = true) -> AsyncStream<DownloadEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
         let key = UUID()
         let isFinished = state.withLock { state in
-            if !state.isFinished { state.streams[key] = continuation }
+            if !state.isFinished { state.listeners[key] = Listener(stream: continuation, hearsAdded: hearsAdded) }
             return state.isFinished
         }
         if isFinished { continuation.finish() }
@@ -23,19 +29,31 @@ final class EventBroadcaster: Sendable {
     }
 
     private func forget(_ key: UUID) {
-        state.withLock { state in _ = state.streams.removeValue(forKey: key) }
+        state.withLock { state in _ = state.listeners.removeValue(forKey: key) }
     }
 
     func send(_ event: DownloadEvent) {
-        state.withLock { state in for stream in state.streams.values { stream.yield(event) } }
+        state.withLock { state in for listener in state.listeners.values { listener.stream.yield(event) } }
+    }
+
+    /// Tells of new downloads those who hear of them.
+    func sendAdded(_ records: some Sequence<DownloadRecord>) {
+        state.withLock { state in
+            let listeners = state.listeners.values.filter(\.hearsAdded)
+            if listeners.isEmpty { return }
+            for record in records {
+                let event = DownloadEvent.didAdd(DownloadSnapshot(record: record))
+                for listener in listeners { listener.stream.yield(event) }
+            }
+        }
     }
 
     func finish() {
-        let streams = state.withLock { state in
+        let listeners = state.withLock { state in
             state.isFinished = true
-            defer { state.streams.removeAll() }
-            return state.streams
+            defer { state.listeners.removeAll() }
+            return state.listeners
         }
-        for stream in streams.values { stream.finish() }
+        for listener in listeners.values { listener.stream.finish() }
     }
 }

@@ -28,9 +28,9 @@ extension SessionManager {
         let added = try await store.add(requests, session: identifier)
         FaultPoint.reached("afterAdd")
         startTicker()
+        broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
         for download in added where download.kind != .joined {
             held[download.record.id] = nil
-            broadcaster.send(.didAdd(DownloadSnapshot(record: download.record)))
             secrets.keep(download.record)
             takeUp(download.record)
         }
@@ -144,6 +144,9 @@ extension SessionManager {
     }
 
     public func events() -> AsyncStream<DownloadEvent> { broadcaster.stream() }
+
+    /// All but the additions, which may be a million at once.
+    public func eventsOfWork() -> AsyncStream<DownloadEvent> { broadcaster.stream(hearsAdded: false) }
 
     public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let reader = try await EventLogReader(store: store, since: cursor)

@@ -73,8 +73,13 @@ struct Get: ContextCommand {
     ) async throws -> Int32 {
         var handover = BackgroundHandover(service, console: context.console, options: output)
         try await handover.add(requests)
-        while let lines = try await list?.next(Follower.chunk) {
-            try await handover.add(lines.compactMap { maker.request($0) { handover.reject($0) } })
+        guard let list else { return handover.exitStatus }
+        // The next lines are read while the session records the last ones.
+        var coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
+        while let part = try await coming.value {
+            coming = Task { try await maker.part(of: list, BackgroundHandover.chunk) }
+            for document in part.rejected { handover.reject(document) }
+            try await handover.add(part.requests)
         }
         return handover.exitStatus
     }

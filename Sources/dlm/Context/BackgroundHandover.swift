@@ -5,6 +5,8 @@ struct BackgroundHandover {
     let router: any SessionRouting
     let console: Console
     let options: OutputOptions
+    /// Lines of a list in one question to the session.
+    static let chunk = 4_000
     private(set) var statuses: Set<Int32> = []
 
     init(_ router: any SessionRouting, console: Console, options: OutputOptions) {
@@ -18,21 +20,27 @@ struct BackgroundHandover {
 
     mutating func add(_ requests: [DownloadRequest]) async throws {
         guard !requests.isEmpty else { return }
+        var ids: [DownloadID] = []
         for (request, download) in zip(requests, try await added(requests)) {
             if download.kind == .joined, request.asksForMore(than: download.record.request) {
                 reject(RejectedDocument(Self.joinedUnverified(download.record.id)))
-                continue
+            } else {
+                ids.append(download.record.id)
+                tell(download)
             }
-            let snapshot = DownloadSnapshot(record: download.record)
-            if options.json {
-                console.print(EventDocument(download.kind == .joined ? "joined" : "added", snapshot).json)
-            } else if !options.quiet {
-                console.print("\(snapshot.id)")
-            }
-            guard options.verbose > 0, !options.quiet else { continue }
-            let verb = download.kind == .joined ? "joined" : "added"
-            console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
         }
+        if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
+    }
+
+    /// More than its id, which is printed with those of the others: a million lines are not a million writes.
+    private func tell(_ download: AddedDownload) {
+        let isVerbose = options.verbose > 0 && !options.quiet
+        guard options.json || isVerbose else { return }
+        let snapshot = DownloadSnapshot(record: download.record)
+        let verb = download.kind == .joined ? "joined" : "added"
+        if options.json { console.print(EventDocument(verb, snapshot).json) }
+        guard isVerbose else { return }
+        console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
 
     /// A session that somebody ends just now is followed by the next one.

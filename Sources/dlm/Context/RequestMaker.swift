@@ -65,6 +65,16 @@ struct RequestMaker: Sendable {
         }
     }
 
+    /// The requests of the next lines and what is to be said of the bad ones; nil at the end of the list.
+    func part(
+        of list: InputList, _ limit: Int
+    ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument])? {
+        guard let lines = try await list.next(limit) else { return nil }
+        var rejected: [RejectedDocument] = []
+        let requests = lines.compactMap { request($0) { rejected.append($0) } }
+        return (requests, rejected)
+    }
+
     /// Nil for a bad line, which is told to `reject`: the others go on.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
         guard line.isReadable else {

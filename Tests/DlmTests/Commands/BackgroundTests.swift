@@ -41,15 +41,15 @@ struct BackgroundTests {
     func list() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let lines = (1...1300).map { $0 == 700 ? "nonsense" : "http://a/\($0)" }
+        let lines = (1...9300).map { $0 == 700 ? "nonsense" : "http://a/\($0)" }
         try lines.joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
         let (front, background) = Self.service()
         let (status, captured) = try await run(["get", "-b", "-i", path], front)
         #expect(status == 2)
-        #expect(captured.outputLines == (1...1299).map { "\($0)" })
+        #expect(captured.outputLines == (1...9299).map { "\($0)" })
         #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: line 700: "))
         #expect(background.calls.count >= 3)
-        #expect(background.calls.allSatisfy { ($0.split(separator: " ").last.flatMap { Int($0) } ?? 0) <= 500 })
+        #expect(background.calls.allSatisfy { ($0.split(separator: " ").last.flatMap { Int($0) } ?? 0) <= 4_000 })
     }
 
     @Test("A background session that cannot be started is one line and status 12")

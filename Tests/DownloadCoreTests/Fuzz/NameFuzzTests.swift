@@ -1,4 +1,4 @@
-import DownloadCore
+@testable import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
@@ -46,9 +46,16 @@ struct NameFuzzTests {
     @Test("URLs: what is read is written as the same, in ASCII, without user or fragment")
     func url() {
         let fuzzing = Fuzzing(
-            "URLs", corpus: Self.urls, words: ["http://", "https://", "[::1]", "%41", "%", "xn--", ":0", ":65536", "ü"])
+            "URLs", corpus: Self.urls,
+            words: [
+                "http://", "https://", "[::1]", "..", "-", ":443", ":080", "//", "@", "?", "%41", "%", "xn--", ":0",
+                ":65536", "ü",
+            ])
         fuzzing.run { input in
             let text = String(decoding: input, as: UTF8.self)
+            if let plain = SourceURL.plain(text), (try? SourceURL.parseAny(text).get())?.url != plain {
+                return "read differently without Foundation: \(plain)"
+            }
             guard case .success(let (url, _)) = SourceURL.parse(text) else { return nil }
             if !url.string.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) { return "not ASCII: \(url)" }
             if !url.path.hasPrefix("/") || url.host.isEmpty || !(1...65535).contains(url.port) { return "\(url)" }

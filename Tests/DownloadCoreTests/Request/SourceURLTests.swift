@@ -1,4 +1,4 @@
-import DownloadCore
+@testable import DownloadCore
 import Foundation
 import Testing
 
@@ -35,6 +35,32 @@ import Testing
         #expect(try SourceURL.parse(url.string).get().url == url, "reading it again changes nothing")
         #expect(url.string.utf8.allSatisfy { (0x21...0x7E).contains($0) })
     }
+
+    @Test(
+        "What needs no change is read the same with Foundation and without it",
+        arguments: [
+            "http://example.org/a", "https://example.org:8443/a/b.c?d=e&f", "http://127.0.0.1:80/", "http://h./x",
+            "http://-h-/a", "http://a..b/", "http://h//a/./../b", "http://h/?u=http://x/?y", "http://h/:@!$&'()*+,;=~_",
+            "https://1/2", "http://h:65535/@:9", "http://a.b-c.d:1/.", "http://h/a;b=c/d?e?f/g", "http://0x7f.1/",
+        ])
+    func plain(_ text: String) throws {
+        let url = try #require(SourceURL.plain(text))
+        let other = try SourceURL.parseAny(text).get()
+        #expect(url == other.url)
+        #expect(other.credential == nil)
+        #expect(url.string == text)
+    }
+
+    @Test(
+        "What must be changed, taken apart or refused is left to Foundation",
+        arguments: [
+            "HTTP://h/", "http://H/", "http://h", "http://h?q", "http://h/#f", "http://h/%41", "http://h/ü",
+            "http://h/a b",
+            "http://u@h/", "http://u:p@h/", "http://h:/", "http://h:080/", "http://h:65536/", "http://h:99999999999/",
+            "http://xn--bcher-kva.example/", "http://a.xn--b/", "http://[::1]/", "http:///a", "http://:80/", "ftp://h/",
+            "http://h_x/", " http://h/", "http://h/\n", "http://h/a\\b", "http://h/[x]", "http://h:8a/", "http:/h/", "",
+        ])
+    func notPlain(_ text: String) { #expect(SourceURL.plain(text) == nil) }
 
     @Test(
         "Its parts are those of a connection",

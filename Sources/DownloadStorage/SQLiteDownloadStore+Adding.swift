@@ -1,0 +1,106 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// What is asked for becomes rows. A list of a million goes through here: one statement asks for many, and one makes them.
+extension SQLiteDownloadStore {
+    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+        if requests.isEmpty { return [] }
+        let runs = Self.runs(of: requests)
+        return try await write(durably: true) { [self] db in
+            var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            let now = Date.stored
+            var added: [AddedDownload] = []
+            added.reserveCapacity(requests.count)
+            for run in runs { added += try add(run, &ownership, now, db) }
+            return added
+        }
+    }
+
+    /// Neighbours that differ only in their URLs, each URL once.
+    private static func runs(of requests: [DownloadRequest]) -> [ArraySlice<DownloadRequest>] {
+        var runs: [ArraySlice<DownloadRequest>] = []
+        var urls: Set<String> = []
+        var start = 0
+        for (index, request) in requests.enumerated() {
+            if !urls.insert(request.url.string).inserted || !request.differsOnlyInURL(from: requests[start]) {
+                runs.append(requests[start..<index])
+                start = index
+                urls = [request.url.string]
+            }
+        }
+        runs.append(requests[start...])
+        return runs
+    }
+
+    private func add(
+        _ run: ArraySlice<DownloadRequest>, _ ownership: inout DownloadOwnership, _ now: Date, _ db: Database
+    ) throws -> [AddedDownload] {
+        let urls = try Self.json(run)
+        let found = try find(run, urls, in: db)
+        let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
+        var id = try insert(new, found.isEmpty ? urls : Self.json(new), ownership.session, now, db)
+        return try run.indices.map { index in
+            guard let known = found[index] else {
+                defer { id += 1 }
+                var record = DownloadRecord(id: id, request: run[index], created: now)
+                record.session = ownership.session
+                return AddedDownload(kind: .inserted, record: record)
+            }
+            if ownership.standing(of: known.kind, owner: known.record.session) == .busy {
+                return AddedDownload(kind: .joined, record: known.record)
+            }
+            var record = known.record
+            record.request = run[index]
+            return AddedDownload(kind: .adopted, record: try hand(record, to: ownership.session, at: now, db))
+        }
+    }
+
+    /// The newest download with the same URL, folder and name asked for, by the request's index.
+    private func find(
+        _ run: ArraySlice<DownloadRequest>, _ urls: String, in db: Database
+    ) throws -> [Int: StoredDownload] {
+        guard let place = run.first?.destination else { return [:] }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(RowReader.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
+                CROSS JOIN download INDEXED BY downloadByDestination
+                WHERE folder = ? AND url = wanted AND askedName IS ?
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [urls, place.folder, place.fileName])
+        var found: [Int: StoredDownload] = [:]
+        while let row = try rows.next() {
+            let download = try StoredDownload(row, coder: coder)
+            let index = run.startIndex + row[RowReader.Column.allCases.count]
+            if let other = found[index], other.record.id > download.record.id { continue }
+            found[index] = download
+        }
+        return found
+    }
+
+    /// Makes the rows and returns the first id; the others follow it.
+    private func insert(
+        _ run: ArraySlice<DownloadRequest>, _ urls: String, _ session: String, _ now: Date, _ db: Database
+    ) throws -> DownloadID {
+        guard let request = run.first else { return 0 }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO download (session, state, priority, folder, askedName, url, created, updated, request)
+                SELECT ?, ?, ?, ?, ?, value, ?, ?, ? FROM json_each(?)
+                """)
+        let time = DownloadRow.milliseconds(now)
+        try statement.execute(arguments: [
+            session, DownloadState.Kind.queued.rawValue, request.priority, request.destination.folder,
+            request.destination.fileName, time, time, try coder.encode(request), urls,
+        ])
+        return db.lastInsertedRowID - DownloadID(run.count) + 1
+    }
+
+    private static func json(_ run: ArraySlice<DownloadRequest>) throws -> String {
+        let urls = run.map(\.url.string)
+        let isPlain = urls.allSatisfy { url in
+            url.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        }
+        return isPlain ? "[\"" + urls.joined(separator: "\",\"") + "\"]" : try JSONText.encode(urls)
+    }
+}

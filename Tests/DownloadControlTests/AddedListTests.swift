@@ -1,0 +1,33 @@
+@testable import DownloadControl
+import DownloadCore
+import Foundation
+import Testing
+
+/// What a session answers to a list of URLs.
+@Suite("DownloadControl: what became of a list")
+struct AddedListTests {
+    @Test(
+        "An answer that does not fit what was asked is refused",
+        arguments: [
+            #"{"version":1,"downloads":[]}"#, #"{"version":1,"downloads":[],"inserted":[[1,2]]}"#,
+            #"{"version":1,"downloads":[],"inserted":[[1,4]]}"#, #"{"version":1,"downloads":[],"inserted":[[3,1]]}"#,
+            #"{"version":1,"downloads":[],"inserted":[[1],[2],[3]]}"#,
+            #"{"version":1,"downloads":[],"inserted":[[0,2]]}"#,
+            #"{"version":1,"downloads":[],"inserted":[[1,9223372036854775807]]}"#,
+            #"{"version":1,"downloads":[{"id":1,"index":3,"kind":"inserted","name":"a","state":"queued"}],"inserted":[[2,3]]}"#,
+            #"{"version":1,"downloads":[{"id":1,"kind":"gone","name":"a","state":"queued"}],"inserted":[[2,3]]}"#,
+        ])
+    func nonsense(_ text: String) throws {
+        let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))
+        let requests = (0..<3).map { DownloadRequest.example("\($0)") }
+        #expect(answer.added(requests, session: "s", at: Date()) == nil)
+    }
+
+    @Test("A session that gives long answers only is understood")
+    func long() throws {
+        let text = #"{"version":1,"downloads":[{"id":7,"kind":"inserted","name":"0","state":"queued"}]}"#
+        let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))
+        let added = try #require(answer.added([.example("0")], session: "s", at: Date()))
+        #expect(added.map(\.record.id) == [7] && added[0].kind == .inserted && added[0].record.session == "s")
+    }
+}
