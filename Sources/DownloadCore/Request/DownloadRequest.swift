@@ -26,29 +26,6 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         self.destination = destination
     }
 
-    /// What a request of an earlier version of dlm does not mention has its default.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        func value<T: Decodable>(_ key: CodingKeys, or other: T) throws -> T {
-            try values.decodeIfPresent(T.self, forKey: key) ?? other
-        }
-        self.init(
-            url: try values.decode(SourceURL.self, forKey: .url),
-            destination: try values.decode(Destination.self, forKey: .destination))
-        headers = try value(.headers, or: headers)
-        credential = try values.decodeIfPresent(Credential.self, forKey: .credential)
-        checksum = try values.decodeIfPresent(Checksum.self, forKey: .checksum)
-        checksums = try values.decodeIfPresent(ChecksumList.self, forKey: .checksums)
-        connections = try value(.connections, or: connections)
-        priority = try value(.priority, or: priority)
-        rateLimit = try values.decodeIfPresent(Int64.self, forKey: .rateLimit)
-        retry = try value(.retry, or: retry)
-        redirect = try value(.redirect, or: redirect)
-        trust = try value(.trust, or: trust)
-        timeouts = try value(.timeouts, or: timeouts)
-        acceptsUnverified = try value(.acceptsUnverified, or: acceptsUnverified)
-    }
-
     /// In seconds.
     public struct Timeouts: Codable, Sendable, Equatable {
         /// Name resolution, TCP and TLS together, for each attempt to connect.
