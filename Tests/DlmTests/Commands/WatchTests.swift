@@ -10,7 +10,7 @@ struct WatchTests {
     @Test("Of named downloads it tells what happens to them, and ends as they do")
     func named() async throws {
         let service = WaitTests.service()
-        let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 2) { service in
+        let (status, captured) = try await WaitTests.following(["watch", "1-2"], service, looks: 4) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             service.changeElsewhere(2, .failed) { $0.state = .failed(.authenticationFailed(status: 401)) }
             service.changeElsewhere(3, .completed) { $0.complete(path: "/data/f3") }
@@ -44,7 +44,7 @@ struct WatchTests {
     func all() async throws {
         let service = WaitTests.service(2)
         service.change(2) { $0.state = .queued }
-        let (status, captured) = try await WaitTests.following(["watch"], service) { service in
+        let (status, captured) = try await WaitTests.following(["watch"], service, looks: 1) { service in
             service.changeElsewhere(2, .started) { $0.state = .running }
             service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
             service.changeElsewhere(2, .completed) { $0.complete(path: "/data/f2") }
