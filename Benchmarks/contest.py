@@ -13,11 +13,14 @@ from workbench import Failed
 
 @dataclass
 class Contestant:
-    """A program, its command line with placeholders like {url}, and what its runs cost."""
+    """A program, its command line with placeholders like {url}, and what its runs cost.
+
+    `home` is kept from run to run when it is given; otherwise each run has a new one."""
 
     name: str
     command: list
     kind: str = "peer"
+    home: str = ""
     runs: list = field(default_factory=list)
     failure: str = ""
     failed: int = 0
@@ -49,7 +52,7 @@ class Hooks:
 
 
 def contest(bench, contestants, values, hooks=Hooks(), rounds=None, limit=300, on_disk=False):
-    """Lets each contestant run once a round, each time in a new folder and with a new home. The first round only warms up.
+    """Lets each contestant run once a round, each time in a new folder. The first round only warms up.
 
     `values` fills the placeholders. Runs that fail do not count; who fails in the first round, or three times, is out."""
     for turn in range(1 + (rounds or bench.rounds)):
@@ -64,14 +67,14 @@ def contest(bench, contestants, values, hooks=Hooks(), rounds=None, limit=300, o
 
 def _once(bench, one, values, hooks, turn, limit, on_disk):
     state = bench.fresh("h")
-    folder = os.path.join(bench.disk(), "out") if on_disk else os.path.join(state, "out")
+    folder = os.path.join(bench.disk() if on_disk else state, "out")
     os.makedirs(folder)
     try:
         if on_disk:
             os.sync()
         if hooks.before:
             hooks.before(turn)
-        result = run(bench, [word.format(**values) for word in one.command], folder, state, limit)
+        result = run(bench, [word.format(**values) for word in one.command], folder, one.home or state, limit)
         if result.status != 0:
             last = (result.output.strip().splitlines() or ["no message"])[-1]
             raise Failed(f"exit status {result.status}: {last[:200]}")

@@ -16,9 +16,14 @@ class Tools:
         self.knows_auto = "auto" in help_text.split("--connections", 1)[-1].split("--", 1)[0]
         self.trust = ["--ca-certificate", "{ca}"] if self.knows("--ca-certificate") else ["-k"]
 
-    def get(self, *words, name="dlm", tls=False):
+    def get(self, *words, name="dlm", tls=False, home=""):
         """dlm get with these options."""
-        return Contestant(name, ["{dlm}", "get", "-q", *(self.trust if tls else []), *words], "dlm")
+        return Contestant(name, ["{dlm}", "get", "-q", *(self.trust if tls else []), *words], "dlm", home)
+
+    def one_file(self, home):
+        """One small file: dlm with the store it has, and as it starts for the first time; and everybody."""
+        return [self.get("-o", "file", "{url}", home=home), self.get("-o", "file", "{url}", name="dlm, first start"),
+                *large_peers()]
 
     def one_connection(self, tls=False):
         """One large file over one connection: everybody."""

@@ -2,7 +2,7 @@
 
 from contest import Hooks, contest, one_file
 from registry import case
-from tools import Tools, large_peers, list_peers
+from tools import Tools, list_peers
 
 
 def _small(bench, result, scheme, count):
@@ -40,7 +40,8 @@ def many(bench, result):
 @case("one-byte", "A file of one byte over http")
 def one_byte(bench, result):
     name = bench.content.file(1)
-    contestants = [Tools(bench).get("-o", "file", "{url}"), *large_peers()]
+    result.about = "dlm records it. Usually it has a store already; the first start makes one."
+    contestants = Tools(bench).one_file(bench.fresh("h"))
     values = {"dlm": bench.binary, "url": bench.server.url(name)}
     contest(bench, contestants, values, Hooks(verify=one_file(bench, name)), rounds=bench.rounds * 4)
     result.add(contestants)

@@ -7,7 +7,7 @@ from contest import Contestant, Hooks, contest
 from measure import run
 from origin import Origin
 from registry import case
-from tools import Tools, large_peers
+from tools import Tools
 
 ROWS = 1000
 
@@ -54,7 +54,7 @@ def start(bench, result):
 def first_byte(bench, result):
     result.about = "The moment at which a server reads the first byte; axel and aria2c ask for the head or the like first."
     origin = Origin(1)
-    contestants = [Tools(bench).get("-o", "file", "{url}"), *large_peers()]
+    contestants = Tools(bench).one_file(bench.fresh("h"))
 
     def before(turn):
         origin.first = 0
