@@ -233,7 +233,7 @@ extension DownloadRunner {
         switch ending(result) {
         case .cancelled: throw Stopped()
         case .failed(let error):
-            if error == Self.overlong { throw error }
+            if error == SegmentWriter.overlong { throw error }
             // Cut off after its last byte, it lacks nothing.
             if record.resume.total == nil || !unfinished.isEmpty { try lost(error, &work) }
         case .refused: try await refused(segment, &work)
@@ -247,13 +247,11 @@ extension DownloadRunner {
         }
     }
 
-    /// How a transfer ended, with what only a digest can prove right taken for wrong.
+    /// How a transfer ended: what only a digest, or the user, can call whole is an error without.
     private func ending(_ result: TransferResult) -> TransferResult.Ending {
-        result.ending == .complete && result.exceedsLength && expected == nil ? .failed(Self.overlong) : result.ending
+        let isDoubted = result.exceedsLength && expected == nil && !record.request.acceptsUnverified
+        return result.ending == .complete && isDoubted ? .failed(SegmentWriter.overlong) : result.ending
     }
-
-    private static let overlong = DownloadError.protocolViolated(
-        .malformedReply("the body goes on after its Content-Length, so that may be too short; --checksum can tell"))
 
     /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {

@@ -87,7 +87,9 @@ package final class SegmentWriter: TransferSink {
             let begin = state.head?.status == 206 ? judge.start : 0
             let kept: Int64 =
                 switch ending {
-                case .refused where state.refusal == .tooLong, .failed(.protocolViolated): begin
+                case .refused where state.refusal == .tooLong, .failed(Self.overlong),
+                    .failed(.protocolViolated) where isChunked:
+                    begin
                 case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
                     max(begin, state.position - Self.chunkDoubt)
                 default: state.position
@@ -95,6 +97,12 @@ package final class SegmentWriter: TransferSink {
             return kept..<max(kept, state.position)
         }
     }
+
+    /// What becomes of a body that exceeds its length, where nothing proves that it is whole.
+    package static let overlong = DownloadError.protocolViolated(
+        .malformedReply(
+            "the body goes on after its Content-Length, which may be too short; give a checksum, or take what was "
+                + "announced with --allow-unverified"))
 
     private static let chunkDoubt: Int64 = 64 << 10
 
