@@ -19,6 +19,7 @@ struct StoredRequest: Codable {
     private let redirect: RedirectPolicy?
     private let trust: ServerTrustPolicy?
     private let timeouts: DownloadRequest.Timeouts?
+    private let acceptsUnverified: Bool?
 
     init(_ request: DownloadRequest) {
         let (place, usual) = (request.destination, Self.baseline.destination)
@@ -34,6 +35,7 @@ struct StoredRequest: Codable {
         redirect = Self.own(request, \.redirect)
         trust = Self.own(request, \.trust)
         timeouts = Self.own(request, \.timeouts)
+        acceptsUnverified = Self.own(request, \.acceptsUnverified)
     }
 
     /// Without what has a column of its own.
@@ -51,6 +53,7 @@ struct StoredRequest: Codable {
         request.redirect = redirect ?? request.redirect
         request.trust = trust ?? request.trust
         request.timeouts = timeouts ?? request.timeouts
+        request.acceptsUnverified = acceptsUnverified ?? request.acceptsUnverified
         return request
     }
 
@@ -72,6 +75,7 @@ struct StoredRequest: Codable {
         request.redirect = RedirectPolicy(limit: 20)
         request.trust = .system
         request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
+        request.acceptsUnverified = false
         return request
     }()
 }
