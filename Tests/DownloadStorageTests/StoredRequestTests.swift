@@ -1,0 +1,44 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import DownloadStorage
+
+@Suite("A request in its column")
+struct StoredRequestTests {
+    /// Nothing in it is as in the baseline.
+    private func unusual() throws -> DownloadRequest {
+        let blank = DownloadRecord(id: 1, request: try Sample.request(), created: Date())
+        var request = try Sample.filled(blank).request
+        request.credential = Credential(user: "me", password: nil)
+        request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
+        request.rateLimit = 500_000
+        request.acceptsUnverified = true
+        return request
+    }
+
+    @Test("keeps every field that there is: one that the stored form lacks would be forgotten")
+    func everyField() throws {
+        let request = try unusual()
+        let fields = Mirror(reflecting: request).children
+        for (field, usual) in zip(fields, Mirror(reflecting: StoredRequest.baseline).children) {
+            #expect("\(field.value)" != "\(usual.value)", "\(field.label ?? "") is as usual and tells nothing")
+        }
+        var restored = try RequestCoder().decode(RequestCoder().encode(request))
+        restored.url = request.url
+        restored.destination.folder = request.destination.folder
+        restored.destination.fileName = request.destination.fileName
+        restored.priority = request.priority
+        #expect(restored == request)
+    }
+
+    @Test("is empty for a plain download")
+    func plain() throws { #expect(try RequestCoder().encode(Sample.request()) == "{}") }
+
+    @Test("has the rate limit where the schema's trigger looks for it")
+    func rateLimit() throws {
+        var request = try Sample.request()
+        request.rateLimit = 7
+        #expect(try RequestCoder().encode(request) == #"{"rateLimit":7}"#)
+    }
+}
