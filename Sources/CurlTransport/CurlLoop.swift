@@ -171,21 +171,12 @@ final class CurlLoop: @unchecked Sendable {
         guard let easy = EasyHandle() else {
             return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
         }
-        let bufferSize =
-            if let rate = transfer.request.lowestRate {
-                rate < 8_000_000 ? 16 << 10 : 128 << 10
-            } else if active.count < 8,
-                multi === bulk
-            {
-                512 << 10
-            } else {
-                128 << 10
-            }
         easy.deliver(to: transfer)
         easy.configure(
             for: transfer.request,
             setting: .init(
-                bufferSize: bufferSize, multiplexes: multi === mux, waitsForConnection: waitsForConnection),
+                bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
+                waitsForConnection: waitsForConnection),
             shared: shared)
         transfer.easy = easy
         transfer.multi = multi
@@ -197,6 +188,17 @@ final class CurlLoop: @unchecked Sendable {
         let code = curl_multi_add_handle(multi.pointer, easy.pointer)
         if code != CURLM_OK {
             finish(transfer, TransferResult(.failed(.unexpected(String(cString: curl_multi_strerror(code))))))
+        }
+    }
+
+    /// libcurl before 8.7 has one for each transfer, so many transfers get small ones. In bytes.
+    private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
+        if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
+        return switch active.count {
+        case ..<8 where multi === bulk: 512 << 10
+        case ..<32: 128 << 10
+        case ..<128: 32 << 10
+        default: 16 << 10
         }
     }
 
