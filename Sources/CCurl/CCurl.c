@@ -1,14 +1,35 @@
 #include "CCurl.h"
 
+#include <pthread.h>
+
 unsigned int dlm_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 
 const char *dlm_curl_description(void) { return curl_version(); }
 
 CURLcode dlm_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
+// One for each kind of data, whatever share it is in.
+static pthread_mutex_t share_mutexes[CURL_LOCK_DATA_LAST] = {
+    [0 ... CURL_LOCK_DATA_LAST - 1] = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock_share(CURL *easy, curl_lock_data data, curl_lock_access access, void *context) {
+    (void)easy, (void)access, (void)context;
+    pthread_mutex_lock(&share_mutexes[data]);
+}
+
+static void unlock_share(CURL *easy, curl_lock_data data, void *context) {
+    (void)easy, (void)context;
+    pthread_mutex_unlock(&share_mutexes[data]);
+}
+
 CURLSH *dlm_share_create(void) {
     CURLSH *share = curl_share_init();
     if (!share) return NULL;
+    if (curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock_share) != CURLSHE_OK ||
+        curl_share_setopt(share, CURLSHOPT_UNLOCKFUNC, unlock_share) != CURLSHE_OK) {
+        curl_share_cleanup(share);
+        return NULL;
+    }
     // A library built without one of these answers CURLSHE_NOT_BUILT_IN, which costs only the sharing.
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);

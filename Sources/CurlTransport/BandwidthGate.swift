@@ -1,30 +1,25 @@
 import DownloadCore
 import Synchronization
 
-/// The limiter of all engines of a transport: a limit holds for what they move together.
-final class SharedLimiter: Sendable {
-    let state = Mutex(BandwidthLimiter<ObjectIdentifier>())
-}
-
 /// An engine's own transfers that a rate limit holds back, and when to look at them again. Engine thread only.
 ///
 /// While one is held back the engine looks every tick, so a limit that is raised or lifted needs to wake nobody: what
 /// is not held back reads the limit with its next piece.
 struct BandwidthGate {
-    private let limiter: SharedLimiter
+    private let shared: SharedState
     private var held: [CurlTransfer] = []
     /// Loop time in ms of the next `release`; nil while nothing is held back.
     private(set) var deadline: Int64?
 
     private static let tick: Int64 = 10
 
-    init(_ limiter: SharedLimiter) { self.limiter = limiter }
+    init(_ shared: SharedState) { self.shared = shared }
 
     /// Books for the transfer as many of these bytes as it may take now; with none it waits until `release` returns it.
     mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Int {
         guard transfer.request.isLimited else { return count }
         transfer.isKnownToLimiter = true
-        let admitted = limiter.state.withLock {
+        let admitted = shared.limiter.withLock {
             $0.take(count, for: ObjectIdentifier(transfer), under: transfer.request.rateLimits, now: now)
         }
         if admitted == 0 {
@@ -37,7 +32,7 @@ struct BandwidthGate {
     /// Booked bytes were not taken after all.
     func giveBack(_ count: Int, from transfer: CurlTransfer, now: Int64) {
         guard transfer.isKnownToLimiter else { return }
-        limiter.state.withLock { $0.giveBack(count, from: ObjectIdentifier(transfer), now: now) }
+        shared.limiter.withLock { $0.giveBack(count, from: ObjectIdentifier(transfer), now: now) }
     }
 
     /// Those that may go on, once it is time to look.
@@ -45,7 +40,7 @@ struct BandwidthGate {
         guard let deadline, deadline <= now else { return [] }
         var released: [CurlTransfer] = []
         var waiting: [CurlTransfer] = []
-        limiter.state.withLock { limiter in
+        shared.limiter.withLock { limiter in
             limiter.deal(now: now)
             for transfer in held {
                 if limiter.isWaiting(ObjectIdentifier(transfer)) {
@@ -63,7 +58,7 @@ struct BandwidthGate {
     /// The transfer has ended.
     mutating func forget(_ transfer: CurlTransfer) {
         guard transfer.isKnownToLimiter else { return }
-        limiter.state.withLock { $0.forget(ObjectIdentifier(transfer)) }
+        shared.limiter.withLock { $0.forget(ObjectIdentifier(transfer)) }
         held.removeAll { $0 === transfer }
         if held.isEmpty { deadline = nil }
     }

@@ -8,9 +8,19 @@ import Synchronization
 final class CurlLoop: @unchecked Sendable {
     enum Command {
         case start(CurlTransfer)
+        /// On a connection of its own, without waiting for a scout.
+        case startAlone(CurlTransfer)
         case cancel(CurlTransfer)
         case resume(CurlTransfer)
         case shutdown
+
+        /// What it starts.
+        var started: CurlTransfer? {
+            switch self {
+            case .start(let transfer), .startAlone(let transfer): transfer
+            default: nil
+            }
+        }
     }
 
     private struct Inbox {
@@ -25,13 +35,11 @@ final class CurlLoop: @unchecked Sendable {
 
     // What follows belongs to the engine thread.
     private(set) var now: Int64 = CurlLoop.time()
-    private let authorities: CertificateAuthorities
-    private let share: UnsafeMutableRawPointer?
+    let shared: SharedState
     /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
     private let bulk: MultiHandle
     private let mux: MultiHandle
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
-    private var origins = OriginProtocols<CurlTransfer>()
     var gate: BandwidthGate
     /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
     private var looks: [(at: Int64, transfer: CurlTransfer)] = []
@@ -41,8 +49,9 @@ final class CurlLoop: @unchecked Sendable {
     private static let stallCheckInterval: Int64 = 200
     private static let wakeUpTag: UInt64 = .max
 
-    init(name: String, authorities: CertificateAuthorities, limiter: SharedLimiter) throws(DownloadError) {
-        gate = BandwidthGate(limiter)
+    init(name: String, shared: SharedState) throws(DownloadError) {
+        self.shared = shared
+        gate = BandwidthGate(shared)
         epoll = dlm_epoll_create()
         wakeUp = dlm_eventfd()
         guard epoll >= 0, wakeUp >= 0, dlm_epoll_set(epoll, wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0 else {
@@ -53,8 +62,6 @@ final class CurlLoop: @unchecked Sendable {
         else { throw .unexpected("libcurl cannot make a multi handle") }
         self.bulk = bulk
         self.mux = mux
-        self.authorities = authorities
-        share = dlm_share_create()
         let thread = Thread { [self] in
             dlm_name_thread(name)
             run()
@@ -72,7 +79,7 @@ final class CurlLoop: @unchecked Sendable {
             if inbox.commands.count == 1 { _ = dlm_eventfd_signal(wakeUp) }
             return false
         }
-        if isClosed, case .start(let transfer) = command { transfer.finish(TransferResult(.cancelled)) }
+        if isClosed, let transfer = command.started { transfer.finish(TransferResult(.cancelled)) }
     }
 
     /// Waits for the end of the thread, after `.shutdown`.
@@ -135,6 +142,8 @@ final class CurlLoop: @unchecked Sendable {
         for command in commands {
             switch command {
             case .start(let transfer): start(transfer)
+            case .startAlone(let transfer):
+                if transfer.sink != nil { begin(transfer, on: bulk, waitsForConnection: false) }
             case .cancel(let transfer): cancel(transfer)
             case .resume(let transfer): resume(transfer)
             case .shutdown: isRunning = false
@@ -150,7 +159,7 @@ final class CurlLoop: @unchecked Sendable {
         else {
             return begin(transfer, on: bulk, waitsForConnection: false)
         }
-        switch origins.route(transfer.request.url.origin, transfer) {
+        switch shared.origins.withLock({ $0.route(transfer.request.url.origin, transfer) }) {
         case .multiplexed: begin(transfer, on: mux, waitsForConnection: true)
         case .plain: begin(transfer, on: bulk, waitsForConnection: false)
         case .scout: begin(transfer, on: mux, waitsForConnection: false)
@@ -162,16 +171,13 @@ final class CurlLoop: @unchecked Sendable {
         guard let easy = EasyHandle() else {
             return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
         }
-        let bufferSize =
-            if transfer.request.isLimited { 16 << 10 } else if active.count < 8, multi === bulk { 512 << 10 } else {
-                128 << 10
-            }
         easy.deliver(to: transfer)
         easy.configure(
             for: transfer.request,
             setting: .init(
-                bufferSize: bufferSize, multiplexes: multi === mux, waitsForConnection: waitsForConnection),
-            share: share, authorities: authorities)
+                bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
+                waitsForConnection: waitsForConnection),
+            shared: shared)
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now
@@ -185,8 +191,21 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
+    /// libcurl before 8.7 has one for each transfer, so many transfers get small ones. In bytes.
+    private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
+        if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
+        return switch active.count {
+        case ..<8 where multi === bulk: 512 << 10
+        case ..<32: 128 << 10
+        case ..<128: 32 << 10
+        default: 16 << 10
+        }
+    }
+
     private func cancel(_ transfer: CurlTransfer) {
-        origins.forget(transfer.request.url.origin, transfer)
+        if transfer.request.prefersMultiplexing {
+            shared.origins.withLock { $0.forget(transfer.request.url.origin, transfer) }
+        }
         finish(transfer, TransferResult(.cancelled))
     }
 
@@ -266,17 +285,21 @@ final class CurlLoop: @unchecked Sendable {
         gate.forget(transfer)
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
-        for held in origins.scoutEnded(transfer.request.url.origin, transfer) {
-            begin(held, on: bulk, waitsForConnection: false)
+        guard transfer.request.prefersMultiplexing else { return }
+        let origin = transfer.request.url.origin
+        for held in shared.origins.withLock({ $0.scoutEnded(origin, transfer) }) {
+            held.loop.send(.startAlone(held))
         }
     }
 
     /// Called with every final head: the scout's tells what its server speaks.
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
-        let held = origins.learned(transfer.request.url.origin, from: transfer, multiplexes: head.httpVersion == "2")
+        let held = shared.origins.withLock {
+            $0.learned(transfer.request.url.origin, from: transfer, multiplexes: head.httpVersion == "2")
+        }
         // Not from inside libcurl's callback: they start in the next turn.
-        for other in held { send(.start(other)) }
+        for other in held { other.loop.send(.start(other)) }
     }
 
     private func cutStalled() {
@@ -321,11 +344,11 @@ final class CurlLoop: @unchecked Sendable {
             defer { inbox.commands = [] }
             return inbox.commands
         }
-        for case .start(let transfer) in rest { transfer.finish(TransferResult(.cancelled)) }
-        for transfer in origins.takeAllHeld() + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
+        for transfer in rest.compactMap(\.started) { transfer.finish(TransferResult(.cancelled)) }
+        let held = shared.origins.withLock { $0.takeHeld { $0.loop === self } }
+        for transfer in held + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
         bulk.close()
         mux.close()
-        curl_share_cleanup(share)
         close(epoll)
         close(wakeUp)
     }

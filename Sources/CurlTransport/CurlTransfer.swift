@@ -2,6 +2,7 @@ import CCurl
 import DownloadCore
 import Foundation
 import HTTPTypes
+import Synchronization
 
 /// One transfer: the handle that others hold, and the engine thread's book of it.
 /// Everything below `request` belongs to the engine thread.
@@ -14,7 +15,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     let request: TransferRequest
-    private let loop: CurlLoop
+    let loop: CurlLoop
+    /// The engine's number.
+    private let engine: Int
 
     private(set) var sink: (any TransferSink)?
     var easy: EasyHandle?
@@ -52,8 +55,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// The longest that it is waited for, in ms.
     private static let discardPatience: Int64 = 1000
 
-    init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop) {
+    init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop, engine: Int) {
         self.request = request
+        self.engine = engine
         self.sink = sink
         self.loop = loop
     }
@@ -220,6 +224,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     func finish(_ result: TransferResult) {
         guard let sink else { return }
         self.sink = nil
+        // Before the sink hears of it: what it starts then may go on with the same connection.
+        loop.shared.roster.withLock { $0.ended(request.url.origin, on: engine) }
         var result = result
         result.metrics.received = received
         result.exceedsLength = overrun?.isFound ?? false

@@ -5,30 +5,65 @@ import Synchronization
 
 /// The transport on libcurl: one or more engine threads, each with its own handles and connections.
 package final class CurlTransport: Transport {
-    private let loops: [CurlLoop]
-    private let next = Atomic<Int>(0)
-
-    /// - Parameter engines: threads; up to three are worth having (docs/architecture.md).
-    package init(engines: Int = 1, environment: [String: String]) throws(DownloadError) {
-        guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
-        Self.raiseDescriptorLimit()
-        let authorities = CertificateAuthorities(environment: environment)
-        let limiter = SharedLimiter()
-        var loops: [CurlLoop] = []
-        for index in 0..<max(1, engines) {
-            loops.append(try CurlLoop(name: "dlm-engine-\(index)", authorities: authorities, limiter: limiter))
-        }
-        self.loops = loops
+    private struct Engines {
+        var loops: [CurlLoop]
+        var isClosed = false
     }
 
+    private let shared: SharedState
+    private let engines: Mutex<Engines>
+    private let mostEngines: Int
+
+    /// - Parameter engines: the most threads; up to three are worth having (docs/architecture.md). One is started now,
+    ///   the others when there is something for them to do.
+    package init(
+        engines: Int = CurlTransport.standardEngines, environment: [String: String]
+    ) throws(DownloadError) {
+        guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
+        Self.raiseDescriptorLimit()
+        mostEngines = max(1, engines)
+        shared = SharedState(authorities: CertificateAuthorities(environment: environment))
+        self.engines = Mutex(Engines(loops: [try CurlLoop(name: "dlm-engine-0", shared: shared)]))
+    }
+
+    /// A core is left to the threads that write, and to the server when it is near.
+    package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
+
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        let index = next.wrappingAdd(1, ordering: .relaxed).oldValue % loops.count
-        let transfer = CurlTransfer(request: request, sink: sink, loop: loops[index])
-        loops[index].send(.start(transfer))
+        let (number, loop) = engine(for: request)
+        let transfer = CurlTransfer(request: request, sink: sink, loop: loop, engine: number)
+        loop.send(.start(transfer))
         return transfer
     }
 
+    /// What may be a small file is spread over two: a third only costs. Parts of large ones go to all.
+    private func engine(for request: TransferRequest) -> (Int, CurlLoop) {
+        let isPart = request.range.map { $0 != "0-" } ?? false
+        let origin = request.url.origin
+        return engines.withLock { engines in
+            var most = min(mostEngines, isPart ? 3 : 2)
+            if engines.isClosed { most = engines.loops.count }
+            var number = shared.roster.withLock { $0.choose(origin, limit: most) }
+            if number == engines.loops.count {
+                do throws(DownloadError) {
+                    engines.loops.append(try CurlLoop(name: "dlm-engine-\(number)", shared: shared))
+                } catch {
+                    // What there is must do.
+                    number = shared.roster.withLock { roster in
+                        roster.dropLast()
+                        return roster.choose(origin, limit: engines.loops.count)
+                    }
+                }
+            }
+            return (number, engines.loops[number])
+        }
+    }
+
     package func shutdown() {
+        let loops = engines.withLock { engines in
+            engines.isClosed = true
+            return engines.loops
+        }
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
     }

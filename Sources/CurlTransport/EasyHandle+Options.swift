@@ -12,17 +12,16 @@ extension EasyHandle {
     }
 
     func configure(
-        for request: TransferRequest, setting: Setting, share: UnsafeMutableRawPointer?,
-        authorities: CertificateAuthorities
+        for request: TransferRequest, setting: Setting, shared: SharedState
     ) {
         set(CURLOPT_URL, request.url.string)
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_NOPROGRESS, 1)
         set(CURLOPT_BUFFERSIZE, setting.bufferSize)
         check(dlm_do_not_wait_for_resolver(pointer))
-        check(dlm_set_share(pointer, share))
+        check(dlm_set_share(pointer, shared.handle))
         configureConnection(request, setting)
-        configureTrust(request, authorities)
+        configureTrust(request, shared.authorities)
         configureRequest(request)
     }
 

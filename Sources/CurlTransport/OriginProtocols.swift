@@ -47,10 +47,14 @@ struct OriginProtocols<Transfer: AnyObject> {
         origins[origin] = .scouting(scout, held: held.filter { $0 !== transfer })
     }
 
-    mutating func takeAllHeld() -> [Transfer] {
-        defer { origins.removeAll() }
-        return origins.values.flatMap { knowledge -> [Transfer] in
-            if case .scouting(_, let held) = knowledge { held } else { [] }
+    /// Those of one engine that ends, and what its scouts might have learned is not waited for any more.
+    mutating func takeHeld(where isMeant: (Transfer) -> Bool) -> [Transfer] {
+        var taken: [Transfer] = []
+        for (origin, knowledge) in origins {
+            guard case .scouting(let scout, let held) = knowledge else { continue }
+            taken += held.filter(isMeant)
+            origins[origin] = .scouting(scout, held: held.filter { !isMeant($0) })
         }
+        return taken
     }
 }

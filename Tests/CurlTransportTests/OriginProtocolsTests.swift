@@ -56,15 +56,21 @@ struct OriginProtocolsTests {
         #expect(released.count == 1 && released[0] === third)
     }
 
-    @Test("At the end all that wait are given back, of every origin")
+    @Test("An engine that ends gets its own back, of every origin; the others go on waiting")
     func end() {
         var origins = OriginProtocols<Some>()
-        let waiting = [Some(), Some()]
-        _ = origins.route("a", Some())
+        let (waiting, other) = ([Some(), Some()], Some())
+        let scout = Some()
+        _ = origins.route("a", scout)
         _ = origins.route("b", Some())
         _ = origins.route("a", waiting[0])
+        _ = origins.route("a", other)
         _ = origins.route("b", waiting[1])
-        #expect(Set(origins.takeAllHeld().map(ObjectIdentifier.init)) == Set(waiting.map(ObjectIdentifier.init)))
-        #expect(origins.takeAllHeld().isEmpty)
+        let taken = origins.takeHeld { $0 !== other }
+        #expect(Set(taken.map(ObjectIdentifier.init)) == Set(waiting.map(ObjectIdentifier.init)))
+        #expect(origins.takeHeld { $0 !== other }.isEmpty)
+        #expect(
+            origins.learned("a", from: scout, multiplexes: true).map(ObjectIdentifier.init) == [ObjectIdentifier(other)]
+        )
     }
 }

@@ -96,7 +96,7 @@ enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
 CURLcode dlm_curl_global_init(void);
-/// A share of DNS, TLS sessions and the public suffix list for the handles of one thread; NULL without memory.
+/// A share of DNS, TLS sessions and the public suffix list for handles of any thread; NULL without memory.
 CURLSH *dlm_share_create(void);
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);
 /// "1.0", "1.1", "2", "3" or "".

@@ -194,8 +194,9 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package static func mediaType(_ head: ResponseHead) -> String? {
-        head.fields[.contentType].map {
-            $0.prefix { $0 != ";" }.trimmingPrefix { $0 == " " }.lowercased().replacing(" ", with: "")
+        head.fields[.contentType].map { value in
+            let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
+            return String(decoding: bytes, as: UTF8.self).lowercased()
         }
     }
 

@@ -1,0 +1,19 @@
+import CCurl
+import DownloadCore
+import Synchronization
+
+/// What the engines of a transport have in common; safe from each of their threads.
+final class SharedState: @unchecked Sendable {
+    let authorities: CertificateAuthorities
+    /// Of all engines: a limit holds for what they move together.
+    let limiter = Mutex(BandwidthLimiter<ObjectIdentifier>())
+    let origins = Mutex(OriginProtocols<CurlTransfer>())
+    let roster = Mutex(EngineRoster())
+    /// DNS, TLS sessions and the public suffix list.
+    let handle = dlm_share_create()
+
+    init(authorities: CertificateAuthorities) { self.authorities = authorities }
+
+    /// Every loop, and with it every handle that uses the share, has let go of this by then.
+    deinit { curl_share_cleanup(handle) }
+}

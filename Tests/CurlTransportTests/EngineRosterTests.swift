@@ -1,0 +1,59 @@
+import Testing
+
+@testable import CurlTransport
+
+@Suite("EngineRoster: which engine takes a transfer")
+struct EngineRosterTests {
+    @Test("One after the other never needs a second engine")
+    func oneByOne() {
+        var roster = EngineRoster()
+        for origin in ["a", "a", "b", "a"] {
+            #expect(roster.choose(origin, limit: 3) == 0)
+            roster.ended(origin, on: 0)
+        }
+    }
+
+    @Test("Those at once are spread evenly, over no more than the limit", arguments: [1, 2, 3])
+    func spread(limit: Int) {
+        var roster = EngineRoster()
+        let chosen = (0..<12).map { roster.choose($0.isMultiple(of: 2) ? "a" : "b", limit: limit) }
+        #expect(Array(chosen.prefix(limit)) == Array(0..<limit))
+        for engine in 0..<limit { #expect(chosen.count { $0 == engine } == 12 / limit) }
+    }
+
+    @Test("The next part of a file goes where its connection is")
+    func leases() {
+        var roster = EngineRoster()
+        for _ in 0..<4 { _ = roster.choose("a", limit: 3) }
+        for engine in [1, 0, 2, 2, 1, 0, 0] {
+            roster.ended("a", on: engine)
+            #expect(roster.choose("a", limit: 3) == engine)
+        }
+    }
+
+    @Test("An idle connection is not worth an engine that carries much more than another")
+    func overloaded() {
+        var roster = EngineRoster()
+        #expect((0..<4).map { _ in roster.choose("a", limit: 1) } == [0, 0, 0, 0])
+        for _ in 0..<2 { roster.ended("a", on: 0) }
+        #expect(roster.choose("a", limit: 2) == 0)
+        #expect(roster.choose("b", limit: 2) == 1)
+        #expect(roster.choose("a", limit: 2) == 1)
+    }
+
+    @Test("A limit lower than the engines there are keeps to the first of them")
+    func fewer() {
+        var roster = EngineRoster()
+        for _ in 0..<3 { _ = roster.choose("a", limit: 3) }
+        #expect((0..<4).allSatisfy { _ in roster.choose("b", limit: 2) < 2 })
+    }
+
+    @Test("An engine that cannot be started leaves its transfer to another")
+    func dropped() {
+        var roster = EngineRoster()
+        #expect(roster.choose("a", limit: 2) == 0)
+        #expect(roster.choose("a", limit: 2) == 1)
+        roster.dropLast()
+        #expect(roster.choose("a", limit: 1) == 0)
+    }
+}
