@@ -83,7 +83,7 @@ struct HeldTests {
     @Test("Pauses of a download that another process runs are told, too")
     func joined() async throws {
         let service = FollowerTests.joining { _, _ in }
-        let (status, captured) = try await WaitTests.following(["get", "http://a/x"], service, looks: 1) { service in
+        let (status, captured) = try await WaitTests.following(["get", "http://a/x"], service, looks: 2) { service in
             service.changeElsewhere(1, .paused) { $0.state = .paused(.user) }
             service.changeElsewhere(1, .resumed) { $0.state = .queued }
             service.changeElsewhere(1, .completed) { $0.complete(path: "/data/x") }
