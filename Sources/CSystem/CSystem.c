@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -125,6 +126,28 @@ int dlm_lock_exclusive(int fd) {
 }
 
 int dlm_unlock(int fd) { return flock(fd, LOCK_UN); }
+
+int dlm_watch_create(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+
+int dlm_watch_add(int watches, int fd) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return inotify_add_watch(watches, path, IN_CLOSE_WRITE);
+}
+
+int dlm_watch_remove(int watches, int watch) { return inotify_rm_watch(watches, watch); }
+
+int dlm_watch_read(int watches, int *closed, int capacity) {
+    // Events of files that are watched themselves have no name.
+    struct inotify_event events[64];
+    int room = capacity < 64 ? capacity : 64;
+    ssize_t size = read(watches, events, (size_t)room * sizeof *events);
+    int count = 0;
+    for (int i = 0; i < size / (ssize_t)sizeof *events; i++)
+        if (events[i].mask & (IN_CLOSE_WRITE | IN_Q_OVERFLOW)) closed[count++] = events[i].wd;
+        else closed[count++] = 0;
+    return count;
+}
 
 static int direct(posix_spawn_file_actions_t *actions, int output, int report) {
     int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);

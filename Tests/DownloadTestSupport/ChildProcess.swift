@@ -71,6 +71,17 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
+    /// Waits until it has stopped itself (SIGSTOP); false when it ended instead.
+    package func waitUntilStopped() async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [pid] in
+                var info = siginfo_t()
+                let result = waitid(P_PID, id_t(pid), &info, WSTOPPED | WEXITED | WNOWAIT)
+                continuation.resume(returning: result == 0 && info.si_code == CLD_STOPPED)
+            }
+        }
+    }
+
     /// Takes its terminal away: the kernel hangs up on it, as when a window is closed.
     package func hangUp() {
         ending.withLock { ending in

@@ -59,6 +59,14 @@ int dlm_file_status(int fd, const char *path, struct dlm_status *status);
 int dlm_lock_exclusive(int fd);
 int dlm_unlock(int fd);
 
+/// inotify(7) for files that are closed after they were open for writing: a descriptor that never blocks.
+int dlm_watch_create(void);
+/// Watches the open file `fd`, whatever its name; the number of the watch, the same again for the same file.
+int dlm_watch_add(int watches, int fd);
+int dlm_watch_remove(int watches, int watch);
+/// The watches whose files were closed so since the last call, -1 among them when some were lost; 0 when there are none.
+int dlm_watch_read(int watches, int *closed, int capacity);
+
 /// Starts `path` as the leader of a session of its own, in /, with default signals: standard input is empty, `output`
 /// its standard output and error, `report` its descriptor DLM_REPORT_FD, and no other is open. An error number or 0.
 int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,

@@ -151,7 +151,7 @@ extension FileFailure: CustomStringConvertible {
         case .locked: "is being written by another process"
         case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
         case .altered:
-            "was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
+            "was changed by another program; to go on with it give its --checksum to dlm get, "
                 + "else move it away"
         case .truncated: "was cut short by another program"
         case .partialMissing:

@@ -55,6 +55,12 @@ extension DownloadRunner {
     /// All bytes are here: they must hash to what is expected.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         guard let expected else { return }
+        if file.isWrittenByOthers {
+            // What was hashed may be there no more.
+            digest?.abandon()
+            digest = nil
+            file.forgetOtherWriters()
+        }
         let digest = digest ?? FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
         guard let digest else {
             throw DownloadError.unexpected("OpenSSL here has no \(expected.checksum.algorithm.rawValue)")

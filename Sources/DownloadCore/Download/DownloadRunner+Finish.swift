@@ -48,6 +48,7 @@ extension DownloadRunner {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
+        file.watchWriters()
         try requireUnaltered(file)
         // The disk may have less than the record says, after a loss of power or somebody's truncation.
         let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())
@@ -61,9 +62,9 @@ extension DownloadRunner {
     /// Bytes that another program wrote would end up in the finished file, unless there is a checksum to tell. After a
     /// loss of power the file system may know an older time.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
-        guard let modified = record.resume.modified, record.resume.bootID == FileStatus.bootID,
-            expected == nil, !record.resume.written.isEmpty
-        else { return }
+        guard let modified = record.resume.modified, expected == nil, !record.resume.written.isEmpty else { return }
+        if modified == ResumeData.altered { throw .fileFailed(.altered, path: file.path) }
+        guard record.resume.bootID == FileStatus.bootID else { return }
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
@@ -260,6 +261,7 @@ extension DownloadRunner {
         if total > Self.quicklyFinished { try await save() }
         FaultPoint.reached("beforeChecksum")
         try await verify(file, total)
+        try file.requireUnwritten()
         noteAttempt("completed")
         // Judged again: what came to the name meanwhile may be newer.
         let replaces = replaces(

@@ -222,7 +222,9 @@ package final class DownloadRunner {
         await endSegments()
         await finishCheckpoint()
         // A file that cannot be asked is taken as it is found: the next attempt looks at it again.
-        if let file, !record.resume.written.isEmpty { record.resume.modified = (try? file.modified()) ?? nil }
+        if let file, !record.resume.written.isEmpty {
+            record.resume.modified = file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
+        }
         file?.notifyWrites(nil)
         if error as? DownloadError != disowned { removeIfEmpty() }
         record.speed = nil

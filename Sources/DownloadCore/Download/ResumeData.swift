@@ -21,6 +21,8 @@ public struct ResumeData: Codable, Sendable, Equatable {
     /// When the partial file last changed, in nanoseconds since 1970, if its last attempt ended in order: later changes
     /// are not ours.
     public var modified: Int64?
+    /// `modified` of a file that another program wrote to during an attempt: no time of change will do.
+    static let altered: Int64 = .min
     /// The file system it lies on, as the kernel numbers them on this boot.
     public var device: UInt64?
     /// The boot that `written` belongs to: after another one only `durable` counts.

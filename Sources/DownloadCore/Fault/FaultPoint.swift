@@ -26,7 +26,7 @@
         /// The process is at the point of this name, on any thread.
         package static func reached(_ name: StaticString) {
             guard let plan, plan.name == "\(name)" else { return }
-            if passed.add(1, ordering: .relaxed).newValue == plan.count { kill(getpid(), plan.signal) }
+            if passed.add(1, ordering: .relaxed).newValue == plan.count { raise(plan.signal) }
         }
 
         /// A limit that tests make small through the environment.

@@ -66,6 +66,11 @@ extension PartialFile {
         else { throw .fileFailed(.folderMoved, path: folder) }
     }
 
+    /// Refuses bytes that may be another program's.
+    package func requireUnwritten() throws(DownloadError) {
+        if isWrittenByOthers { throw .fileFailed(.altered, path: path) }
+    }
+
     /// What the finished file looks like from outside.
     package func completedFile(named finalName: String, validators: Validators, verified: VerifiedChecksum?)
         throws(DownloadError) -> CompletedFile

@@ -25,6 +25,8 @@ package final class PartialFile: Sendable {
         var differs = false
         var onWrite: (@Sendable () -> Void)?
         var isNameSynced = false
+        /// Of ``WriterWatch``.
+        var watch: Int32?
     }
 
     private let state: Mutex<State>
@@ -42,7 +44,8 @@ package final class PartialFile: Sendable {
     }
 
     deinit {
-        Glibc.close(descriptor)
+        endWatch()
+        WriterWatch.shared.close(descriptor, identity, device: device)
         Glibc.close(folderDescriptor)
     }
 
@@ -97,7 +100,33 @@ package final class PartialFile: Sendable {
     }
 
     /// Lets others have it, whoever still holds this object: nothing is written from now on.
-    package func unlock() { dlm_unlock(descriptor) }
+    package func unlock() {
+        endWatch()
+        dlm_unlock(descriptor)
+    }
+
+    // MARK: Other programs
+
+    /// From now on it is noticed when another program writes to it. Not for a file that is done at once.
+    package func watchWriters() {
+        state.withLock { state in
+            if state.watch == nil { state.watch = WriterWatch.shared.begin(descriptor, identity, device: device) }
+        }
+    }
+
+    /// As far as that can be noticed (see ``WriterWatch``).
+    package var isWrittenByOthers: Bool {
+        state.withLock { $0.watch }.map { WriterWatch.shared.isWritten($0) } ?? false
+    }
+
+    /// Everything is written, or hashed, anew.
+    package func forgetOtherWriters() {
+        if let watch = state.withLock({ $0.watch }) { WriterWatch.shared.forget(watch) }
+    }
+
+    private func endWatch() {
+        if let watch = state.withLock({ $0.watch.take() }) { WriterWatch.shared.end(watch) }
+    }
 
     /// The length on disk.
     package func length() throws(DownloadError) -> Int64 {
@@ -193,6 +222,7 @@ package final class PartialFile: Sendable {
     /// Everything there was is of another version: begin anew in the same file.
     package func startOver() throws(DownloadError) {
         guard ftruncate(descriptor, 0) == 0 else { throw .file(errno, "truncate", path: path) }
+        forgetOtherWriters()
         state.withLock { state in
             state.written = ByteRanges()
             state.durable = ByteRanges()

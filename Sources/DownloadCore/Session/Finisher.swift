@@ -132,6 +132,7 @@ package actor Finisher {
         for count in 1...9999 {
             do throws(DownloadError) {
                 FaultPoint.reached("beforeRename")
+                try job.file.requireUnwritten()
                 try job.file.rename(to: finalName, replacing: job.replaces)
                 try job.file.requireFolderInPlace()
                 FaultPoint.reached("afterRename")

@@ -95,7 +95,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
         ErrorMeaning(
             .fileFailed(.altered, path: "/a"), 3, "file", "altered",
-            "/a: was changed by another program since it was left; to go on with it give its --checksum to dlm get, "
+            "/a: was changed by another program; to go on with it give its --checksum to dlm get, "
                 + "else move it away"),
         ErrorMeaning(
             .fileFailed(.truncated, path: "/a"), 3, "file", "truncated", transient: true,

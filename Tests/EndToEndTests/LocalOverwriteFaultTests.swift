@@ -1,0 +1,115 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+#if DEBUG
+    extension EndToEnd {
+        /// Another program writes into the partial file, which keeps its size, at moments that the program waits for.
+        @Suite("A partial file that is overwritten underway", .timeLimit(.minutes(3)))
+        struct LocalOverwriteFaultTests {
+            static let content = Content(seed: 610, size: 6 * mebibyte + 5)
+
+            static let points: [(name: String, plan: String)] = [
+                ("at its start", "afterWrite:1"), ("in the middle", "afterWrite:12"),
+                ("before it is hashed", "beforeChecksum:1"), ("before it is synced", "beforeSync:1"),
+                ("before its finishing mark", "beforeFinishingMark:1"), ("before its last name", "beforeRename:1"),
+            ]
+
+            struct Cell: Sendable {
+                let point: Int
+                let connections: Int
+                let hasChecksum: Bool
+
+                static let all = [1, 4].flatMap { connections in
+                    [false, true].flatMap { hasChecksum in
+                        LocalOverwriteFaultTests.points.indices.map {
+                            Cell(point: $0, connections: connections, hasChecksum: hasChecksum)
+                        }
+                    }
+                }
+
+                var trial: FaultTrial {
+                    FaultTrial(
+                        area: .local,
+                        fault:
+                            "partial file overwritten in place \(points[point].name)\(hasChecksum ? ", --checksum" : "")",
+                        moment: .middle, connections: connections)
+                }
+
+                var options: [String] {
+                    ["-x", "\(connections)"]
+                        + (hasChecksum ? ["--checksum", "sha256:\(LocalOverwriteFaultTests.content.sha256)"] : [])
+                }
+            }
+
+            /// Bytes that were there already.
+            private static func overwrite(_ path: String) throws {
+                let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+                try file.write(contentsOf: Data(repeating: 0x55, count: 100_000))
+                try file.close()
+            }
+
+            @Test("What another program wrote is never taken for a part of the file, now or later")
+            func overwritten() async throws {
+                try await eachCell(FaultTrial.short(Cell.all, each: 5)) { cell in
+                    try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                        let arguments = ["get"] + cell.options + [server.url()]
+                        var launch = try sandbox.launch(arguments)
+                        launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
+                        let process = try ChildProcess(launch)
+                        try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
+                        try Self.overwrite(sandbox.file("file.bin.part"))
+                        process.send(SIGCONT)
+                        let result = try await process.result()
+                        try cell.trial.judge(result, in: sandbox, right: [], errors: [cell.hasChecksum ? 9 : 3, 3])
+                        try await expectRecovery(cell, arguments, sandbox)
+                    }
+                }
+            }
+
+            @Test("Nor after a download that was stopped in order meanwhile")
+            func stopped() async throws {
+                let cells = Cell.all.filter { $0.point == 1 }
+                try await eachCell(cells) { cell in
+                    try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                        let arguments = ["get"] + cell.options + [server.url()]
+                        var launch = try sandbox.launch(arguments)
+                        launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
+                        let process = try ChildProcess(launch)
+                        try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
+                        try Self.overwrite(sandbox.file("file.bin.part"))
+                        process.send(SIGTERM)
+                        process.send(SIGCONT)
+                        let result = try await process.result()
+                        #expect(result.ending != .exited(0), "\(cell.trial)")
+                        try await expectRecovery(cell, arguments, sandbox)
+                    }
+                }
+            }
+
+            /// The same command tells the truth as well; and once the file is moved away, it gives the right one.
+            private func expectRecovery(_ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox) async throws {
+                let again = try await ChildProcess(try sandbox.launch(arguments)).result()
+                try cell.trial.judge(again, in: sandbox, right: [Self.content], errors: [3, 9])
+                if again.ending == .exited(0) { return }
+                unlink(sandbox.file("file.bin.part"))
+                let last = try await ChildProcess(try sandbox.launch(arguments)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: last, in: sandbox, cell.trial)
+            }
+
+            @Test("A program that only reads it, or changes its mode, does no harm", arguments: [1, 4])
+            func read(connections: Int) async throws {
+                try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                    var launch = try sandbox.launch(["get", "-x", "\(connections)", server.url()])
+                    launch.environment["DLM_FAULT_POINT"] = "afterWrite:12:stop"
+                    let process = try ChildProcess(launch)
+                    try #require(await process.waitUntilStopped(), "\(process.standardError)")
+                    _ = try Data(contentsOf: URL(fileURLWithPath: sandbox.file("file.bin.part")))
+                    #expect(chmod(sandbox.file("file.bin.part"), 0o600) == 0)
+                    process.send(SIGCONT)
+                    try expectDownloaded(Self.content, as: "file.bin", by: try await process.result(), in: sandbox)
+                }
+            }
+        }
+    }
+#endif
