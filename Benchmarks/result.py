@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import time
 from dataclasses import asdict, dataclass, field
 from statistics import median
@@ -79,7 +78,7 @@ class Result:
         """Keeps it for the page, with the moment, the load, and what was measured with what."""
         self.stamp = {
             "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": load, "rounds": bench.rounds,
-            "scale": bench.scale, "commit": _commit()}
+            "scale": bench.scale, "commit": bench.commit}
         document = asdict(self)
         document["targets"] = [asdict(t) | {"met": t.met} for t in self.targets]
         os.makedirs(folder, exist_ok=True)
@@ -87,10 +86,3 @@ class Result:
         with open(path + ".new", "w") as file:
             json.dump(document, file, indent=1)
         os.replace(path + ".new", path)
-
-
-def _commit():
-    """The short name of what is checked out, or nothing."""
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=os.path.dirname(os.path.abspath(__file__)),
-                          capture_output=True, text=True)
-    return done.stdout.strip()

@@ -15,6 +15,12 @@ class Failed(Exception):
     """A case cannot give figures; the message says why in one line."""
 
 
+def _commit():
+    """What is checked out, and whether it was changed since."""
+    done = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip() or "an unknown commit"
+
+
 class Workbench:
     """Owns the private folders on the memory file system and on the disk, and every process that was started."""
 
@@ -22,6 +28,7 @@ class Workbench:
         self.binary = binary
         self.rounds = rounds
         self.scale = scale
+        self.commit = _commit()
         self.processes = []
         self.folder = tempfile.mkdtemp(prefix="dlm-bench.", dir="/dev/shm")
         self.disk_folder = None
