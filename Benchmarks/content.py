@@ -41,12 +41,11 @@ class Content:
     def sparse(self, size):
         """The name of a file of zeros that takes no memory."""
         name = f"z{size}"
-        with open(os.path.join(self.root, name), "wb") as file:
-            file.truncate(size)
+        path = os.path.join(self.root, name)
+        if not os.path.exists(path):
+            with open(path, "wb") as file:
+                file.truncate(size)
         return name
-
-    def drop(self, name):
-        os.unlink(os.path.join(self.root, name))
 
     def small_files(self, count):
         """The names of so many files of 16 KiB, all different."""
@@ -81,7 +80,7 @@ class Content:
         return stem + ".txt", stem + ".curl"
 
     def differs(self, names, folder):
-        """What is wrong with the files of these names in `folder`, or nothing. Every byte is compared, no file may be extra."""
+        """What is wrong with the files of these names in `folder`, or nothing. Every byte counts, and no file more."""
         found = os.listdir(folder)
         if len(found) != len(names):
             return f"{len(found)} files instead of {len(names)}"

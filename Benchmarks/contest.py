@@ -44,7 +44,7 @@ def _shown(word):
 class Hooks:
     """What surrounds each run, outside the measured time.
 
-    `before(turn)` prepares; `verify(folder)` says what is wrong with the result; `after(run, turn)` adds a figure to the run."""
+    `before(turn)` prepares; `verify(folder)` says what is wrong with the result; `after(run, turn)` adds a figure."""
 
     before: object = None
     verify: object = None

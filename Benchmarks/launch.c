@@ -26,6 +26,8 @@ int main(int argc, char **argv) {
     if (child < 0) return 2;
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        // A benchmark that was started with & ignores it, and so would the program.
+        signal(SIGINT, SIG_DFL);
         execvp(argv[2], argv + 2);
         perror(argv[2]);
         _exit(127);

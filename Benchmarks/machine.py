@@ -15,6 +15,12 @@ def load_average():
     return os.getloadavg()[0]
 
 
+def free_memory():
+    """Bytes that programs and memory file systems can still have."""
+    with open("/proc/meminfo") as file:
+        return int(re.search(r"MemAvailable:\s+(\d+)", file.read()).group(1)) * 1024
+
+
 def describe(binary):
     """Pairs of what and which."""
     facts = [("cores", str(len(os.sched_getaffinity(0)))), ("processor", _cpu()), ("memory", _memory()),

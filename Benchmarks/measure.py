@@ -33,11 +33,11 @@ def run(bench, command, folder, state=None, limit=300, stop_after=None, feed=Non
         try:
             process.wait(stop_after or limit)
         except subprocess.TimeoutExpired:
-            if not stop_after:
-                bench.end(process, signal.SIGKILL)
-                raise Failed(f"no end after {limit} s")
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(30)
+            if stop_after:
+                bench.end(process, signal.SIGINT, 30)
+        if process.poll() != 0:
+            bench.end(process, signal.SIGKILL)
+            raise Failed(f"no end after {limit} s" if not stop_after else "no end after SIGINT")
         bench.end(process)
         out.seek(0)
         text = out.read().decode(errors="replace")

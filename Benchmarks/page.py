@@ -83,8 +83,10 @@ def _section(result):
         lines.append("")
     for remark in result["remarks"]:
         lines += [remark, ""]
-    lines += [f"Measured {stamp['date']} UTC at {stamp['commit']}, {stamp['rounds']} round{'' if stamp['rounds'] == 1 else 's'}, load average "
-              f"{stamp['load'][0]:.1f} before and {stamp['load'][1]:.1f} after{scaled}.", ""]
+    rounds = f"{stamp['rounds']} round{'' if stamp['rounds'] == 1 else 's'}"
+    before, after = stamp["load"]
+    lines += [f"Measured {stamp['date']} UTC at {stamp['commit']}, {rounds}, load average {before:.1f} before and {after:.1f} "
+              f"after{scaled}.", ""]
     if result["commands"]:
         lines += ["```", *[command for _, command in result["commands"]], "```", ""]
     return "\n".join(lines)

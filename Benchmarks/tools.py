@@ -64,7 +64,8 @@ def list_peers(tls=False, streams=32):
     return [
         Contestant("curl", ["curl", "-sS", *trust["curl"], "--parallel", "--parallel-max", str(streams),
                             "--remote-name-all", "-K", "{curl_list}"]),
-        Contestant("wget2", ["wget2", "-q", "--no-hsts", "--no-robots", *trust["wget"], f"--max-threads={threads}", "-i", "{list}"]),
+        Contestant("wget2", ["wget2", "-q", "--no-hsts", "--no-robots", *trust["wget"], f"--max-threads={threads}",
+                             "-i", "{list}"]),
         Contestant("aria2c", [*ARIA2, *trust["aria2c"], f"-j{streams}", "-x1", "-s1", "-i", "{list}"]),
         Contestant("wget", ["wget", "-q", "--no-hsts", *trust["wget"], "-i", "{list}"]),
     ]

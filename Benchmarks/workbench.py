@@ -1,5 +1,6 @@
 """The place where everything happens: private folders, sizes, compiled C programs, processes, and their end."""
 
+import itertools
 import os
 import shutil
 import signal
@@ -35,7 +36,7 @@ class Workbench:
         self.home = self.make("home")
         self._server = None
         self._content = None
-        self._serial = 0
+        self._serial = itertools.count(1)
         for name in ("SIGTERM", "SIGHUP"):
             signal.signal(getattr(signal, name), lambda *_: sys.exit(1))
 
@@ -47,8 +48,7 @@ class Workbench:
 
     def fresh(self, kind="run"):
         """A new empty folder; short, because a socket's path may have 107 bytes."""
-        self._serial += 1
-        return self.make(f"{kind}{self._serial}")
+        return self.make(f"{kind}{next(self._serial)}")
 
     def disk(self):
         """A private folder on the disk: of the checkout, or where $DLM_BENCH_DISK says."""
