@@ -18,13 +18,16 @@ extension SQLiteDownloadStore {
         }
     }
 
-    package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+    package func remove(
+        _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
+    ) async throws -> [DownloadRecord] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)
             let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
             return try found.map { download in
+                deleting(download.record)
                 try statement.execute(arguments: [download.record.id])
                 return download.record
             }

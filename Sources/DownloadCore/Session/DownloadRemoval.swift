@@ -4,17 +4,28 @@ import Foundation
 enum DownloadRemoval {
     /// Deletes the partial file, and the finished one when asked to, each only if it is still the file it was.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
-        if let name = record.fileName, record.state != .completed {
-            let path = FileNaming.path(record.request.destination.folder, FileNaming.partial(name))
-            if let status = FileStatus.of(path), record.resume.file.map({ $0.isSame(as: status.identity) }) ?? true {
-                try delete(path)
-            }
-        }
+        if let path = partial(of: record) { try delete(path) }
         if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),
             status.identity.isSame(as: completed.identity)
         {
             try delete(completed.path)
         }
+    }
+
+    /// The first try, while the store can still keep the download; `deleteFiles` tells why it failed.
+    static func deletePartial(of record: DownloadRecord) {
+        guard let path = partial(of: record) else { return }
+        unlink(path)
+        FaultPoint.reached("partialRemoved")
+    }
+
+    /// Nil when there is none that is its own.
+    private static func partial(of record: DownloadRecord) -> String? {
+        guard let name = record.fileName, record.state != .completed else { return nil }
+        let path = FileNaming.path(record.request.destination.folder, FileNaming.partial(name))
+        guard let status = FileStatus.of(path), record.resume.file.map({ $0.isSame(as: status.identity) }) ?? true
+        else { return nil }
+        return path
     }
 
     private static func delete(_ path: String) throws(DownloadError) {

@@ -94,7 +94,7 @@ extension SessionManager {
         let withheld = withhold(ids)
         let removed: [DownloadRecord]
         do {
-            removed = try await store.remove(ids, session: identifier)
+            removed = try await store.remove(ids, session: identifier) { DownloadRemoval.deletePartial(of: $0) }
         } catch {
             for record in stopped.values where record.state == .paused(.user) {
                 if isForeground, stopReason == nil { held[record.id] = record }

@@ -24,7 +24,11 @@ public protocol DownloadStore: Sendable {
     func records(_ selection: DownloadSelection) async throws -> [DownloadRecord]
 
     /// Forgets them. Refuses all when one is unknown or run by a live session other than `session`.
-    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord]
+    /// - Parameter deleting: called for each of them when it is certain that they are to go, before they are gone: a
+    ///   process that is killed leaves no partial file that nobody owns.
+    func remove(
+        _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
+    ) async throws -> [DownloadRecord]
 
     /// Downloads that a dead session left as queued, running or waiting become paused (interrupted). Those of a
     /// background session still belong to it, and its queue stays a queue: it will come back.
@@ -64,6 +68,10 @@ public protocol DownloadStore: Sendable {
 extension DownloadStore {
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)
+    }
+
+    package func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+        try await remove(ids, session: session) { _ in }
     }
 }
 

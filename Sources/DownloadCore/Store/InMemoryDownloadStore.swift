@@ -165,7 +165,9 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+    public func remove(
+        _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
+    ) async throws -> [DownloadRecord] {
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return try state.withLock { state in
             let found = try state.found(ids)
@@ -174,7 +176,10 @@ public final class InMemoryDownloadStore: DownloadStore {
                     throw DownloadError.sessionUnavailable(.ownedElsewhere(record.id, session: holder))
                 }
             }
-            for record in found { state.drop(record.id) }
+            for record in found {
+                deleting(record)
+                state.drop(record.id)
+            }
             return found
         }
     }

@@ -35,8 +35,10 @@ extension ForwardingStore {
         try await inner.change(ids, change, session: session)
     }
 
-    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
-        try await inner.remove(ids, session: session)
+    func remove(
+        _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
+    ) async throws -> [DownloadRecord] {
+        try await inner.remove(ids, session: session, deleting: deleting)
     }
 
     func releaseDeadSessions() async throws { try await inner.releaseDeadSessions() }

@@ -68,9 +68,11 @@ final class GatedStore: ForwardingStore {
         return try await inner.change(ids, change, session: session)
     }
 
-    func remove(_ ids: [DownloadID], session: String) async throws -> [DownloadRecord] {
+    func remove(
+        _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
+    ) async throws -> [DownloadRecord] {
         try await gates.withLock { $0 }.beforeRemove?()
-        return try await inner.remove(ids, session: session)
+        return try await inner.remove(ids, session: session, deleting: deleting)
     }
 
     func save(_ records: [DownloadRecord], session: String, durably: Bool) async throws -> Set<DownloadID> {

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite("Connections and servers that fail", .timeLimit(.minutes(2)))
-    struct FaultTests {
+    struct AttemptFaultTests {
         let content = Content(seed: 70, size: 12 * mebibyte)
 
         static let cuts: [FaultReply.Cut] = [
