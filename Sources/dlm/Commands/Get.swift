@@ -5,6 +5,7 @@ import Foundation
 /// `dlm get URL...`: downloads here and now.
 struct Get: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "get",
         abstract: "Download files here and now, and print their paths.",
         discussion: """
             Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \

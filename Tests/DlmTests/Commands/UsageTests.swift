@@ -114,4 +114,10 @@ struct UsageTests {
         #expect(status == 0)
         #expect(captured.output.hasPrefix("dlm ") && captured.outputLines.count == 1)
     }
+
+    @Test("Every command says its name: to derive it from its type takes long at every start")
+    func names() {
+        let commands = DLM.configuration.subcommands + Daemon.configuration.subcommands
+        #expect(commands.filter { $0.configuration.commandName == nil }.isEmpty)
+    }
 }
