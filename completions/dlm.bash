@@ -186,7 +186,7 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b -k --insecure --allow-unverified --json --quiet -q --version -h --help)
+    non_repeating_flags=(--background -b --ephemeral -k --insecure --allow-unverified --json --quiet -q --version -h --help)
     repeating_options=(-H --header)
     non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --max-per-host --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
     __dlm_offer_flags_options -1

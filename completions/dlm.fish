@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'o/output=' 'd/directory=' 'if-exists=' 'j/max-concurrent=' 'max-per-host=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'o/output=' 'd/directory=' 'if-exists=' 'j/max-concurrent=' 'max-per-host=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -137,6 +137,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" i input-file' -l 'input-file' -s 'i' -d 'Also download the URLs in this file, one a line, # for comments; - is standard input.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" b background' -l 'background' -s 'b' -d 'Hand the downloads to the background session, print their numbers and return.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ephemeral' -l 'ephemeral' -d 'Record nothing: no other command sees these downloads, and a file that is not complete at the end is deleted.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" o output' -l 'output' -s 'o' -d 'The file to write; folders in it are created.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" d directory' -l 'directory' -s 'd' -d 'The folder for the files; created if missing.' -rfa '(__dlm_complete_directories)'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" if-exists' -l 'if-exists' -d 'When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the new one, skip the download, or overwrite only if the server\'s is newer.' -rfka 'fail overwrite rename skip newer'

@@ -92,7 +92,7 @@ public enum DownloadSession {
                 let server = try await ControlServer.start(service, at: location, listener: listener)
                 return { await server.stop() }
             },
-            isAlive: registry.isAlive, notice: notice)
+            isAlive: registry.isAlive, notice: notice, keepsUnfinished: isRecorded)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             rateLimit: configuration.rateLimit, historyAge: configuration.historyAge)

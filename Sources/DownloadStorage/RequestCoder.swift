@@ -45,14 +45,6 @@ final class RequestCoder: Sendable {
 
 /// JSON columns. Numbers that JSON lacks are written as words: a time limit may be infinite.
 enum JSONText {
-    private static let encoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return encoder
-    }()
-
     private static let decoder: JSONDecoder = {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
@@ -61,7 +53,7 @@ enum JSONText {
     }()
 
     static func encode(_ value: some Encodable) throws -> String {
-        String(decoding: try encoder.encode(value), as: UTF8.self)
+        try DirectEncoder.encode(value)
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {

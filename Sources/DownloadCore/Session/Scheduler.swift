@@ -22,6 +22,9 @@ package struct Scheduler: Sendable, Equatable {
     private var candidates: [Candidate] = []
     private var running: [DownloadID: String] = [:]
     private var perOrigin: [String: Int] = [:]
+    /// Between two attempts: each stays in memory.
+    private var retrying: [DownloadID: String] = [:]
+    private var retryingPerOrigin: [String: Int] = [:]
     /// Origins that asked to be left alone, and until when.
     private var holds: [String: ContinuousClock.Instant] = [:]
 
@@ -32,15 +35,34 @@ package struct Scheduler: Sendable, Equatable {
 
     package var candidateCount: Int { candidates.count }
 
-    package var hasFreeSlot: Bool { running.count < maxConcurrent }
+    package var hasFreeSlot: Bool { running.count < maxConcurrent && retrying.count < Self.retryingAtMost }
+
+    /// Where so many downloads failed and wait for another attempt, the others of a long queue would only join them.
+    static let retryingAtMost = 4096
+    static let retryingPerOriginAtMost = 256
 
     /// Origins with as many downloads as they may have, and those that are left alone.
     package var saturatedOrigins: Set<String> {
         Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys).union(holds.keys)
+            .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
     }
 
     private func isSaturated(_ origin: String) -> Bool {
         perOrigin[origin, default: 0] >= maxPerOrigin || holds[origin] != nil
+            || retryingPerOrigin[origin, default: 0] >= Self.retryingPerOriginAtMost
+    }
+
+    /// It waits for another attempt, until ``doesNotWait(_:)``.
+    package mutating func waits(_ id: DownloadID, for origin: String) {
+        guard retrying.updateValue(origin, forKey: id) == nil else { return }
+        retryingPerOrigin[origin, default: 0] += 1
+    }
+
+    /// Calling it for another download does nothing.
+    package mutating func doesNotWait(_ id: DownloadID) {
+        guard let origin = retrying.removeValue(forKey: id) else { return }
+        retryingPerOrigin[origin, default: 1] -= 1
+        if retryingPerOrigin[origin] == 0 { retryingPerOrigin[origin] = nil }
     }
 
     /// There is a slot, and one that may take it.

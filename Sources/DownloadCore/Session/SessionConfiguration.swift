@@ -3,7 +3,7 @@ public struct SessionConfiguration: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
         /// Recorded; lives as long as this process.
         case foreground
-        /// Nothing is recorded.
+        /// Nothing is recorded, and what is not complete at the end is deleted. It needs no state folder.
         case ephemeral
         /// Recorded; found again by its identifier.
         case background(identifier: String)

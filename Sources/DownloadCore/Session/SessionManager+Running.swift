@@ -240,6 +240,7 @@ extension SessionManager {
         // What was asked for while the failure was being noted stands, and who asked waits for it.
         let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
         entries[record.id] = Entry(record: record, control: control, task: task, failures: failures, wish: wish)
+        scheduler.waits(record.id, for: record.request.url.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
     }
 
@@ -256,6 +257,7 @@ extension SessionManager {
         var record = entry.record
         record.move(to: .queued)
         entries[id] = nil
+        scheduler.doesNotWait(id)
         retries[id] = failures
         attemptIsOver(record)
         offer(record)
@@ -285,6 +287,8 @@ extension SessionManager {
 
     private func leave(_ record: DownloadRecord) {
         entries[record.id] = nil
+        scheduler.doesNotWait(record.id)
+        if !parts.keepsUnfinished, record.state.kind != .queued { deleteUnfinished(record) }
         if isFilling { leftWhileLoading.insert(record.id) }
         if returning.remove(record.id) != nil { leaveToStore() }
         attemptIsOver(record)
@@ -299,6 +303,16 @@ extension SessionManager {
     func waitUntilOver(_ id: DownloadID, _ control: RunnerControl) async -> DownloadRecord? {
         guard entries[id]?.control === control else { return nil }
         return await withCheckedContinuation { leavers[id, default: []].append($0) }
+    }
+
+    /// Only a partial file of its own: the name may be that of another download, which is why this one failed.
+    private func deleteUnfinished(_ record: DownloadRecord) {
+        guard record.resume.file != nil else { return }
+        do throws(DownloadError) {
+            try DownloadRemoval.deleteFiles(of: record, deletesFile: false)
+        } catch {
+            parts.notice("\(error)")
+        }
     }
 
     private func attemptIsOver(_ record: DownloadRecord) {

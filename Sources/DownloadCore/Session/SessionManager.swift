@@ -20,13 +20,15 @@ public actor SessionManager: DownloadService {
         let isAlive: @Sendable (String) -> Bool
         /// What went wrong and is nobody's answer: for people.
         let notice: @Sendable (String) -> Void
+        /// False: what is not complete when its work ends is deleted, for nothing is recorded that could go on with it.
+        let keepsUnfinished: Bool
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
             start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
-            notice: @escaping @Sendable (String) -> Void = { _ in }
+            notice: @escaping @Sendable (String) -> Void = { _ in }, keepsUnfinished: Bool = true
         ) {
             self.store = store
             self.identifier = identifier
@@ -36,6 +38,7 @@ public actor SessionManager: DownloadService {
             self.end = end
             self.isAlive = isAlive
             self.notice = notice
+            self.keepsUnfinished = keepsUnfinished
         }
     }
 

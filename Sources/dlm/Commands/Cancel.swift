@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm cancel ID...`: ends downloads for good, but keeps what was fetched.
 struct Cancel: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cancel",
         abstract: "End downloads, wherever they run.",
         discussion: """
             What was fetched is kept: dlm resume goes on with a cancelled download, dlm remove forgets it. --all means \

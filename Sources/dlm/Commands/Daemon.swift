@@ -3,6 +3,7 @@ import ArgumentParser
 /// `dlm daemon`: the background session.
 struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "daemon",
         abstract: "Run, start, stop or look at the background session.",
         discussion: """
             It downloads what dlm get -b hands to it, without a terminal, and goes on at its next start with whatever \

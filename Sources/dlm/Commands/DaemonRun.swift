@@ -5,6 +5,7 @@ extension Daemon {
     /// `dlm daemon run`: the background session in this process.
     struct Run: ContextCommand {
         static let configuration = CommandConfiguration(
+            commandName: "run",
             abstract: "Be the background session, in the foreground: for systemd and its like.",
             discussion: """
                 SIGTERM, SIGINT and SIGHUP pause the downloads, which go on at the next start, and end it with status \

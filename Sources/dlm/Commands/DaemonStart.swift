@@ -5,6 +5,7 @@ extension Daemon {
     /// `dlm daemon start`: makes sure that the background session runs.
     struct Start: ContextCommand {
         static let configuration = CommandConfiguration(
+            commandName: "start",
             abstract: "Start the background session and return when it serves.",
             discussion: """
                 One that runs already is given the options and left alone. It has no terminal and nothing else of the \

@@ -5,6 +5,7 @@ extension Daemon {
     /// `dlm daemon status`: how the background session is.
     struct Status: ContextCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show how the background session is; status 1 when it is not running.")
 
         @OptionGroup(title: "Output") var output: OutputOptions

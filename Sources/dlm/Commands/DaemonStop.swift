@@ -5,6 +5,7 @@ extension Daemon {
     /// `dlm daemon stop`: ends the background session.
     struct Stop: ContextCommand {
         static let configuration = CommandConfiguration(
+            commandName: "stop",
             abstract: "End the background session and return when it has ended.",
             discussion: "What runs is paused and goes on at the next start. Success also when none is running.")
 

@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm events`: every change of every download as JSON.
 struct Events: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "events",
         abstract: "Print every change of every download, one JSON value a line.",
         discussion: """
             Each line has a cursor: dlm events --since CURSOR delivers what happened behind it, each event once and in \

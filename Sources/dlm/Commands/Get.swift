@@ -5,6 +5,7 @@ import Foundation
 /// `dlm get URL...`: downloads here and now.
 struct Get: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "get",
         abstract: "Download files here and now, and print their paths.",
         discussion: """
             Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \
@@ -26,6 +27,12 @@ struct Get: ContextCommand {
     @Flag(name: .shortAndLong, help: "Hand the downloads to the background session, print their numbers and return.")
     var background = false
 
+    @Flag(
+        help: """
+            Record nothing: no other command sees these downloads, and a file that is not complete at the end is deleted.
+            """)
+    var ephemeral = false
+
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
@@ -44,6 +51,9 @@ struct Get: ContextCommand {
         if inputFile == "-", checksums.checksumFile == "-" {
             throw ValidationError("-i and --checksum-file cannot both be standard input")
         }
+        if background, ephemeral {
+            throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
+        }
         if background, let option = transfer.sessionOption {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
@@ -55,9 +65,11 @@ struct Get: ContextCommand {
         maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
-        return try await context.withService({ transfer.apply(to: &$0, settings) }) { [maker] service in
+        return try await context.withService(
+            kind: ephemeral ? .ephemeral : .foreground, { transfer.apply(to: &$0, settings) }
+        ) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
-            let following = Following(context, output, progress.progress)
+            let following = Following(context, output, progress.progress, keepsUnfinished: !ephemeral)
             return try await following.follow(service, for: .get(renewable.overrides)) { follower in
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {

@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm limit RATE [ID...]`: changes speed limits while they work.
 struct Limit: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "limit",
         abstract: "Change the speed limit of downloads, or of everything that runs.",
         discussion: """
             Counts at once. Without downloads it is the limit of each dlm that runs at the moment, for all of its \

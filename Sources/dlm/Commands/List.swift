@@ -5,6 +5,7 @@ import Foundation
 /// `dlm list`: the downloads, one a line.
 struct List: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "list",
         abstract: "List the downloads that are not finished.",
         discussion: "With --all also those that are: when they ended, and how long they took.", aliases: ["ls"])
 

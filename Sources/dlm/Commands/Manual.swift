@@ -4,6 +4,7 @@ import Foundation
 /// `dlm manual FOLDER`: writes the man pages (`make generate`).
 struct Manual: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "manual",
         abstract: "Write the manual pages into a folder.", shouldDisplay: false)
 
     @Argument(help: ArgumentHelp("An existing folder.", valueName: "folder"), completion: .directory)

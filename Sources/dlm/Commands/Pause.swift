@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm pause ID...`: stops downloads wherever they run, and returns when what was fetched is on disk.
 struct Pause: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "pause",
         abstract: "Pause downloads, wherever they run.",
         discussion: """
             Returns when what was fetched is on disk. A dlm get that waits for a paused download stays, and goes on \

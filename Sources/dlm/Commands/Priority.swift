@@ -5,6 +5,7 @@ import Foundation
 /// `dlm priority N ID...`: which of the waiting downloads start earlier.
 struct Priority: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "priority",
         abstract: "Let downloads start earlier or later.",
         discussion: """
             N is 0 unless given; higher starts earlier, and -5 later. What runs already goes on. --all means everything \

@@ -5,6 +5,7 @@ import Foundation
 /// `dlm remove ID...`: forgets downloads.
 struct Remove: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "remove",
         abstract: "Forget downloads and delete their partial files.",
         discussion: """
             What runs is stopped first. A finished file stays, unless --delete-file is given. --all means what has \

@@ -5,6 +5,7 @@ import Foundation
 /// `dlm resume ID...`: goes on with downloads.
 struct Resume: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "resume",
         abstract: "Go on with downloads that were paused, interrupted, cancelled or failed.",
         discussion: """
             Goes on where they were: in the background, in the dlm get that waits for them, or else here, and then ends \

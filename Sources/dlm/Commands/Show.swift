@@ -4,7 +4,7 @@ import Foundation
 
 /// `dlm show ID...`: everything about a download.
 struct Show: ContextCommand {
-    static let configuration = CommandConfiguration(abstract: "Show everything about downloads.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about downloads.")
 
     @Argument(
         help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),

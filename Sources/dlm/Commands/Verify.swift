@@ -5,6 +5,7 @@ import Foundation
 /// `dlm verify ID|FILE...`: whether files are still what they should be.
 struct Verify: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "verify",
         abstract: "Check finished files against their checksums.",
         discussion: """
             Without a checksum, a file is checked against the one that its download was verified by: the one given \

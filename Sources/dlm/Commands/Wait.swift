@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm wait ID...`: returns when downloads are finished, whoever runs them.
 struct Wait: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "wait",
         abstract: "Wait until downloads are finished, and end with their status.",
         discussion: """
             Prints the paths of the finished files. It does not matter who runs them, nor whether that is restarted \

@@ -4,6 +4,7 @@ import DownloadKit
 /// `dlm watch [ID...]`: shows what runs, wherever it runs.
 struct Watch: ContextCommand {
     static let configuration = CommandConfiguration(
+        commandName: "watch",
         abstract: "Show the progress of downloads, wherever they run.",
         discussion: """
             Without downloads, everything that runs is shown, also what is added later, until nothing runs any more. \

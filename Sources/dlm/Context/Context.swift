@@ -27,11 +27,12 @@ struct Context: Sendable {
 
     /// Opens the session of this process, and closes it when `body` is through.
     func withService(
+        kind: SessionConfiguration.Kind = .foreground,
         _ change: (inout SessionConfiguration) -> Void = { _ in },
         _ body: (any SessionRouting) async throws -> Int32
     ) async throws -> Int32 {
-        var configuration = SessionConfiguration(
-            kind: .foreground, stateFolder: try SessionConfiguration.stateFolder(environment: environment))
+        let folder = kind == .ephemeral ? "" : try SessionConfiguration.stateFolder(environment: environment)
+        var configuration = SessionConfiguration(kind: kind, stateFolder: folder)
         try settings().apply(to: &configuration)
         change(&configuration)
         let service = try await open(configuration, environment) { [console] in console.report($0) }

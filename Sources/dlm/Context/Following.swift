@@ -10,7 +10,7 @@ struct Following {
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true
     ) {
         let console = context.console
         self.context = context
@@ -19,7 +19,8 @@ struct Following {
         let isTerminal = console.errorsAreTerminal && context.environment["TERM"] != "dumb"
         let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
         narrator = Narrator(
-            console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar))
+            console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
+            keepsUnfinished: keepsUnfinished)
         display = ProgressDisplay(mode, console: console, style: style)
     }
 

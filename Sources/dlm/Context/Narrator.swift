@@ -11,12 +11,17 @@ struct Narrator: Sendable {
     let style: Style
     /// Whether a line tells that a download stands still: bars show it by themselves.
     let tellsStanding: Bool
+    /// What ends unfinished can be resumed.
+    let keepsUnfinished: Bool
     private let started = ContinuousClock.now
 
-    init(console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true) {
+    init(
+        console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true, keepsUnfinished: Bool = true
+    ) {
         self.console = console
         self.options = options
         self.style = style
+        self.keepsUnfinished = keepsUnfinished
         self.tellsStanding = !options.quiet && (tellsStanding || options.verbose > 0)
     }
 
@@ -83,7 +88,8 @@ struct Narrator: Sendable {
                 for line in ProgressText.details(snapshot.record) { console.report(line) }
             }
         } else {
-            console.report(FailureText.line(snapshot.record, StateText.failure(snapshot.record.state)))
+            let failure = StateText.failure(snapshot.record.state)
+            console.report(FailureText.line(snapshot.record, failure, canResume: keepsUnfinished))
         }
         if options.json { console.print(FinishedDocument(snapshot).json) }
     }
@@ -98,8 +104,10 @@ struct Narrator: Sendable {
     /// - Parameter elsewhere: how many were joined, and go on without us.
     func paused(ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int, isPartOfList: Bool) {
         if options.json { for snapshot in snapshots { console.print(EventDocument("paused", snapshot).json) } }
-        let lines = PausedText.lines(
-            ids: ids, snapshots: snapshots, elsewhere: elsewhere, isPartOfList: isPartOfList)
+        let lines =
+            keepsUnfinished
+            ? PausedText.lines(ids: ids, snapshots: snapshots, elsewhere: elsewhere, isPartOfList: isPartOfList)
+            : PausedText.discarded(ids.count)
         for line in lines { console.report(line) }
     }
 }

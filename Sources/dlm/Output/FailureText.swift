@@ -2,11 +2,12 @@ import DownloadKit
 
 /// The one line of a failure: what failed, on what, why, and what to do.
 enum FailureText {
-    static func line(_ record: DownloadRecord, _ error: DownloadError) -> String {
+    /// - Parameter canResume: there is a record that `dlm resume` would find.
+    static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
         let why = Redaction.describe(error)
         var way = "; run: "
         if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
-        let hint = hint(record, error).map { way + $0 } ?? ""
+        let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
         // The path is what failed, and the error names it.
         if case .fileFailed = error { return why + hint }
         if record.received > 0 || record.fileName != nil && !hint.isEmpty {

@@ -65,6 +65,12 @@ enum PausedText {
         return lines
     }
 
+    /// Of downloads that nothing was recorded of.
+    static func discarded(_ count: Int) -> [String] {
+        let what = count == 1 ? "1 download" : "\(count) downloads"
+        return count == 0 ? [] : ["\(what) ended unfinished; nothing is kept of what --ephemeral began"]
+    }
+
     private static func line(_ snapshot: DownloadSnapshot) -> String {
         let progress = snapshot.progress
         let size = Units.size(progress.received)

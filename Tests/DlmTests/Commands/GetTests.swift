@@ -53,6 +53,26 @@ struct GetTests {
         #expect(service.requests.first?.priority == -5)
     }
 
+    @Test("--ephemeral asks for a session that records nothing, and needs no home for that")
+    func ephemeral() async throws {
+        let service = FollowerTests.completing()
+        let (status, captured) = try await run(["get", "--ephemeral", "http://a/x"], service) { $0.environment = [:] }
+        #expect(status == 0, "\(captured.errors)")
+        #expect(service.configuration?.kind == .ephemeral)
+        let (refused, usage) = try await run(["get", "-b", "--ephemeral", "http://a/x"], FakeService())
+        #expect(refused == 2 && usage.errorLines.count == 1)
+    }
+
+    @Test("A failure of what is not recorded names no command that would go on with it")
+    func ephemeralFailure() async throws {
+        let service = FollowerTests.failing(.serverRefused(status: 503, phrase: "Busy"))
+        let (_, recorded) = try await run(["get", "http://a/x"], service)
+        #expect(recorded.errors.contains("dlm resume"))
+        let other = FollowerTests.failing(.serverRefused(status: 503, phrase: "Busy"))
+        let (_, captured) = try await run(["get", "--ephemeral", "http://a/x"], other)
+        #expect(captured.errorLines.count == 1 && !captured.errors.contains("dlm resume"))
+    }
+
     @Test("Without a home there is one line and status 12")
     func noHome() async throws {
         let (status, captured) = try await run(["get", "http://a/x"], FakeService()) { $0.environment = [:] }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import dlm
@@ -113,5 +114,11 @@ struct UsageTests {
         let (status, captured) = try await run(["--version"], FakeService())
         #expect(status == 0)
         #expect(captured.output.hasPrefix("dlm ") && captured.outputLines.count == 1)
+    }
+
+    @Test("Every command says its name: to derive it from its type takes long at every start")
+    func names() {
+        let commands = DLM.configuration.subcommands + Daemon.configuration.subcommands
+        #expect(commands.filter { $0.configuration.commandName == nil }.isEmpty)
     }
 }

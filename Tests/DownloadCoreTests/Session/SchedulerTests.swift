@@ -137,4 +137,33 @@ struct SchedulerTests {
         released = scheduler.releaseHolds(at: now + .seconds(9))
         #expect(!released)
     }
+
+    @Test("An origin where many wait for another attempt gets no more of them, and others do")
+    func retrying() {
+        var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
+        let limit = DownloadID(Scheduler.retryingPerOriginAtMost)
+        for id in 1...limit { scheduler.waits(id, for: "dead") }
+        scheduler.waits(1, for: "dead")
+        scheduler.add(.init(id: limit + 1, origin: "dead", priority: 0))
+        #expect(!scheduler.canStart && scheduler.start() == nil)
+        #expect(scheduler.saturatedOrigins == ["dead"])
+        scheduler.add(.init(id: limit + 2, origin: "alive", priority: 0))
+        #expect(scheduler.start() == limit + 2)
+        scheduler.doesNotWait(limit + 1)
+        #expect(scheduler.start() == nil, "that one did not wait")
+        scheduler.doesNotWait(7)
+        scheduler.doesNotWait(7)
+        #expect(scheduler.saturatedOrigins == [])
+        #expect(scheduler.start() == limit + 1)
+    }
+
+    @Test("With very many between two attempts nothing new starts anywhere")
+    func retryingEverywhere() {
+        var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
+        for id in 1...DownloadID(Scheduler.retryingAtMost) { scheduler.waits(id, for: "host\(id)") }
+        scheduler.add(.init(id: 9_999, origin: "alive", priority: 0))
+        #expect(!scheduler.hasFreeSlot && scheduler.start() == nil)
+        scheduler.doesNotWait(1)
+        #expect(scheduler.start() == 9_999)
+    }
 }

@@ -1,0 +1,47 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm get --ephemeral", .timeLimit(.minutes(2)))
+    struct EphemeralTests {
+        @Test("A complete file is all that is left, and nothing is recorded")
+        func complete() async throws {
+            let content = Content(seed: 31, size: mebibyte)
+            try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
+                let result = try await sandbox.run("get", "--ephemeral", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(sandbox.names == ["file.bin"])
+                #expect(sandbox.root.names(in: "state") == [])
+            }
+        }
+
+        @Test("An interrupted one leaves nothing, and says so", arguments: [SIGINT, SIGTERM])
+        func interrupted(signal: Int32) async throws {
+            let reply = FaultReply(Content(seed: 32, size: 64 * mebibyte), etag: "\"a\"")
+                .with { $0.bytesPerSecond = Int(8 * mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await sandbox.interrupt(
+                    "get", "--ephemeral", server.url(), with: signal, after: 2 * mebibyte, from: server)
+                #expect(result.ending == .signalled(signal))
+                #expect(result.errorLines.count == 1 && result.stderr.contains("nothing is kept"), "\(result.stderr)")
+                #expect(sandbox.names == [])
+                #expect(sandbox.root.names(in: "state") == [])
+            }
+        }
+
+        @Test("One that fails leaves nothing; the partial file of another download stays")
+        func failed() async throws {
+            let reply = FaultReply(Content(seed: 33, size: 2 * mebibyte), etag: "\"a\"")
+                .with { $0.cut = .close(after: mebibyte) }
+            try await withDlm(serving: reply) { sandbox, server in
+                expectFailure(4, of: try await sandbox.run("get", "--ephemeral", "--retries", "0", server.url()))
+                #expect(sandbox.names == [])
+                try Data("another's".utf8).write(to: URL(fileURLWithPath: sandbox.file("file.bin.part")))
+                let result = try await sandbox.run("get", "--ephemeral", "--retries", "0", server.url())
+                #expect(result.ending == .exited(3))
+                #expect(sandbox.names == ["file.bin.part"])
+            }
+        }
+    }
+}
