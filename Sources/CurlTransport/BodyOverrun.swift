@@ -25,9 +25,9 @@ struct BodyOverrun {
     /// A body beyond this is large.
     private static let large: Int64 = 256 << 10
 
-    /// Nil where the answer does not end with its `Content-Length`.
+    /// Nil where the answer does not end with its `Content-Length`, or comes from dlm itself.
     init?(_ head: ResponseHead, _ request: TransferRequest) {
-        guard head.status == 200, head.httpVersion.hasPrefix("1"), request.method != .head,
+        guard head.status == 200, head.httpVersion.hasPrefix("1"), request.method != .head, request.unixSocket == nil,
             let length = ResponseJudge.contentLength(head)
         else { return nil }
         announced = length

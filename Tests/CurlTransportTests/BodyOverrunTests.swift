@@ -34,6 +34,9 @@ struct BodyOverrunTests {
         #expect(try Self.overrun(5, status: 404) == nil)
         #expect(try Self.overrun(5, version: "2") == nil)
         #expect(try Self.overrun(5, method: .head) == nil)
+        var own = TransferRequest(url: try SourceURL.parse("http://127.0.0.1/").get().url)
+        own.unixSocket = "/run/dlm"
+        #expect(BodyOverrun(ResponseHead(status: 200, fields: [.contentLength: "5"]), own) == nil)
         #expect(try Self.overrun(nil) == nil)
         #expect(try Self.overrun(5, [.transferEncoding: "chunked"]) == nil)
     }

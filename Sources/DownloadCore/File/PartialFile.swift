@@ -63,6 +63,8 @@ package final class PartialFile: Sendable {
     /// Opens and locks the partial file of `name` in `folder`.
     package static func open(folder: String, name: String, mode: Mode) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
+        // Opened for writing and closed again, it would look written to, to the process that has it.
+        if mode == .reopen, !waitUntilFree({ !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
@@ -79,11 +81,11 @@ package final class PartialFile: Sendable {
         }
         let file = PartialFile(
             folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
-        guard lock(descriptor) else { throw .fileFailed(.locked, path: path) }
+        guard waitUntilFree({ dlm_lock_exclusive(descriptor) == 0 }) else { throw .fileFailed(.locked, path: path) }
         return file
     }
 
-    /// Whether somebody writes to it: takes the lock for a moment, which ``lock(_:)`` allows for.
+    /// Whether somebody writes to it: takes the lock for a moment, which `waitUntilFree` allows for.
     package static func isLocked(_ path: String) -> Bool {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -91,9 +93,9 @@ package final class PartialFile: Sendable {
         return dlm_lock_exclusive(descriptor) != 0
     }
 
-    private static func lock(_ descriptor: Int32) -> Bool {
+    private static func waitUntilFree(_ isFree: () -> Bool) -> Bool {
         for _ in 0..<20 {
-            if dlm_lock_exclusive(descriptor) == 0 { return true }
+            if isFree() { return true }
             poll(nil, 0, 1)
         }
         return false

@@ -108,6 +108,16 @@ extension EndToEnd {
             }
         }
 
+        @Test("The user may take what was announced", arguments: [1, 4])
+        func unverified(connections: Int) async throws {
+            let short = Content(seed: 300, size: Self.content.size - 1000)
+            let reply = FaultReply(Self.content).with(Self.short(by: 1000, closes: false))
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await sandbox.run("get", "-x", "\(connections)", "--allow-unverified", server.url())
+                try expectDownloaded(short, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
         @Test("A line end after a body is no part of it", arguments: [3000, 3 * mebibyte])
         func lineEnd(size: Int64) async throws {
             let content = Content(seed: 302, size: size)

@@ -278,8 +278,8 @@ extension EndToEnd {
 
         @Test("The program has exactly the points that are tested here")
         func points() throws {
-            let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().appendingPathComponent("Sources").path
+            let tests = URL(fileURLWithPath: #filePath).pathComponents.prefix { $0 != "Tests" }
+            let sources = NSString.path(withComponents: tests + ["Sources"])
             var found: Set<String> = []
             for path in try FileManager.default.subpathsOfDirectory(atPath: sources) where path.hasSuffix(".swift") {
                 let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
