@@ -1,7 +1,7 @@
 /// Keeps a large part of a value apart, shared between copies until one is written to: async functions hold several
 /// copies of a record in their frames, for each of a thousand downloads.
 @propertyWrapper
-public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable, CustomStringConvertible {
     /// Written to only by a struct that alone refers to it.
     private final class Box: @unchecked Sendable {
         var value: Value
@@ -25,6 +25,9 @@ public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, E
             yield &box.value
         }
     }
+
+    /// That of the value, which hides what is secret.
+    public var description: String { "\(box.value)" }
 
     /// Coded as the value alone.
     public init(from decoder: any Decoder) throws { box = Box(try Value(from: decoder)) }
