@@ -20,15 +20,20 @@ struct MultiplexingTests {
         return sinks.map(\.record.value)
     }
 
-    @Test("Many small files share one connection where the server speaks HTTP/2; large ones keep their own")
-    func sharing() async throws {
+    @Test(
+        "Many small files share one connection of each engine where the server speaks HTTP/2; large ones keep their own",
+        arguments: [1, 2])
+    func sharing(engines: Int) async throws {
         let nginx = try await Nginx()
         let contents = (0..<60).map { Content(seed: UInt64($0), size: 3000 + Int64($0)) }
         let urls = try contents.enumerated().map { nginx.secureURL(try nginx.add($0.element, as: "\($0.offset)")) }
-        let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
+        let bench = try TransportBench(
+            engines: engines, environment: ["SSL_CERT_FILE": nginx.certificates.authority])
         let shared = try await collect(bench, urls, multiplexes: true)
         #expect(shared.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "2" })
         #expect(shared.count { $0.results.first?.metrics.reusedConnection == false } <= 2)
+        // What the first one learned holds for all engines: nobody asks on its own.
+        #expect(nginx.log.allSatisfy { $0.version == "HTTP/2.0" })
         for (record, content) in zip(shared, contents) { #expect(record.bytes == content.bytes(0..<content.size)) }
         let alone = try await collect(bench, Array(urls.prefix(5)), multiplexes: false)
         #expect(alone.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "1.1" })

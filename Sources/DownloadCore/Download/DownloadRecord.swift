@@ -6,7 +6,7 @@ public typealias DownloadID = Int64
 /// Everything the store keeps of one download.
 public struct DownloadRecord: Codable, Sendable, Equatable {
     public var id: DownloadID
-    public var request: DownloadRequest
+    @Boxed public var request: DownloadRequest
     public var state: DownloadState
     /// The session that runs it; nil when none does.
     public var session: String?
@@ -15,7 +15,7 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     /// The file is whole, verified and synced; what is left is the rename. Set before it, so that a crash in
     /// between costs nothing.
     public var isFinishing = false
-    public var resume = ResumeData()
+    @Boxed public var resume = ResumeData()
     /// Bytes per second, of late.
     public var speed: Double?
     public var attempts: [AttemptRecord] = []

@@ -114,6 +114,7 @@ public actor SessionManager: DownloadService {
     /// Queued again in the store while their last attempts were about to leave.
     var returning: Set<DownloadID> = []
     private var ticker: Task<Void, Never>?
+    private var tickNumber = 0
     private var serving: Task<@Sendable () async -> Void, any Error>?
     var idleWaiters: [CheckedContinuation<Void, Never>] = []
     var leavers: [DownloadID: [CheckedContinuation<DownloadRecord, Never>]] = [:]
@@ -184,13 +185,18 @@ public actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
+    private static let checkpointsAtOnce = 200
     /// From the beginning of a foreground session to its first answer; whoever finds its lock waits for that.
     private static let quiet = Duration.milliseconds(150)
 
     private func tick() async {
         // A store that is still full is asked again at the next tick.
         try? await saveUnsaved()
-        for entry in entries.values where entry.record.state == .running && !entry.isFinishing { entry.control.tick() }
+        let running = entries.values.filter { $0.record.state == .running && !$0.isFinishing }
+        // Many at once take turns: each checkpoint is a row written.
+        let turns = 1 + running.count / Self.checkpointsAtOnce
+        tickNumber += 1
+        for entry in running where Int(entry.record.id) % turns == tickNumber % turns { entry.control.tick() }
         let isReleased = scheduler.releaseHolds(at: .now)
         if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }

@@ -1,0 +1,42 @@
+/// Keeps a large part of a value apart, shared between copies until one is written to: async functions hold several
+/// copies of a record in their frames, for each of a thousand downloads.
+@propertyWrapper
+public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable, CustomStringConvertible {
+    /// Written to only by a struct that alone refers to it.
+    private final class Box: @unchecked Sendable {
+        var value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+
+    private var box: Box
+
+    /// A value in a box of its own.
+    public init(wrappedValue: Value) { box = Box(wrappedValue) }
+
+    /// The value.
+    public var wrappedValue: Value {
+        get { box.value }
+        set {
+            if isKnownUniquelyReferenced(&box) { box.value = newValue } else { box = Box(newValue) }
+        }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+            yield &box.value
+        }
+    }
+
+    /// That of the value, which hides what is secret.
+    public var description: String { "\(box.value)" }
+
+    /// Coded as the value alone.
+    public init(from decoder: any Decoder) throws { box = Box(try Value(from: decoder)) }
+
+    /// Coded as the value alone.
+    public func encode(to encoder: any Encoder) throws { try box.value.encode(to: encoder) }
+
+    /// Whether the values are the same.
+    public static func == (first: Boxed, second: Boxed) -> Bool {
+        first.box === second.box || first.box.value == second.box.value
+    }
+}

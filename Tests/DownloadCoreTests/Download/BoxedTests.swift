@@ -1,0 +1,35 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@Suite("Boxed: shared until written to")
+struct BoxedTests {
+    private struct Pair: Codable, Equatable, Sendable {
+        @Boxed var first: [Int]
+        @Boxed var second = "b"
+    }
+
+    @Test("A copy that is written to, in whole or in part, leaves the others as they were")
+    func copies() {
+        let one = Pair(first: [1])
+        var other = one
+        #expect(other == one)
+        other.first.append(2)
+        other.second = "c"
+        #expect(one == Pair(first: [1]))
+        #expect(other.first == [1, 2] && other.second == "c")
+        #expect(other != one)
+        other.first.removeLast()
+        other.second = "b"
+        #expect(other == one)
+    }
+
+    @Test("Coded as what is in it")
+    func coding() throws {
+        let json = try JSONEncoder().encode(Pair(first: [1, 2]))
+        let object = try JSONSerialization.jsonObject(with: json) as? [String: Any]
+        #expect(object?["first"] as? [Int] == [1, 2])
+        #expect(object?["second"] as? String == "b")
+        #expect(try JSONDecoder().decode(Pair.self, from: json) == Pair(first: [1, 2]))
+    }
+}
