@@ -19,6 +19,7 @@ package final class CurlTransport: Transport {
     package init(
         engines: Int = CurlTransport.standardEngines, environment: [String: String]
     ) throws(DownloadError) {
+        if let reason = dlm_curl_load() { throw .unexpected("libcurl cannot be loaded: \(String(cString: reason))") }
         guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)
