@@ -29,7 +29,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
-        .target(name: "CCurl", cSettings: cSettings, linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CCurl", cSettings: cSettings),
         // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
         .target(
             name: "CDownloadSystem", path: "Sources/CSystem", cSettings: cSettings,

@@ -120,7 +120,7 @@ char *dlm_resolve_url(const char *base, const char *location) {
 #endif
     if (curl_url_set(url, CURLUPART_URL, base, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK &&
         curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK)
-        curl_url_get(url, CURLUPART_URL, &result, 0);
+        dlm_url_text(url, &result);
     curl_url_cleanup(url);
     return result;
 }

@@ -19,6 +19,9 @@ package final class CurlTransport: Transport {
     package init(
         engines: Int = CurlTransport.standardEngines, environment: [String: String]
     ) throws(DownloadError) {
+        if let reason = dlm_curl_load() {
+            throw .unexpected("libcurl cannot be loaded: \(String(cString: reason)); install it (Debian: libcurl4)")
+        }
         guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)

@@ -92,6 +92,9 @@ static inline CURL *dlm_multi_finished(CURLM *multi, CURLcode *result) {
 
 enum dlm_http_version { DLM_HTTP_1_1, DLM_HTTP_2_OVER_TLS };
 
+/// Loads the library, once, and says why it cannot be; NULL when it is there. Everything else loads it too, but ends the
+/// process where that fails.
+const char *dlm_curl_load(void);
 /// What the running library is: 0xXXYYZZ.
 unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
@@ -115,6 +118,8 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
 void *dlm_openssl_session(CURL *easy);
 /// Does not wait for name resolution when a transfer is removed.
 CURLcode dlm_do_not_wait_for_resolver(CURL *easy);
+/// The whole URL, to be freed with curl_free.
+CURLUcode dlm_url_text(CURLU *url, char **text);
 /// `location` made absolute against `base`, to be freed with curl_free; NULL when it is no URL.
 char *dlm_resolve_url(const char *base, const char *location);
 

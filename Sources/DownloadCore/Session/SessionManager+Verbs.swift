@@ -1,14 +1,20 @@
+import CSystem
 import Foundation
 
 /// What may be asked of a session, by its own process or another.
 extension SessionManager {
     public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        let isFirst = context == nil
         try begin()
+        // One that has little to do ends sooner than it would pay to give back the memory of its start.
+        if isFirst, isForeground, requests.count >= Self.manyRequests { dlm_forget_code() }
         try await saveUnsaved()
         let added = try await handOver(requests)
         await fill()
         return added
     }
+
+    private static let manyRequests = 100
 
     public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try begin()

@@ -149,7 +149,7 @@ public actor SessionManager: DownloadService {
         if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
         guard context == nil else { return }
         let transport = try parts.start()
-        dlm_forget_code()
+        if !isForeground { dlm_forget_code() }
         let disk = DiskWriter(pool: BufferPool())
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
