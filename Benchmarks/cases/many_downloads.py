@@ -13,10 +13,11 @@ from workbench import Failed
 @case("slow-1000", "1,000 slow downloads at once")
 def slow(bench, result):
     count, rate = bench.scaled(1000, 10), 20 * 1024
-    names = bench.content.links(count, int(rate * bench.seconds(20, 2)))
+    seconds = bench.seconds(20, 2)
+    names = bench.content.links(count, int(rate * seconds))
     plain, _ = bench.content.lists([f"slow/{name}" for name in names])
     result.about = ("20 KiB/s each, for 20 s. curl is left out: it does 300 at most. CPU of the whole run, start and end too, "
-                    "divided by its wall.")
+                    "divided by these 20 s.")
     many = str(count)
     contestants = [
         Tools(bench).get("-j", many, "--max-per-host", many, "-i", "{list}"),
@@ -25,7 +26,7 @@ def slow(bench, result):
     ]
 
     def after(done, turn):
-        done.extra = done.cpu / done.wall * 100
+        done.extra = done.cpu / seconds * 100
 
     hooks = Hooks(None, lambda folder: bench.content.differs(names, folder), after)
     contest(bench, contestants, {"dlm": bench.binary, "list": plain}, hooks)
