@@ -1,0 +1,240 @@
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("AdaptivePlanner: who fetches what, event by event")
+struct AdaptivePlannerTests {
+    private static let mib: Int64 = 1 << 20
+
+    /// Two connections, each with its half of 128 MiB and its first lease, running at the same speed for a second.
+    private func pair() -> AdaptivePlanner {
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        #expect(
+            planner.handle(.answered(0, after: 0.01), at: 0.1) == [
+                .ask(connection: 1, range: 64 * Self.mib..<80 * Self.mib)
+            ])
+        #expect(planner.handle(.answered(1, after: 0.01), at: 0.1).isEmpty)
+        for tick in 1...5 {
+            let time = 0.1 + Double(tick) * 0.2
+            planner.progress([(0, Int64(tick) * Self.mib), (1, Int64(64 + tick) * Self.mib)], at: time)
+            #expect(planner.handle(.tick, at: time).isEmpty)
+        }
+        return planner
+    }
+
+    @Test("One connection takes each gap as a whole, in order")
+    func oneConnection() {
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([10..<20, 100..<9_000_000_000]), first: (0, 10..<20), wish: 1, now: 0)
+        #expect(planner.tickInterval == nil)
+        #expect(planner.handle(.answered(0, after: 0.1), at: 0.1).isEmpty)
+        #expect(
+            planner.handle(.ended(0, position: 20, .complete), at: 1) == [
+                .ask(connection: 0, range: 100..<9_000_000_000)
+            ])
+        #expect(planner.handle(.ended(0, position: 9_000_000_000, .complete), at: 9).isEmpty)
+        #expect(planner.isDone)
+    }
+
+    @Test("Nothing missing is nothing to do", arguments: [nil, 1, 8])
+    func nothing(wish: Int?) {
+        var planner = AdaptivePlanner(missing: ByteRanges(), first: nil, wish: wish, now: 0)
+        #expect(planner.handle(.tick, at: 0).isEmpty)
+        #expect(planner.isDone)
+    }
+
+    @Test("So many as asked for begin evenly apart, each with one lease at a time", arguments: [2, 4, 6, 16])
+    func several(wish: Int) {
+        let size = Int64(wish) * 64 * Self.mib
+        var planner = AdaptivePlanner(missing: ByteRanges([0..<size]), first: (0, 0..<4 * Self.mib), wish: wish, now: 0)
+        let ranges = planner.handle(.answered(0, after: 0.01), at: 0).map { decision -> Range<Int64> in
+            guard case .ask(_, let range) = decision else { return 0..<0 }
+            return range
+        }
+        #expect(ranges.map(\.lowerBound).sorted() == (1..<wish).map { Int64($0) * 64 * Self.mib })
+        #expect(ranges.allSatisfy { $0.count == 16 << 20 })
+    }
+
+    @Test("An answer that is shorter than asked for is continued on the same connection")
+    func short() {
+        var planner = pair()
+        #expect(
+            planner.handle(.ended(0, position: 6 * Self.mib, .complete), at: 2)
+                == [.ask(connection: 0, range: 6 * Self.mib..<22 * Self.mib)])
+    }
+
+    @Test("Who is done takes what the other has not asked for yet, and nothing is cut")
+    func uncut() {
+        var planner = pair()
+        // The second suddenly brings all it had.
+        planner.progress([(0, 6 * Self.mib)], at: 1.2)
+        var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
+        #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
+        decisions = planner.handle(.ended(1, position: 96 * Self.mib, .complete), at: 1.2)
+        decisions = planner.handle(.ended(1, position: 112 * Self.mib, .complete), at: 1.2)
+        decisions = planner.handle(.ended(1, position: 128 * Self.mib, .complete), at: 1.2)
+        guard case .ask(1, let range)? = decisions.first, decisions.count == 1 else {
+            Issue.record("\(decisions)")
+            return
+        }
+        #expect(range.lowerBound > 16 * Self.mib)
+        #expect(range.upperBound <= 64 * Self.mib)
+    }
+
+    @Test("A lease is cut where that lets both end together")
+    func cut() {
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        #expect(
+            planner.handle(.answered(0, after: 0.01), at: 0) == [
+                .ask(connection: 1, range: 16 * Self.mib..<32 * Self.mib)
+            ])
+        _ = planner.handle(.answered(1, after: 0.01), at: 0)
+        for tick in 1...10 {
+            planner.progress(
+                [(0, Int64(tick) * Self.mib / 4), (1, 16 * Self.mib + Int64(tick) * Self.mib)], at: Double(tick))
+            #expect(planner.handle(.tick, at: Double(tick)).isEmpty)
+        }
+        planner.progress([(0, 4 * Self.mib)], at: 16)
+        let decisions = planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 16)
+        guard case .cut(0, let end)? = decisions.first, case .ask(1, let range)? = decisions.last else {
+            Issue.record("\(decisions)")
+            return
+        }
+        // The other is four times as fast, and asks for what it will bring until then.
+        #expect(range.lowerBound == end)
+        #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
+    }
+
+    @Test("What a lost connection had to do, another does")
+    func lost() {
+        var planner = pair()
+        let decisions = planner.handle(.ended(1, position: 70 * Self.mib, .lost), at: 1.5)
+        guard case .ask(2, let range)? = decisions.first else {
+            Issue.record("\(decisions)")
+            return
+        }
+        #expect(range.lowerBound == 70 * Self.mib)
+    }
+
+    @Test("Too many lost connections are not replaced")
+    func lossLimit() {
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 2, lossLimit: 2, now: 0)
+        for connection in 1...3 {
+            let decisions = planner.handle(.tick, at: Double(connection))
+            #expect(decisions.count == (connection == 1 ? 1 : 0))
+            let next = planner.handle(.ended(connection, position: 1 << 29, .lost), at: Double(connection) + 0.5)
+            #expect(next.count == (connection < 3 ? 1 : 0))
+        }
+        #expect(planner.target == 1)
+    }
+
+    @Test("A refused connection stays away; a server that refuses those it served gets half")
+    func refused() {
+        var planner = AdaptivePlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
+        #expect(planner.handle(.answered(0, after: 0.01), at: 0).count == 7)
+        for connection in 1...3 { _ = planner.handle(.answered(connection, after: 0.01), at: 0.1) }
+        for connection in 4...7 {
+            let position = planner.connections.first { $0.id == connection }?.position ?? 0
+            #expect(planner.handle(.ended(connection, position: position, .refused), at: 0.1).isEmpty)
+        }
+        #expect(planner.target == 4)
+        #expect(planner.handle(.ended(3, position: 800 << 20, .refused), at: 5).isEmpty)
+        #expect(planner.target == 2)
+        #expect(planner.learned(at: Date(timeIntervalSince1970: 0))?.cap == 2)
+    }
+
+    // MARK: Stalls
+
+    /// The first has a lease to its end and stands still; the second is done.
+    private func stalled() -> AdaptivePlanner {
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        _ = planner.handle(.answered(0, after: 0.01), at: 0)
+        _ = planner.handle(.answered(1, after: 0.01), at: 0)
+        planner.progress([(0, 10 * Self.mib)], at: 1)
+        planner.progress([(0, 10 * Self.mib)], at: 6)
+        let decisions = planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 6)
+        #expect(decisions == [.duplicate(connection: 1, range: 10 * Self.mib..<16 * Self.mib)])
+        return planner
+    }
+
+    @Test("The tail of a stalled connection is asked for twice; the new one brings it")
+    func replaced() {
+        var planner = stalled()
+        _ = planner.handle(.answered(1, after: 0.01), at: 6.1)
+        planner.progress([(0, 10 * Self.mib), (1, 10 * Self.mib + 1)], at: 6.2)
+        #expect(planner.handle(.tick, at: 6.2) == [.cut(connection: 0, at: 10 * Self.mib)])
+        _ = planner.handle(.ended(0, position: 10 * Self.mib, .cut), at: 6.3)
+        // All the rest is asked for once.
+        #expect(planner.connections.map(\.left).reduce(0, +) == 6 * Self.mib - 1)
+        #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
+    }
+
+    @Test("The tail of a stalled connection is asked for twice; the old one wakes up")
+    func wakes() {
+        var planner = stalled()
+        planner.progress([(0, 10 * Self.mib + 1)], at: 6.2)
+        #expect(planner.handle(.tick, at: 6.2) == [.cut(connection: 1, at: 10 * Self.mib)])
+        _ = planner.handle(.ended(1, position: 10 * Self.mib, .cut), at: 6.3)
+        #expect(planner.connections.contains { $0.id == 0 && $0.end > 10 * Self.mib })
+    }
+
+    @Test("Of two that were asked for the same, one is lost", arguments: [0, 1])
+    func oneOfTwoLost(connection: Int) {
+        var planner = stalled()
+        let decisions = planner.handle(.ended(connection, position: 10 * Self.mib, .lost), at: 6.2)
+        // The other has it still, alone or with a new one that takes a part of it.
+        for case .ask(_, let range) in decisions { #expect(range.upperBound == 16 * Self.mib) }
+        #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == 6 * Self.mib)
+    }
+
+    // MARK: How many
+
+    @Test("Knowledge of a week ago is none")
+    func knowledgeAges() {
+        let learned = Date(timeIntervalSince1970: 1_000_000)
+        let knowledge = HostKnowledge(best: 8, cap: nil, learned: learned)
+        #expect(knowledge.isFresh(at: learned + 7 * 24 * 3600 - 1))
+        #expect(!knowledge.isFresh(at: learned + 7 * 24 * 3600))
+        #expect(!knowledge.isFresh(at: learned - 1))
+    }
+
+    @Test("What is known of the host is tried in one step; its cap holds for auto, not for a number asked for")
+    func knowledge() {
+        let knowledge = HostKnowledge(best: 6, cap: 6, learned: Date(timeIntervalSince1970: 0))
+        var planner = AdaptivePlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<1 << 30), wish: nil, knowledge: knowledge, now: 0)
+        _ = planner.handle(.answered(0, after: 0.001), at: 0)
+        var opened = 0
+        for tick in 1...40 {
+            let time = Double(tick) * 0.025
+            planner.progress([(0, Int64(tick) << 18)], at: time)
+            opened += planner.handle(.tick, at: time).count { if case .ask = $0 { true } else { false } }
+            if opened > 0 { break }
+        }
+        #expect(opened == 5)
+        let fixed = AdaptivePlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, knowledge: knowledge, now: 0)
+        #expect(fixed.target == 8)
+    }
+
+    @Test("What a server sends ahead is no speed")
+    func burst() {
+        var estimate = SpeedEstimate()
+        estimate.observe(8 << 20, over: 0.05, isBurst: true)
+        for _ in 0..<10 { estimate.observe(1 << 17, over: 0.125, isBurst: false) }
+        #expect(estimate.value.map { abs($0 - Double(1 << 20)) < 1 } == true)
+    }
+
+    @Test("A new speed is believed after a few seconds")
+    func speedFades() {
+        var estimate = SpeedEstimate()
+        for _ in 0..<100 { estimate.observe(1000, over: 0.1, isBurst: false) }
+        for _ in 0..<60 { estimate.observe(100, over: 0.1, isBurst: false) }
+        #expect(estimate.value.map { (1000...1600).contains($0) } == true)
+    }
+}
