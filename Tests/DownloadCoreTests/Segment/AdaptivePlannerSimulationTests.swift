@@ -81,7 +81,8 @@ struct AdaptivePlannerSimulationTests {
         let asked = SimulatedDownload.run(server, size: size, wish: 16, step: 0.002)
         #expect(ideal / asked.time >= 0.98)
         let found = SimulatedDownload.run(server, size: size, wish: nil, step: 0.002)
-        #expect(ideal / found.time >= 0.8)
+        // Whole pieces, a quarter of a second each, end less evenly.
+        #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
         #expect(found.mostConnections == 16)
         #expect(found.knowledge?.best == 16)
         // Not all at once: what is not known to be welcome is tried in steps.
