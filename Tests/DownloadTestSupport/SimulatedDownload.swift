@@ -56,14 +56,15 @@ package struct SimulatedDownload {
         // The first request is the probe.
         time = 2 * server.roundTrip
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
-        var planner = AdaptivePlanner(
+        var planner = SegmentPlanner(
             missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: knowledge, lossLimit: 1000,
             now: time)
         ask(0, lease, latency: 2 * server.roundTrip, sent: 0)
         var ticked = time
-        obey(planner.handle(.answered(0, after: 2 * server.roundTrip), at: time), &planner)
+        planner.answered(0, after: 2 * server.roundTrip, at: time)
+        obey(planner.handle(.tick, at: time), &planner)
         running[0].isAnswered = true
-        let most = wish ?? AdaptivePlanner.automaticLimit
+        let most = wish ?? SegmentPlanner.automaticLimit
         while !running.isEmpty {
             time += step
             guard time < 5000 else { return complaints.append("does not end") }
@@ -102,7 +103,7 @@ package struct SimulatedDownload {
                 position: range.lowerBound, first: sent + latency, latency: latency))
     }
 
-    private mutating func obey(_ decisions: [AdaptivePlanner.Decision], _ planner: inout AdaptivePlanner) {
+    private mutating func obey(_ decisions: [SegmentPlanner.Decision], _ planner: inout SegmentPlanner) {
         for decision in decisions {
             switch decision {
             case .ask(let connection, let range): start(connection, range)
@@ -140,7 +141,7 @@ package struct SimulatedDownload {
     }
 
     /// What has happened in this step.
-    private mutating func tell(_ planner: inout AdaptivePlanner) {
+    private mutating func tell(_ planner: inout SegmentPlanner) {
         for request in running {
             guard let index = running.firstIndex(where: { $0.connection == request.connection }) else { continue }
             if !request.isAnswered, time >= request.first {
@@ -154,7 +155,7 @@ package struct SimulatedDownload {
         }
     }
 
-    private mutating func answer(_ index: Int, _ planner: inout AdaptivePlanner) {
+    private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
         if running.count(where: \.isAnswered) >= server.limit {
             refusals += 1
             return end(index, .refused, &planner)
@@ -162,12 +163,11 @@ package struct SimulatedDownload {
         running[index].isAnswered = true
         let id = running[index].connection
         planner.progress(positions, at: time)
-        obey(planner.handle(.answered(id, after: running[index].latency), at: time), &planner)
-        guard let index = running.firstIndex(where: { $0.connection == id }) else { return }
+        planner.answered(id, after: running[index].latency, at: time)
         running[index].position = min(running[index].end, running[index].position + server.burst)
     }
 
-    private mutating func end(_ index: Int, _ ending: AdaptivePlanner.Ending, _ planner: inout AdaptivePlanner) {
+    private mutating func end(_ index: Int, _ ending: SegmentPlanner.Ending, _ planner: inout SegmentPlanner) {
         let request = running.remove(at: index)
         if ending != .complete { open[request.connection] = nil }
         let brought = request.range.lowerBound..<request.position

@@ -20,7 +20,8 @@ struct ConnectionRamp: Sendable {
     /// A file that is smaller, or has fewer seconds to go, is not worth a second connection.
     static let leastSize: Int64 = 4 << 20
     private static let leastTimeLeft = 2.0
-    private static let firstStep = 4
+    /// As browsers have them.
+    private static let firstStep = 6
     /// Each connection should have at least so much to do.
     private static let leastShare = 1_048_576.0
 
@@ -31,8 +32,8 @@ struct ConnectionRamp: Sendable {
         let window: Double
         /// Every connection is past the beginning of its answer.
         let isSteady: Bool
-        /// Brought by all connections, without the beginnings of answers.
-        let bytes: Double
+        /// Brought by all connections; and without the beginnings of answers.
+        let bytes: (all: Double, steady: Double)
         /// Every connection brought something since then.
         let allBrought: (Double) -> Bool
         let left: Int64
@@ -40,7 +41,7 @@ struct ConnectionRamp: Sendable {
 
     /// - Parameter wish: nil leaves it to what is observed.
     init(wish: Int?, size: Int64, knowledge: HostKnowledge?, now: Double) {
-        let limit = min(wish ?? AdaptivePlanner.automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
+        let limit = min(wish ?? SegmentPlanner.automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
         self.limit = wish ?? limit
         cap = wish == nil ? knowledge?.cap : nil
         best = knowledge.map { min(max(2, $0.best), limit) }
@@ -78,16 +79,19 @@ struct ConnectionRamp: Sendable {
         guard elapsed >= seen.window * (window.isRepeated ? 2 : 1),
             seen.allBrought(window.start) || elapsed >= 3 * seen.window
         else { return }
-        let speed = (seen.bytes - window.bytes) / elapsed
+        let speed = (bytes(seen) - window.bytes) / elapsed
         guard speed > 0 else { return }
         judge(speed, seen, isRepeated: window.isRepeated)
     }
 
     /// A new level is watched once every connection brings it, or will not soon.
     private mutating func open(_ seen: Observation, isRepeated: Bool) {
-        guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
-        window = (seen.now, seen.bytes, isRepeated)
+        guard before == nil || seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
+        window = (seen.now, bytes(seen), isRepeated)
     }
+
+    /// The first level may be too high, for what was sent ahead: so the second is not taken for too much more.
+    private func bytes(_ seen: Observation) -> Double { before == nil ? seen.bytes.all : seen.bytes.steady }
 
     private mutating func judge(_ speed: Double, _ seen: Observation, isRepeated: Bool) {
         window = nil
@@ -100,7 +104,7 @@ struct ConnectionRamp: Sendable {
         let share = (gain - 1) / (Double(target) / Double(before.count) - 1)
         if share < 0.4, gain < 1.25 {
             // Once may be chance.
-            if !isRepeated { return window = (seen.now, seen.bytes, true) }
+            if !isRepeated { return window = (seen.now, bytes(seen), true) }
             if gain < 1.05 { target = before.count }
             return settle()
         }

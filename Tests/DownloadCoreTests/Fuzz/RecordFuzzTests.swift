@@ -56,18 +56,24 @@ struct RecordFuzzTests {
         let starts: [Int64] = [0, .max - (3 << 30), 1 << 62]
         let start = starts.randomElement(using: &random) ?? 0
         let missing = ByteRanges([start..<start + Int64.random(in: 1...3 << 30, using: &random)])
-        var planner = SegmentPlanner(missing: missing, connections: connections)
-        var dealt = ByteRanges()
+        var planner = SegmentPlanner(missing: missing, first: nil, wish: connections, now: 0)
+        var asked = ByteRanges()
         var count: Int64 = 0
-        for turn in 0..<100_000 {
-            let connection = turn % connections
-            guard let range = planner.next(for: connection) else {
-                if planner.isExhausted { break }
-                continue
+        var running: [(connection: Int, range: Range<Int64>)] = []
+        var turn = 0.0
+        repeat {
+            var event = SegmentPlanner.Event.tick
+            if !running.isEmpty {
+                let (connection, range) = running.remove(at: Int.random(in: running.indices, using: &random))
+                event = .ended(connection, position: range.upperBound, .complete)
             }
-            dealt.insert(range)
-            count += Int64(range.count)
-        }
-        #expect(planner.isExhausted && dealt == missing && count == missing.count)
+            for case .ask(let connection, let range) in planner.handle(event, at: turn) {
+                running.append((connection, range))
+                asked.insert(range)
+                count += Int64(range.count)
+            }
+            turn += 0.001
+        } while !running.isEmpty
+        #expect(planner.isDone && asked == missing && count == missing.count)
     }
 }

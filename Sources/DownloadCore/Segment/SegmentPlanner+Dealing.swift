@@ -1,5 +1,5 @@
 /// Who has nothing to do takes from the others.
-extension AdaptivePlanner {
+extension SegmentPlanner {
     /// Time that must be won by taking from another: a cut costs a connection.
     private static let leastWon = (uncut: 0.01, cut: 0.05)
     /// A request for less is not worth its head.

@@ -3,8 +3,8 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("AdaptivePlanner against simulated servers")
-struct AdaptivePlannerSimulationTests {
+@Suite("SegmentPlanner against simulated servers")
+struct SegmentPlannerSimulationTests {
     private static let megabyte: Int64 = 1_000_000
 
     struct Trial: Sendable, CustomTestStringConvertible {
