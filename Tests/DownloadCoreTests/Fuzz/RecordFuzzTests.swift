@@ -66,11 +66,17 @@ struct RecordFuzzTests {
             if !running.isEmpty {
                 let (connection, range) = running.remove(at: Int.random(in: running.indices, using: &random))
                 event = .ended(connection, position: range.upperBound, .complete)
-            }
-            for case .ask(let connection, let range) in planner.handle(event, at: turn) {
-                running.append((connection, range))
                 asked.insert(range)
                 count += Int64(range.count)
+            }
+            for decision in planner.handle(event, at: turn) {
+                switch decision {
+                case .ask(let connection, let range): running.append((connection, range))
+                case .duplicate: Issue.record("nothing stands still")
+                case .cut(let connection, let end):
+                    guard let index = running.firstIndex(where: { $0.connection == connection }) else { continue }
+                    running[index].range = running[index].range.lowerBound..<end
+                }
             }
             turn += 0.001
         } while !running.isEmpty

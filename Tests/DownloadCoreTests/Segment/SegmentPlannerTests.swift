@@ -156,6 +156,7 @@ struct SegmentPlannerTests {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
         planner.answered(0, after: 0.01, at: 0)
+        _ = planner.handle(.tick, at: 0)
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 10 * Self.mib)], at: 1)
         planner.progress([(0, 10 * Self.mib)], at: 6)
