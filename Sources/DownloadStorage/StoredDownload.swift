@@ -98,7 +98,8 @@ extension DownloadState {
 extension DownloadRequest {
     /// No number in it is one that cannot be asked for.
     fileprivate var isPossible: Bool {
-        (1...64).contains(connections) && rateLimit ?? 1 > 0 && retry.limit >= 0 && (0...1e9).contains(retry.delay)
+        Self.possibleConnections.contains(connections) && rateLimit ?? 1 > 0 && retry.limit >= 0
+            && (0...1e9).contains(retry.delay)
             && retry.maximumDelay >= 0 && redirect.limit >= 0 && timeouts.connect > 0 && timeouts.stall > 0
     }
 }

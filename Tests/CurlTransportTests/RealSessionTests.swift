@@ -71,6 +71,30 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
+    @Test("Left to itself, a download opens connections while they pay, and no more than the server takes")
+    func findsConnections() async throws {
+        let content = Content(seed: 2, size: 48_000_000)
+        let server = try FaultServer { _ in
+            FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 3_000_000 }
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = InMemoryDownloadStore()
+        let session = await Session(store, "own")
+        let automatic = DownloadRequest.automaticConnections
+        let id = try await session.manager.add([try request(server.url(), folder, connections: automatic)])[0].record.id
+        #expect(await session.ending(of: id) == .completed)
+        #expect(try sha256(of: folder("file.bin")) == content.sha256)
+        let record = try #require(try await store.records(.ids([id])).first)
+        #expect((6...16).contains(record.attempts.last?.connections ?? 0))
+        #expect(record.completed?.bytes == content.size)
+        // The first answer was to be the whole file; what it did not bring was cut off.
+        let range = server.log.entries.first?.range
+        #expect(range == "bytes=0-")
+        await session.manager.close()
+    }
+
     @Test("A stop is prompt whatever the servers do, and the next session fetches only what is missing")
     func stops() async throws {
         let server = try FaultServer { request in

@@ -145,7 +145,7 @@ struct RouteTests {
             (#"{"urls":["me:s3cret@h/a"],"folder":"/"}"#, "not a URL"),
             (#"{"urls":["ftp://me:s3cret@h/a"],"folder":"/"}"#, "unsupported scheme"),
             (#"{"urls":["http://h/a"],"folder":"/","file":"../x"}"#, "file"),
-            (#"{"urls":["http://h/a"],"folder":"/","connections":0}"#, "connections"),
+            (#"{"urls":["http://h/a"],"folder":"/","connections":65}"#, "connections"),
             (#"{"urls":["http://h/a"],"folder":"/","stallTimeout":0}"#, "stallTimeout"),
             (#"{"urls":["http://h/a"],"folder":"/","checksum":"s3cret"}"#, "checksum"),
             (#"{"urls":["http://h/a"],"folder":"/","headers":[["A","s3cret\r\nB: c"]]}"#, "headers"),

@@ -115,7 +115,8 @@ struct WireGroup: Codable, Sendable {
             }
             request.checksums = checksums
         }
-        request.connections = try connections.within(1...64, "connections") ?? request.connections
+        request.connections =
+            try connections.within(DownloadRequest.possibleConnections, "connections") ?? request.connections
         request.priority = priority ?? request.priority
         if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit"), rateLimit > 0 {
             request.rateLimit = rateLimit

@@ -45,7 +45,7 @@ struct WireVerb: Codable, Sendable {
         var overrides = RequestOverrides()
         overrides.headers = try RequestHeader.fields(headers ?? [])
         overrides.trust = insecure.map { $0 ? .insecure : .system }
-        overrides.connections = try connections.within(1...64, "connections")
+        overrides.connections = try connections.within(DownloadRequest.possibleConnections, "connections")
         overrides.acceptsUnverified = acceptsUnverified ?? false
         return overrides
     }

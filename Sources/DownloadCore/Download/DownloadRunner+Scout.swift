@@ -152,7 +152,7 @@ extension DownloadRunner {
             end = nil
             control.show(received: 0)
         } else if record.request.connections > 1, asksRange, !asksWhole {
-            let lease = start + (hasData ? SegmentPlanner.sharedLease : Self.firstLease)
+            let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }
         // A server that ignores the condition need not send what is here already.
@@ -222,7 +222,7 @@ extension DownloadRunner {
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         request.rateLimits = [context.rateLimit, control.rateLimit]
-        request.prefersMultiplexing = prefersMultiplexing && record.request.connections == 1
+        request.prefersMultiplexing = prefersMultiplexing && record.request.connections <= 1
         return request
     }
 

@@ -42,17 +42,22 @@ extension DownloadRunner {
         opening.scout.attach(file)
         opener = nil
         var work = SegmentWork(
-            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout),
-            allowed: connections(head))
-        record.attempts[record.attempts.count - 1].connections = work.allowed
-        if let result = opening.result { try await settle(opening.scout, result, &work) }
-        while true {
-            try await topUp(&work)
-            if segments.isEmpty { break }
-            if case .segmentFinished(let segment, let result) = try await nextMessage() {
-                try await settle(segment, result, &work)
+            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout, head))
+        if let result = opening.result {
+            try await settle(opening.scout, result, &work)
+        } else {
+            try follow(.tick, &work)
+        }
+        while !segments.isEmpty {
+            switch try await nextMessage() {
+            case .segmentFinished(let segment, let result): try await settle(segment, result, &work)
+            case .pulse:
+                work.isPulseDue = false
+                try follow(.tick, &work)
+            default: break
             }
         }
+        if let knowledge = work.planner.learned(at: Date()) { context.hosts.learn(knowledge, of: work.url.origin) }
         await context.disk.afterWrites()
         try requireWritten()
         try requireKnownEnd(of: head, opening)
@@ -64,9 +69,8 @@ extension DownloadRunner {
         let url: SourceURL
         let sendsCredentials: Bool
         var planner: SegmentPlanner
-        /// Connections at once: what was asked for, less what the server refused.
-        var allowed: Int
-        var losses = 0
+        let started = ContinuousClock.now
+        var isPulseDue = false
         var shortAnswers = 0
         var lastError: DownloadError?
     }
@@ -173,36 +177,62 @@ extension DownloadRunner {
     }
 
     /// Several connections only where a strong validator makes sure that they fetch the same version.
-    private func connections(_ head: ResponseHead) -> Int {
+    private func plan(around scout: SegmentWriter, _ head: ResponseHead) -> SegmentPlanner {
+        var missing = ByteRanges()
+        var lease: Range<Int64>?
+        if let total = record.resume.total, let file {
+            missing = file.written.missing(in: 0..<total)
+            let position = scout.position
+            lease = position..<(head.status == 206 ? end(of: scout) : total)
+            missing.remove((head.status == 206 ? scout.judge.start : 0)..<position)
+            if let lease { missing = missing.union(ByteRanges([lease])) }
+        }
         let canSplit = head.status == 206 && record.resume.validators.ifRange != nil && record.resume.total != nil
-        return canSplit ? record.request.connections : 1
-    }
-
-    private func plan(around scout: SegmentWriter) -> SegmentPlanner {
-        guard let total = record.resume.total, let file else {
-            return SegmentPlanner(missing: ByteRanges(), connections: 1)
-        }
-        var missing = file.written.missing(in: 0..<total)
-        if let head = scout.head {
-            missing.remove(head.status == 206 ? scout.judge.start..<end(of: scout) : 0..<total)
-            return SegmentPlanner(missing: missing, connections: connections(head))
-        }
-        return SegmentPlanner(missing: missing, connections: 1)
+        let asked = record.request.connections
+        return SegmentPlanner(
+            missing: missing, first: lease.map { (scout.connection, $0) },
+            wish: canSplit ? (asked == DownloadRequest.automaticConnections ? nil : asked) : 1,
+            knowledge: context.hosts.knowledge(of: record.request.url.origin, at: Date()),
+            lossLimit: record.request.retry.limit, now: 0)
     }
 
     // MARK: Segments
 
-    private func topUp(_ work: inout SegmentWork) async throws {
-        while segments.count < work.allowed, !work.planner.isExhausted {
-            let connection = nextConnection
-            nextConnection += 1
-            guard try await launch(connection, &work) else { return }
+    /// Tells the planner what happened, and does what it decides.
+    private func follow(_ event: SegmentPlanner.Event, _ work: inout SegmentWork) throws {
+        for segment in segments { tellAnswer(of: segment, &work) }
+        let now = (ContinuousClock.now - work.started) / .seconds(1)
+        work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
+        for decision in work.planner.handle(event, at: now) {
+            switch decision {
+            case .ask(let connection, let range), .duplicate(let connection, let range):
+                try launch(connection, range, work)
+            case .cut(let connection, let end):
+                segments.first { $0.connection == connection }?.shorten(to: end)
+            }
+        }
+        let index = record.attempts.count - 1
+        record.attempts[index].connections = max(record.attempts[index].connections, segments.count)
+        awaitPulse(&work)
+    }
+
+    private func tellAnswer(of segment: SegmentWriter, _ work: inout SegmentWork) {
+        guard let answer = segment.takeAnswer() else { return }
+        work.planner.answered(
+            segment.connection, after: answer.after, at: (answer.at - work.started) / .seconds(1))
+    }
+
+    /// One at a time, and none where speeds make no difference.
+    private func awaitPulse(_ work: inout SegmentWork) {
+        guard !work.isPulseDue, !segments.isEmpty, let interval = work.planner.tickInterval else { return }
+        work.isPulseDue = true
+        Task { [control] in
+            try? await Task.sleep(for: .seconds(interval))
+            control.send(.pulse)
         }
     }
 
-    /// Asks for the connection's next range; false when there is none for it.
-    private func launch(_ connection: Int, _ work: inout SegmentWork) async throws -> Bool {
-        guard let range = work.planner.next(for: connection) else { return false }
+    private func launch(_ connection: Int, _ range: Range<Int64>, _ work: SegmentWork) throws {
         if !mayJoinParts {
             throw DownloadError.verificationFailed(
                 .unverifiable(
@@ -218,7 +248,6 @@ extension DownloadRunner {
         segment.begin(
             context.transport,
             request(for: segment, url: work.url, sendsCredentials: work.sendsCredentials, conditionalOn: nil))
-        return true
     }
 
     /// Where the range that was asked for ends, or the whole file that came instead, or the file.
@@ -229,21 +258,33 @@ extension DownloadRunner {
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
-        let unfinished = await forgetDoubtful(of: segment, result)..<end(of: segment)
-        work.planner.giveBack(segment.connection, unfinished: unfinished)
+        let position = await forgetDoubtful(of: segment, result)
+        tellAnswer(of: segment, &work)
+        let ending = try await judge(segment, result, isFinished: position >= end(of: segment), &work)
+        try follow(.ended(segment.connection, position: position, ending), &work)
+    }
+
+    private func judge(
+        _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, _ work: inout SegmentWork
+    ) async throws -> SegmentPlanner.Ending {
         switch ending(result) {
+        case .cancelled where segment.isCut: return .cut
         case .cancelled: throw Stopped()
         case .failed(let error):
             if error == SegmentWriter.overlong { throw error }
             // Cut off after its last byte, it lacks nothing.
-            if record.resume.total == nil || !unfinished.isEmpty { try lost(error, &work) }
-        case .refused: try await refused(segment, &work)
+            if record.resume.total != nil, isFinished { return .cut }
+            work.lastError = error
+            if segments.isEmpty { throw error }
+            return .lost
+        case .refused where segment.refusal == .cut: return .cut
+        case .refused: return try refused(segment, &work)
         case .complete:
             switch segment.verdict {
             case .body?, .newVersion?:
-                if record.resume.total == nil { return }
-                if unfinished.isEmpty { _ = try await launch(segment.connection, &work) } else { try short(&work) }
-            default: try await refused(segment, &work)
+                if record.resume.total != nil, !isFinished { try short(&work) }
+                return .complete
+            default: return try refused(segment, &work)
             }
         }
     }
@@ -269,32 +310,26 @@ extension DownloadRunner {
         return doubtful.lowerBound
     }
 
-    /// The network took a connection: another may be opened, within reason.
-    private func lost(_ error: DownloadError, _ work: inout SegmentWork) throws(DownloadError) {
-        work.lastError = error
-        work.losses += 1
-        if segments.isEmpty { throw error }
-        if work.losses > record.request.retry.limit { work.allowed = segments.count }
-    }
-
     /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
     private func short(_ work: inout SegmentWork) throws(DownloadError) {
         work.shortAnswers += 1
         if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
     }
 
-    private func refused(_ segment: SegmentWriter, _ work: inout SegmentWork) async throws {
+    private func refused(_ segment: SegmentWriter, _ work: inout SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.refusal {
         case .fileRefused?:
             try requireWritten()
+            return .lost
         case .tooLong?:
             throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
+        case .cut?: return .cut
         case .verdict?, nil:
-            try judged(segment, &work)
+            return try judged(segment, &work)
         }
     }
 
-    private func judged(_ segment: SegmentWriter, _ work: inout SegmentWork) throws {
+    private func judged(_ segment: SegmentWriter, _ work: inout SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.verdict {
         case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
         case .failed(let error)?: work.lastError = error
@@ -302,14 +337,15 @@ extension DownloadRunner {
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
         retryAfter = segment.head.flatMap { ServerPause($0, work.url) }
-        if work.url != record.request.url, let error = work.lastError, case .serverRefused(let status, _) = error,
-            [403, 404, 410].contains(status)
-        {
-            throw StaleLocation(error: error)
+        let error = try require(work.lastError)
+        guard case .serverRefused(let status, _) = error else {
+            if segments.isEmpty { throw error }
+            return .unfit
         }
+        if work.url != record.request.url, [403, 404, 410].contains(status) { throw StaleLocation(error: error) }
         // The server gives no more connections: those that run carry on.
-        if segments.isEmpty { throw try require(work.lastError) }
-        work.allowed = segments.count
+        if segments.isEmpty { throw error }
+        return [429, 503].contains(status) ? .refused : .unfit
     }
 
     private func requireWritten() throws {
@@ -324,6 +360,7 @@ extension DownloadRunner {
         }
         record.resume.total = total
         control.show(total: total)
+        control.show(received: total)
         return total
     }
 }

@@ -8,6 +8,8 @@ package final class RunnerControl: Sendable {
         case segmentFinished(SegmentWriter, TransferResult)
         /// Time for a checkpoint.
         case tick
+        /// Time to look at how fast the connections are.
+        case pulse
         /// What was in buffers at the last tick is written.
         case flushed
         case checkpointSaved(Int)

@@ -7,8 +7,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var checksum: Checksum?
     /// Where its checksum is to be found once the server has told its name.
     public var checksums: ChecksumList?
-    /// Parallel connections for this one file, at least 1.
-    public var connections = 1
+    /// Parallel connections for this one file; ``automaticConnections`` for as many as pay.
+    public var connections = automaticConnections
     /// Higher starts earlier.
     public var priority = 0
     /// Bytes per second; nil for none.
@@ -25,6 +25,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         self.url = url
         self.destination = destination
     }
+
+    public static let automaticConnections = 0
+    package static let possibleConnections = automaticConnections...64
 
     /// In seconds.
     public struct Timeouts: Codable, Sendable, Equatable {

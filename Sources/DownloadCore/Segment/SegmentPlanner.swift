@@ -1,78 +1,243 @@
-/// Deals the missing bytes of one file to connections. Each works through a territory of its own, one lease (one
-/// request) at a time; who has none left takes half of the largest one's part that is not asked for yet.
-package struct SegmentPlanner: Sendable, Equatable {
-    private struct Territory: Equatable {
-        var range: Range<Int64>
-        var owner: Int?
+import Foundation
+
+/// Decides which connection fetches what, and how many there are. A value: it is told what happened, and when, and
+/// answers with what is to be done.
+///
+/// Each connection has a territory, [position, end), and asks for it one lease at a time. Who has none left takes some
+/// of the one that would be done last, as much as lets all end together: what has not been asked for yet if that is
+/// enough, else the lease is cut.
+package struct SegmentPlanner: Sendable {
+    package enum Event: Sendable, Equatable {
+        /// A request is over.
+        /// - Parameter position: how far its bytes can be believed.
+        case ended(Int, position: Int64, Ending)
+        case tick
     }
 
-    private var territories: [Territory]
-    private let leaseSize: Int64
+    package enum Ending: Sendable, Equatable {
+        /// The answer is complete, be it shorter than asked for; its connection is of further use.
+        case complete
+        /// Where a decision cut it.
+        case cut
+        case lost
+        /// The server wants no more of them: 429, 503.
+        case refused
+        /// Another answer than the bytes that were asked for: no more are opened.
+        case unfit
+    }
 
-    /// A territory smaller than this is not worth a connection.
-    package static let smallestShare: Int64 = 1 << 20
-    /// What several connections ask for at a time: large enough to make the round trips cheap, small enough to leave
-    /// something to take over.
-    package static let sharedLease: Int64 = 16 << 20
+    package enum Decision: Sendable, Equatable {
+        /// On a connection that is new to the planner: open one.
+        case ask(connection: Int, range: Range<Int64>)
+        /// As `ask`, for what a stalled connection does not bring; the first to bring anything goes on.
+        case duplicate(connection: Int, range: Range<Int64>)
+        /// End the request there; it is asked for elsewhere.
+        case cut(connection: Int, at: Int64)
+    }
 
-    /// - Parameter connections: how many will ask; with one, each gap is one lease.
-    package init(missing: ByteRanges, connections: Int) {
-        leaseSize = connections > 1 ? Self.sharedLease : .max
-        territories = missing.ranges.map { Territory(range: $0, owner: nil) }
-        while territories.count < connections, let index = largest(where: { $0.owner == nil }),
-            territories[index].range.count >= 2 * Self.smallestShare
-        {
-            split(index, newOwner: nil)
+    var connections: [PlannedConnection] = []
+    /// Nobody's.
+    var free: ByteRanges
+    var ramp: ConnectionRamp
+    var now: Double
+    /// Seconds to the first byte of an answer: on a new connection, on one that is open.
+    var latency: (fresh: Double?, kept: Double?) = (nil, nil)
+    private var nextConnection: Int
+    private var bytes = (all: 0.0, steady: 0.0)
+    private var losses = 0
+    private let lossLimit: Int
+
+    /// - Parameters:
+    ///   - missing: what is to be fetched, with what the first request is about to bring.
+    ///   - first: the request that runs already: its connection, where it is, and what it asked for.
+    ///   - wish: how many connections; nil for as many as pay.
+    ///   - lossLimit: after so many lost connections no others are opened.
+    package init(
+        missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
+        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, now: Double
+    ) {
+        free = missing
+        self.now = now
+        self.lossLimit = lossLimit
+        ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, now: now)
+        nextConnection = (first?.connection ?? -1) + 1
+        guard let first, !first.lease.isEmpty else { return }
+        var connection = PlannedConnection(id: first.connection, range: first.lease, now: now)
+        connection.leaseEnd = first.lease.upperBound
+        connection.isAsked = true
+        // It goes on where its first lease ends.
+        free.remove(first.lease)
+        if let gap = free.ranges.first(where: { $0.lowerBound == first.lease.upperBound }) {
+            connection.end = gap.upperBound
+            free.remove(gap)
         }
+        connections.append(connection)
     }
 
-    /// Nothing is left to deal.
-    package var isExhausted: Bool { territories.isEmpty }
+    /// So many connections there may be now.
+    package var target: Int { ramp.target }
+    /// Everything has come.
+    package var isDone: Bool { connections.isEmpty && free.isEmpty }
+    /// How often, in seconds, it wants to hear of time and progress; nil where that makes no difference.
+    package var tickInterval: Double? { !ramp.isSettled ? window / 8 : ramp.target > 1 ? 0.2 : nil }
 
-    /// The next range for this connection; nil when there is nothing for it to do.
-    package mutating func next(for connection: Int) -> Range<Int64>? {
-        guard let index = territory(for: connection) else { return nil }
-        let range = territories[index].range
-        let rest = Int64(range.count) - leaseSize
-        let end = rest < Self.smallestShare ? range.upperBound : range.lowerBound + leaseSize
-        if end == range.upperBound {
-            territories.remove(at: index)
+    /// What this download found out about the host, if anything.
+    package func learned(at date: Date) -> HostKnowledge? {
+        ramp.hasLearned ? HostKnowledge(best: ramp.target, cap: ramp.cap, learned: date) : nil
+    }
+
+    /// The head of an answer came at a time that may be past.
+    /// - Parameter after: seconds since it was asked for.
+    package mutating func answered(_ id: Int, after: Double, at time: Double) {
+        guard let index = index(of: id) else { return }
+        if connections[index].isFresh {
+            latency.fresh = min(latency.fresh ?? after, after)
         } else {
-            territories[index] = Territory(range: end..<range.upperBound, owner: connection)
+            latency.kept = min(latency.kept ?? after, after)
         }
-        return range.lowerBound..<end
+        connections[index].answered(at: time)
     }
 
-    /// The connection is gone, or came back short: what it did not bring is for anybody.
-    package mutating func giveBack(_ connection: Int, unfinished: Range<Int64>) {
-        for index in territories.indices where territories[index].owner == connection {
-            territories[index].owner = nil
-        }
-        if !unfinished.isEmpty { territories.insert(Territory(range: unfinished, owner: nil), at: 0) }
+    /// How far the requests are: told before each event, of all that run.
+    package mutating func progress(_ positions: some Sequence<(connection: Int, position: Int64)>, at now: Double) {
+        self.now = now
+        for (id, position) in positions { move(id, to: position) }
     }
 
-    private mutating func territory(for connection: Int) -> Int? {
-        if let own = territories.firstIndex(where: { $0.owner == connection }) { return own }
-        if let free = territories.firstIndex(where: { $0.owner == nil }) {
-            territories[free].owner = connection
-            return free
+    package mutating func handle(_ event: Event, at now: Double) -> [Decision] {
+        self.now = now
+        switch event {
+        case .ended(let id, let position, let ending): ended(id, position, ending)
+        case .tick: break
         }
-        guard let index = largest(where: { _ in true }), territories[index].range.count >= 2 * Self.smallestShare else {
-            return nil
-        }
-        split(index, newOwner: connection)
-        return index + 1
+        settleDuplicates()
+        observe()
+        employ()
+        return reconcile()
     }
 
-    private func largest(where isMeant: (Territory) -> Bool) -> Int? {
-        territories.indices.filter { isMeant(territories[$0]) }
-            .max { territories[$0].range.count < territories[$1].range.count }
+    // MARK: What happened
+
+    func index(of id: Int) -> Int? { connections.firstIndex { $0.id == id } }
+
+    private mutating func move(_ id: Int, to position: Int64) {
+        guard let index = index(of: id) else { return }
+        let before = connections[index].position
+        let steady = connections[index].move(to: position, at: now, burst: burst)
+        bytes.all += Double(max(0, connections[index].position - before))
+        bytes.steady += Double(steady)
     }
 
-    private mutating func split(_ index: Int, newOwner: Int?) {
-        let range = territories[index].range
-        let middle = range.lowerBound + Int64(range.count) / 2
-        territories[index].range = range.lowerBound..<middle
-        territories.insert(Territory(range: middle..<range.upperBound, owner: newOwner), at: index + 1)
+    private mutating func ended(_ id: Int, _ position: Int64, _ ending: Ending) {
+        move(id, to: position)
+        guard let index = index(of: id) else { return }
+        var connection = connections[index]
+        connection.isAsked = false
+        // Less may be believed of it than came.
+        connection.position = min(position, connection.end)
+        connection.isFresh = ending != .complete
+        connections[index] = connection
+        switch ending {
+        case .complete, .cut: break
+        case .lost:
+            dismiss(index)
+            losses += 1
+            if losses > lossLimit { ramp.stay(at: connections.count) }
+        case .unfit:
+            dismiss(index)
+            ramp.stay(at: connections.count)
+        case .refused:
+            dismiss(index)
+            ramp.refuse(serving: connections.count, wasServing: connection.firstAnswer != nil, now: now)
+        }
     }
+
+    /// What it had to do is for anybody, unless another does it already.
+    mutating func dismiss(_ index: Int) {
+        let gone = connections.remove(at: index)
+        if let other = gone.duplicates, let victim = self.index(of: other) {
+            connections[victim].duplicatedBy = nil
+        } else if let other = gone.duplicatedBy, let heir = self.index(of: other) {
+            connections[heir].duplicates = nil
+        } else if gone.position < gone.end {
+            free.insert(gone.position..<gone.end)
+        }
+    }
+
+    // MARK: How many
+
+    /// The beginning of an answer, in seconds, that says nothing about speed.
+    var burst: Double { window / 5 }
+    /// Long enough for the round trips to tell.
+    private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
+
+    private mutating func observe() {
+        guard !ramp.isSettled else { return }
+        let running = connections.filter(\.isAsked)
+        ramp.observe(
+            ConnectionRamp.Observation(
+                now: now, window: window, isSteady: running.allSatisfy { $0.isSteady(at: now, burst: burst) },
+                bytes: bytes, allBrought: { start in running.allSatisfy { $0.steadyMoved > start } },
+                left: running.reduce(free.count) { $0 + $1.left }))
+    }
+
+    // MARK: What is to be done
+
+    /// Gives everybody something to do, lets go of those for whom there is nothing, and opens what is allowed.
+    private mutating func employ() {
+        let idle = connections.filter { !$0.isAsked }.map(\.id)
+        for id in idle {
+            guard let index = index(of: id) else { continue }
+            if connections.count > ramp.target || !(connections[index].left > 0 || deal(to: index)) { dismiss(index) }
+        }
+        while connections.count < ramp.target {
+            connections.append(PlannedConnection(id: nextConnection, range: 0..<0, now: now))
+            guard deal(to: connections.count - 1) else {
+                connections.removeLast()
+                return
+            }
+            nextConnection += 1
+        }
+    }
+
+    /// Turns what has changed into requests and cuts.
+    private mutating func reconcile() -> [Decision] {
+        var decisions: [Decision] = []
+        for index in connections.indices {
+            let connection = connections[index]
+            if connection.isAsked, connection.end < connection.leaseEnd {
+                connections[index].leaseEnd = connection.end
+                decisions.append(.cut(connection: connection.id, at: connection.end))
+            }
+        }
+        for index in connections.indices where !connections[index].isAsked {
+            let range = lease(of: connections[index])
+            connections[index].asked(until: range.upperBound, at: now)
+            let id = connections[index].id
+            decisions.append(
+                connections[index].duplicates == nil
+                    ? .ask(connection: id, range: range) : .duplicate(connection: id, range: range))
+        }
+        return decisions
+    }
+
+    /// Short enough to leave something to take over, long enough to make the round trips cheap.
+    private func lease(of connection: PlannedConnection) -> Range<Int64> {
+        let range = connection.position..<connection.end
+        if ramp.target == 1, ramp.isSettled { return range }
+        let speed = connection.speed.value
+        var length = Self.leaseSize
+        if let speed {
+            length = max(
+                min(length, Int64(speed * Self.leaseTime)), Int64(speed * 32 * (latency.kept ?? 0)), Self.crumb)
+        }
+        return Int64(range.count) - length < Self.crumb ? range : range.lowerBound..<range.lowerBound + length
+    }
+
+    /// Left to itself, a download has at most so many connections.
+    package static let automaticLimit = 16
+    package static let leaseSize: Int64 = 16 << 20
+    private static let leaseTime = 8.0
+    /// Not worth a request of its own, where no time is lost without it.
+    static let crumb: Int64 = 1 << 20
 }

@@ -18,6 +18,8 @@ package final class SegmentWriter: TransferSink {
     package enum Refusal: Sendable, Equatable {
         case verdict
         case tooLong
+        /// What it was to bring is here; see ``SegmentWriter/shorten(to:)``.
+        case cut
         /// It failed, or what it has differs from what came.
         case fileRefused
     }
@@ -30,6 +32,11 @@ package final class SegmentWriter: TransferSink {
         /// Where the next byte goes.
         var position: Int64
         var end: Int64?
+        /// Less was wanted after it was asked for.
+        var cut: Int64?
+        var begun = ContinuousClock.now
+        /// Told once.
+        var answered: ContinuousClock.Instant?
         /// The bytes before it are here already and do not count as received.
         var countedFrom: Int64
         var buffer: PoolBuffer?
@@ -74,7 +81,9 @@ package final class SegmentWriter: TransferSink {
     package var unfinished: Range<Int64>? {
         state.withLock { state in
             let answersInPart = state.head?.status == 206
-            return (answersInPart ? judge.end ?? state.end : state.end).map { min(state.position, $0)..<$0 }
+            return (state.cut ?? (answersInPart ? judge.end ?? state.end : state.end)).map {
+                min(state.position, $0)..<$0
+            }
         }
     }
     package var position: Int64 { state.withLock { $0.position } }
@@ -106,6 +115,14 @@ package final class SegmentWriter: TransferSink {
 
     private static let chunkDoubt: Int64 = 64 << 10
 
+    /// When bytes that are wanted began to come, and how many seconds after they were asked for; nil the next time.
+    package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
+        state.withLock { state in
+            defer { state.answered = nil }
+            return state.answered.map { ($0, ($0 - state.begun) / .seconds(1)) }
+        }
+    }
+
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
         let transfer = transport.start(request, sink: self)
         let owesResume = wake.withLock { wake in
@@ -116,6 +133,18 @@ package final class SegmentWriter: TransferSink {
     }
 
     package func cancel() { wake.withLock { $0.transfer }?.cancel() }
+
+    /// Ends it at an offset, as soon as it is there; what it brought is kept.
+    package func shorten(to end: Int64) {
+        let isThere = state.withLock { state in
+            state.cut = max(end, state.position)
+            return state.position >= end
+        }
+        if isThere { cancel() }
+    }
+
+    /// It ends, or ended, before what was asked for.
+    package var isCut: Bool { state.withLock { $0.cut != nil } }
 
     /// Gives the bytes a place; what was held back goes on.
     package func attach(_ file: PartialFile) {
@@ -156,6 +185,10 @@ package final class SegmentWriter: TransferSink {
         let (disposition, announces): (HeadDisposition, Bool) = state.withLock { state in
             state.head = head
             state.verdict = verdict
+            switch verdict {
+            case .body, .newVersion: state.answered = .now
+            default: break
+            }
             switch verdict {
             case .body(let offset, let end, let total):
                 if offset != judge.start { state.countedFrom = offset }
@@ -213,8 +246,9 @@ package final class SegmentWriter: TransferSink {
             state.refusal = .tooLong
             return (.refuse, false, 0)
         }
+        let wanted = state.cut.map { Int(max(0, $0 - state.position)) } ?? .max
         // First the room for all of it: a pause must leave nothing half taken.
-        var rest = bytes
+        var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         guard let second = makeRoom(for: rest.count, at: state.position, &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
         }
@@ -235,6 +269,10 @@ package final class SegmentWriter: TransferSink {
             if state.filled == capacity, state.file != nil { submit(&state) }
         }
         if let spare { disk.pool.give(spare) }
+        if bytes.count >= wanted {
+            state.refusal = .cut
+            return (.refuse, false, count)
+        }
         return (.taken, false, count)
     }
 

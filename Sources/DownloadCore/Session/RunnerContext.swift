@@ -11,6 +11,8 @@ package struct RunnerContext: Sendable {
     package let userAgent: String
     /// The limit of the whole session.
     package var rateLimit = RateLimit()
+    /// What downloads of the session found out about hosts.
+    package var hosts = HostMemory()
     /// The transfers of this attempt are over; what follows needs no slot.
     package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void
     package let announce: @Sendable (DownloadEvent) -> Void

@@ -25,7 +25,7 @@ struct RequestMaker: Sendable {
             request.checksum = checksum
             request.headers = overrides.headers
             request.trust = overrides.trust ?? .system
-            request.connections = overrides.connections ?? 1
+            if let connections = overrides.connections { request.connections = connections }
             request.acceptsUnverified = overrides.acceptsUnverified
             return request
         }

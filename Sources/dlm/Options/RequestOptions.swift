@@ -6,8 +6,11 @@ import Foundation
 struct RenewableOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
-        help: ArgumentHelp("Connections for each file, 1 to 64; at first 1.", valueName: "n"))
-    var connections: Int?
+        help: ArgumentHelp(
+            "Connections for each file, 1 to 64, or auto for as many as pay, at most \(SegmentPlanner.automaticLimit); at "
+                + "first auto.", valueName: "n"),
+        transform: ConnectionCount.init(argument:))
+    var connections: ConnectionCount?
 
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
@@ -26,9 +29,6 @@ struct RenewableOptions: ParsableArguments {
     var header: [String] = []
 
     func validate() throws {
-        if let connections, !(1...64).contains(connections) {
-            throw ValidationError("-x \(connections): give 1 to 64 connections")
-        }
         // The value may be a secret and is not repeated.
         if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
             throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
@@ -39,7 +39,7 @@ struct RenewableOptions: ParsableArguments {
         var overrides = RequestOverrides()
         overrides.headers = header.compactMap(RequestHeader.init)
         overrides.trust = insecure ? .insecure : nil
-        overrides.connections = connections
+        overrides.connections = connections?.number
         overrides.acceptsUnverified = allowUnverified
         return overrides
     }

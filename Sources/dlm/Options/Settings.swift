@@ -8,7 +8,7 @@ struct Settings: Equatable, Sendable {
     var maxPerHost: Int?
     /// Of a session, for all its downloads together.
     var limitRate: ByteRate?
-    var connections: Int?
+    var connections: ConnectionCount?
     var retries: Int?
     var retryDelay: Seconds?
     var connectTimeout: Seconds?
@@ -31,7 +31,7 @@ struct Settings: Equatable, Sendable {
             case .maxConcurrent: maxConcurrent = try SettingsValue.number(entry.text, in: 1...1000)
             case .maxPerHost: maxPerHost = try SettingsValue.number(entry.text, in: 1...1000)
             case .limitRate: limitRate = try ByteRate(argument: entry.text)
-            case .connections: connections = try SettingsValue.number(entry.text, in: 1...64)
+            case .connections: connections = try ConnectionCount(argument: entry.text)
             case .retries: retries = try SettingsValue.number(entry.text, in: 0...1_000_000)
             case .retryDelay: retryDelay = try Seconds(argument: entry.text)
             case .connectTimeout: connectTimeout = try SettingsValue.positive(entry.text)

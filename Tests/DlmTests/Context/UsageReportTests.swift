@@ -44,7 +44,10 @@ struct UsageReportTests {
             ),
             ("resume", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
             ("resume --all 3", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
-            ("get -x 65 u", "-x 65: give 1 to 64 connections; run: dlm get --help"),
+            (
+                "get -x 65 u",
+                "the value '65' is invalid for '-x <n>': give 1 to 64 connections, or auto; run: dlm get --help"
+            ),
             ("get -j 0 u", "-j 0: give 1 to 1000 downloads; run: dlm get --help"),
             ("get --retries -1 u", "missing value for '--retries <n>'; run: dlm get --help"),
             ("list --limit -1", "--limit -1: give 0 or more; run: dlm list --help"),

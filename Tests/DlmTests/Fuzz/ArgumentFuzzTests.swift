@@ -58,7 +58,7 @@ struct ArgumentFuzzTests {
             if let range = try? IDRange(argument: text) {
                 if range.ids.lowerBound < 1 || range.ids.count > 1_000_000 { return "\(range.ids)" }
             }
-            _ = try? SettingsValue.number(text, in: 1...64)
+            _ = try? ConnectionCount(argument: text)
             _ = try? SettingsValue.age(text)
             return nil
         }

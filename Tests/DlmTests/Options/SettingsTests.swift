@@ -71,9 +71,18 @@ struct SettingsTests {
         #expect(try settings(Self.everything, variables) == alone)
         #expect(alone.historyAge == Seconds(43200) && alone.limitRate?.limit == 2048)
         #expect(
-            [alone.maxConcurrent, alone.maxPerHost, alone.connections, alone.retries, alone.maxRedirects]
+            [alone.maxConcurrent, alone.maxPerHost, alone.connections?.number, alone.retries, alone.maxRedirects]
                 == [5, 6, 7, 8, 12])
         #expect([alone.retryDelay, alone.connectTimeout, alone.stallTimeout].map(\.?.value) == [9, 10, 11])
+    }
+
+    @Test(
+        "Connections are a number or auto, which is the default",
+        arguments: [(nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64)])
+    func connections(text: String?, number: Int) throws {
+        let settings = try settings(text.map { "connections: \($0)" })
+        #expect(try request(["http://h/"], settings).connections == number)
+        if let text { #expect(try request(["-x", text, "http://h/"], Settings()).connections == number) }
     }
 
     @Test("none in the environment lifts what the file limits; an empty variable does nothing")
@@ -110,7 +119,7 @@ struct SettingsTests {
         #expect(request.retry == RetryPolicy())
         #expect(request.redirect == RedirectPolicy())
         #expect(request.timeouts == DownloadRequest.Timeouts())
-        #expect(request.connections == 1)
+        #expect(request.connections == DownloadRequest.automaticConnections)
     }
 
     @Test(
@@ -156,7 +165,7 @@ struct SettingsTests {
             ),
             ("max-concurrent: 1001\n", "from 1 to 1000"),
             ("max-per-host: many\n", "max-per-host: 'many' cannot be used; give a number from 1 to 1000"),
-            ("connections: 65\n", "from 1 to 64"),
+            ("connections: 65\n", "give 1 to 64 connections, or auto"),
             ("retries: -1\n", "from 0 to 1000000"),
             ("retries: 1.5\n", "'1.5' cannot be used; give a number"),
             ("retries:\n", "config.yaml:1: retries: '' cannot be used; give a number"),

@@ -36,7 +36,7 @@ struct WireFuzzTests {
     }
 
     static func impossible(_ request: DownloadRequest) -> String? {
-        if !(1...64).contains(request.connections) { return "\(request.connections) connections" }
+        if !(0...64).contains(request.connections) { return "\(request.connections) connections" }
         if (request.rateLimit ?? 1) < 1 { return "a limit of \(request.rateLimit ?? 0)" }
         if request.retry.limit < 0 || !(0...1e9).contains(request.retry.delay) { return "\(request.retry)" }
         if !(request.timeouts.connect > 0) || !(request.timeouts.stall > 0) { return "\(request.timeouts)" }
@@ -54,7 +54,7 @@ struct WireFuzzTests {
         ]
         Fuzzing("PATCH downloads", corpus: corpus).run { input in
             guard let wish = try? WireCoder.decode(WireVerb.self, Data(input)) else { return nil }
-            if let overrides = try? wish.overrides(), !(1...64).contains(overrides.connections ?? 1) {
+            if let overrides = try? wish.overrides(), !(0...64).contains(overrides.connections ?? 1) {
                 return "\(overrides)"
             }
             guard let change = try? wish.change() else { return nil }

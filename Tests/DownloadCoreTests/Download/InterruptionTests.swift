@@ -281,4 +281,20 @@ struct InterruptionTests {
         #expect(try bench.holds("file.bin", content))
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
+
+    @Test("What a connection that stands still has to do is done by another", arguments: [1_000_000, 0] as [Int64])
+    func standstill(after count: Int64) async throws {
+        let content = Content(seed: 9, size: 30_000_000)
+        let reply = FaultReply(content, etag: "\"a\"")
+        let bench = try await SessionBench { _, asked in
+            .reply(reply.with { $0.cut = asked.number == 2 ? .stall(after: count) : nil })
+        }
+        let id = try await bench.add { $0.connections = 2 }
+        let record = try await bench.ending(of: id)
+        #expect(record.state == .completed)
+        #expect(record.completed?.bytes == content.size)
+        #expect(try bench.holds("file.bin", content))
+        #expect(bench.transport.taken.value <= content.size)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
 }

@@ -56,18 +56,30 @@ struct RecordFuzzTests {
         let starts: [Int64] = [0, .max - (3 << 30), 1 << 62]
         let start = starts.randomElement(using: &random) ?? 0
         let missing = ByteRanges([start..<start + Int64.random(in: 1...3 << 30, using: &random)])
-        var planner = SegmentPlanner(missing: missing, connections: connections)
-        var dealt = ByteRanges()
+        var planner = SegmentPlanner(missing: missing, first: nil, wish: connections, now: 0)
+        var asked = ByteRanges()
         var count: Int64 = 0
-        for turn in 0..<100_000 {
-            let connection = turn % connections
-            guard let range = planner.next(for: connection) else {
-                if planner.isExhausted { break }
-                continue
+        var running: [(connection: Int, range: Range<Int64>)] = []
+        var turn = 0.0
+        repeat {
+            var event = SegmentPlanner.Event.tick
+            if !running.isEmpty {
+                let (connection, range) = running.remove(at: Int.random(in: running.indices, using: &random))
+                event = .ended(connection, position: range.upperBound, .complete)
+                asked.insert(range)
+                count += Int64(range.count)
             }
-            dealt.insert(range)
-            count += Int64(range.count)
-        }
-        #expect(planner.isExhausted && dealt == missing && count == missing.count)
+            for decision in planner.handle(event, at: turn) {
+                switch decision {
+                case .ask(let connection, let range): running.append((connection, range))
+                case .duplicate: Issue.record("nothing stands still")
+                case .cut(let connection, let end):
+                    guard let index = running.firstIndex(where: { $0.connection == connection }) else { continue }
+                    running[index].range = running[index].range.lowerBound..<end
+                }
+            }
+            turn += 0.001
+        } while !running.isEmpty
+        #expect(planner.isDone && asked == missing && count == missing.count)
     }
 }

@@ -1,157 +1,243 @@
-import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: who fetches what")
+@Suite("SegmentPlanner: who fetches what, event by event")
 struct SegmentPlannerTests {
     private static let mib: Int64 = 1 << 20
 
-    private func planner(_ ranges: [Range<Int64>], _ connections: Int) -> SegmentPlanner {
-        SegmentPlanner(missing: ByteRanges(ranges), connections: connections)
+    /// Two connections, each with its half of 128 MiB and its first lease, running at the same speed for a second.
+    private func pair() -> SegmentPlanner {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        #expect(
+            planner.handle(.tick, at: 0.1) == [
+                .ask(connection: 1, range: 64 * Self.mib..<80 * Self.mib)
+            ])
+        planner.answered(1, after: 0.01, at: 0.1)
+        #expect(planner.handle(.tick, at: 0.1).isEmpty)
+        for tick in 1...5 {
+            let time = 0.1 + Double(tick) * 0.2
+            planner.progress([(0, Int64(tick) * Self.mib), (1, Int64(64 + tick) * Self.mib)], at: time)
+            #expect(planner.handle(.tick, at: time).isEmpty)
+        }
+        return planner
     }
 
     @Test("One connection takes each gap as a whole, in order")
     func oneConnection() {
-        var planner = planner([10..<20, 100..<9_000_000_000], 1)
-        #expect(!planner.isExhausted)
-        #expect(planner.next(for: 0) == 10..<20)
-        #expect(planner.next(for: 0) == 100..<9_000_000_000)
-        #expect(planner.isExhausted)
-        #expect(planner.next(for: 0) == nil)
+        var planner = SegmentPlanner(
+            missing: ByteRanges([10..<20, 100..<9_000_000_000]), first: (0, 10..<20), wish: 1, now: 0)
+        #expect(planner.tickInterval == nil)
+        planner.answered(0, after: 0.1, at: 0.1)
+        #expect(planner.handle(.tick, at: 0.1).isEmpty)
+        #expect(
+            planner.handle(.ended(0, position: 20, .complete), at: 1) == [
+                .ask(connection: 0, range: 100..<9_000_000_000)
+            ])
+        #expect(planner.handle(.ended(0, position: 9_000_000_000, .complete), at: 9).isEmpty)
+        #expect(planner.isDone)
     }
 
-    @Test("Nothing missing is nothing to deal", arguments: [1, 8])
-    func nothing(connections: Int) {
-        var planner = planner([], connections)
-        #expect(planner.isExhausted)
-        #expect(planner.next(for: 0) == nil)
+    @Test("Nothing missing is nothing to do", arguments: [nil, 1, 8])
+    func nothing(wish: Int?) {
+        var planner = SegmentPlanner(missing: ByteRanges(), first: nil, wish: wish, now: 0)
+        #expect(planner.handle(.tick, at: 0).isEmpty)
+        #expect(planner.isDone)
     }
 
-    @Test("Several connections begin evenly apart, each with one lease at a time")
-    func several() {
-        var planner = planner([0..<128 * Self.mib], 4)
-        let first = (0..<4).map { planner.next(for: $0) }
-        #expect(first.compactMap { $0?.lowerBound }.sorted() == [0, 32, 64, 96].map { $0 * Self.mib })
-        #expect(first.allSatisfy { $0?.count == 16 << 20 })
-        // Each goes on in its own territory.
-        for connection in 0..<4 {
-            let next = planner.next(for: connection)
-            #expect(next?.lowerBound == first[connection]?.upperBound)
+    @Test("So many as asked for begin evenly apart, each with one lease at a time", arguments: [2, 4, 6, 16])
+    func several(wish: Int) {
+        let size = Int64(wish) * 64 * Self.mib
+        var planner = SegmentPlanner(missing: ByteRanges([0..<size]), first: (0, 0..<4 * Self.mib), wish: wish, now: 0)
+        let ranges = planner.handle(.tick, at: 0).map { decision -> Range<Int64> in
+            guard case .ask(_, let range) = decision else { return 0..<0 }
+            return range
         }
-        #expect(planner.isExhausted)
+        #expect(ranges.map(\.lowerBound).sorted() == (1..<wish).map { Int64($0) * 64 * Self.mib })
+        #expect(ranges.allSatisfy { $0.count == 16 << 20 })
     }
 
-    @Test("Too little for several is left to one", arguments: [1, 1 << 19, (1 << 21) - 1] as [Int64])
-    func small(size: Int64) {
-        var planner = planner([0..<size], 4)
-        #expect(planner.next(for: 0) == 0..<size)
-        #expect(planner.next(for: 1) == nil)
+    @Test("An answer that is shorter than asked for is continued on the same connection")
+    func short() {
+        var planner = pair()
+        #expect(
+            planner.handle(.ended(0, position: 6 * Self.mib, .complete), at: 2)
+                == [.ask(connection: 0, range: 6 * Self.mib..<22 * Self.mib)])
     }
 
-    @Test("A rest that is not worth a request of its own goes along with the last one")
-    func noCrumbs() {
-        let size = SegmentPlanner.sharedLease + SegmentPlanner.smallestShare - 1
-        var planner = planner([0..<size, 100 * Self.mib..<101 * Self.mib], 2)
-        #expect(planner.next(for: 0) == 0..<size)
-        #expect(planner.next(for: 0) == 100 * Self.mib..<101 * Self.mib)
-    }
-
-    @Test("Who is done takes half of the largest rest")
-    func stealing() {
-        var planner = planner([0..<200 * Self.mib], 2)
-        #expect(planner.next(for: 0) == 0..<16 * Self.mib)
-        #expect(planner.next(for: 1) == 100 * Self.mib..<116 * Self.mib)
-        // The first is fast: it finishes its own, then helps with what the second has not asked for yet.
-        var ranges: [Range<Int64>] = []
-        while let range = planner.next(for: 0) { ranges.append(range) }
-        // Only what is not worth a request of its own is left to the second.
-        let last = planner.next(for: 1)
-        #expect((1..<2 * Self.mib).contains(Int64(last?.count ?? 0)))
-        #expect(planner.isExhausted)
-        let fetched = ByteRanges(ranges + [last ?? 0..<0])
-        #expect(fetched == ByteRanges([16 * Self.mib..<100 * Self.mib, 116 * Self.mib..<200 * Self.mib]))
-        #expect(planner.next(for: 1) == nil)
-    }
-
-    @Test("What a lost connection did not bring comes first, and its territory is free")
-    func giveBack() {
-        var planner = planner([0..<100 * Self.mib], 2)
-        let lease = planner.next(for: 0)
-        _ = planner.next(for: 1)
-        #expect(lease == 0..<16 * Self.mib)
-        planner.giveBack(0, unfinished: 5 * Self.mib..<16 * Self.mib)
-        #expect(planner.next(for: 2) == 5 * Self.mib..<16 * Self.mib)
-        #expect(planner.next(for: 2) == 16 * Self.mib..<32 * Self.mib)
-    }
-
-    @Test("Giving back nothing changes nothing but the owner")
-    func giveBackNothing() {
-        var planner = planner([0..<100 * Self.mib], 2)
-        let first = planner.next(for: 0)
-        planner.giveBack(0, unfinished: 7..<7)
-        #expect(planner.next(for: 5)?.lowerBound == first?.upperBound)
-        planner.giveBack(99, unfinished: 0..<0)
-    }
-
-    // MARK: Whatever happens
-
-    @Test(
-        "Whatever the order, what is dealt never overlaps, and in the end every missing byte came once",
-        arguments: 0..<60)
-    func property(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
-        let connections = Int.random(in: 1...9, using: &random)
-        var missing = ByteRanges()
-        for _ in 0..<Int.random(in: 1...5, using: &random) {
-            let start = Int64.random(in: 0...300 * Self.mib, using: &random)
-            missing.insert(start..<start + Int64.random(in: 1...90 * Self.mib, using: &random))
+    @Test("Who is done takes what the other has not asked for yet, and nothing is cut")
+    func uncut() {
+        var planner = pair()
+        // The second suddenly brings all it had.
+        planner.progress([(0, 6 * Self.mib)], at: 1.2)
+        var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
+        #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
+        decisions = planner.handle(.ended(1, position: 96 * Self.mib, .complete), at: 1.2)
+        decisions = planner.handle(.ended(1, position: 112 * Self.mib, .complete), at: 1.2)
+        decisions = planner.handle(.ended(1, position: 128 * Self.mib, .complete), at: 1.2)
+        guard case .ask(1, let range)? = decisions.first, decisions.count == 1 else {
+            Issue.record("\(decisions)")
+            return
         }
-        var planner = SegmentPlanner(missing: missing, connections: connections)
-        var active: [Int: Range<Int64>] = [:]
-        var done = ByteRanges()
-        var names = 0
-        var idle = 0
-        while idle < 1000 {
-            if active.count < connections, Bool.random(using: &random) {
-                names += 1
-                guard let range = planner.next(for: names) else {
-                    idle += active.isEmpty ? 1000 : 1
-                    continue
-                }
-                expectFree(range, active, done, missing)
-                active[names] = range
-                continue
-            }
-            guard let (name, range) = active.randomElement(using: &random) else { continue }
-            idle = 0
-            active[name] = nil
-            // All of it came, or some, or nothing.
-            let end: Int64 =
-                switch Int.random(in: 0..<4, using: &random) {
-                case 0: range.lowerBound
-                case 1: Int64.random(in: range.lowerBound...range.upperBound, using: &random)
-                default: range.upperBound
-                }
-            done.insert(range.lowerBound..<end)
-            planner.giveBack(name, unfinished: end..<range.upperBound)
-            // Its connection lives on in most cases, and asks for more.
-            if end == range.upperBound, let more = planner.next(for: name) {
-                expectFree(more, active, done, missing)
-                active[name] = more
-            }
-        }
-        #expect(planner.isExhausted)
-        #expect(active.isEmpty)
-        #expect(done == missing)
+        #expect(range.lowerBound > 16 * Self.mib)
+        #expect(range.upperBound <= 64 * Self.mib)
     }
 
-    private func expectFree(
-        _ range: Range<Int64>, _ active: [Int: Range<Int64>], _ done: ByteRanges, _ missing: ByteRanges
-    ) {
-        #expect(!range.isEmpty)
-        #expect(missing.contains(range), "\(range) was not missing")
-        #expect(!active.values.contains { $0.overlaps(range) }, "\(range) is dealt already")
-        #expect(!done.ranges.contains { $0.overlaps(range) }, "\(range) is here already")
+    @Test("A lease is cut where that lets both end together")
+    func cut() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        #expect(
+            planner.handle(.tick, at: 0) == [
+                .ask(connection: 1, range: 16 * Self.mib..<32 * Self.mib)
+            ])
+        planner.answered(1, after: 0.01, at: 0)
+        for tick in 1...10 {
+            planner.progress(
+                [(0, Int64(tick) * Self.mib / 4), (1, 16 * Self.mib + Int64(tick) * Self.mib)], at: Double(tick))
+            #expect(planner.handle(.tick, at: Double(tick)).isEmpty)
+        }
+        planner.progress([(0, 4 * Self.mib)], at: 16)
+        let decisions = planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 16)
+        guard case .cut(0, let end)? = decisions.first, case .ask(1, let range)? = decisions.last else {
+            Issue.record("\(decisions)")
+            return
+        }
+        // The other is four times as fast, and asks for what it will bring until then.
+        #expect(range.lowerBound == end)
+        #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
+    }
+
+    @Test("What a lost connection had to do, another does")
+    func lost() {
+        var planner = pair()
+        let decisions = planner.handle(.ended(1, position: 70 * Self.mib, .lost), at: 1.5)
+        guard case .ask(2, let range)? = decisions.first else {
+            Issue.record("\(decisions)")
+            return
+        }
+        #expect(range.lowerBound == 70 * Self.mib)
+    }
+
+    @Test("Too many lost connections are not replaced")
+    func lossLimit() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 2, lossLimit: 2, now: 0)
+        for connection in 1...3 {
+            let decisions = planner.handle(.tick, at: Double(connection))
+            #expect(decisions.count == (connection == 1 ? 1 : 0))
+            let next = planner.handle(.ended(connection, position: 1 << 29, .lost), at: Double(connection) + 0.5)
+            #expect(next.count == (connection < 3 ? 1 : 0))
+        }
+        #expect(planner.target == 1)
+    }
+
+    @Test("A refused connection stays away; a server that refuses those it served gets half")
+    func refused() {
+        var planner = SegmentPlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
+        #expect(planner.handle(.tick, at: 0).count == 7)
+        for connection in 1...3 { planner.answered(connection, after: 0.01, at: 0.1) }
+        for connection in 4...7 {
+            let position = planner.connections.first { $0.id == connection }?.position ?? 0
+            #expect(planner.handle(.ended(connection, position: position, .refused), at: 0.1).isEmpty)
+        }
+        #expect(planner.target == 4)
+        #expect(planner.handle(.ended(3, position: 800 << 20, .refused), at: 5).isEmpty)
+        #expect(planner.target == 2)
+        #expect(planner.learned(at: Date(timeIntervalSince1970: 0))?.cap == 2)
+    }
+
+    // MARK: Stalls
+
+    /// The first has a lease to its end and stands still; the second is done.
+    private func stalled() -> SegmentPlanner {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        _ = planner.handle(.tick, at: 0)
+        planner.answered(1, after: 0.01, at: 0)
+        planner.progress([(0, 10 * Self.mib)], at: 1)
+        planner.progress([(0, 10 * Self.mib)], at: 6)
+        let decisions = planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 6)
+        #expect(decisions == [.duplicate(connection: 1, range: 10 * Self.mib..<16 * Self.mib)])
+        return planner
+    }
+
+    @Test("The tail of a stalled connection is asked for twice; the new one brings it")
+    func replaced() {
+        var planner = stalled()
+        planner.answered(1, after: 0.01, at: 6.1)
+        planner.progress([(0, 10 * Self.mib), (1, 10 * Self.mib + 1)], at: 6.2)
+        #expect(planner.handle(.tick, at: 6.2) == [.cut(connection: 0, at: 10 * Self.mib)])
+        _ = planner.handle(.ended(0, position: 10 * Self.mib, .cut), at: 6.3)
+        // All the rest is asked for once.
+        #expect(planner.connections.map(\.left).reduce(0, +) == 6 * Self.mib - 1)
+        #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
+    }
+
+    @Test("The tail of a stalled connection is asked for twice; the old one wakes up")
+    func wakes() {
+        var planner = stalled()
+        planner.progress([(0, 10 * Self.mib + 1)], at: 6.2)
+        #expect(planner.handle(.tick, at: 6.2) == [.cut(connection: 1, at: 10 * Self.mib)])
+        _ = planner.handle(.ended(1, position: 10 * Self.mib, .cut), at: 6.3)
+        #expect(planner.connections.contains { $0.id == 0 && $0.end > 10 * Self.mib })
+    }
+
+    @Test("Of two that were asked for the same, one is lost", arguments: [0, 1])
+    func oneOfTwoLost(connection: Int) {
+        var planner = stalled()
+        let decisions = planner.handle(.ended(connection, position: 10 * Self.mib, .lost), at: 6.2)
+        // The other has it still, alone or with a new one that takes a part of it.
+        for case .ask(_, let range) in decisions { #expect(range.upperBound == 16 * Self.mib) }
+        #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == 6 * Self.mib)
+    }
+
+    // MARK: How many
+
+    @Test("Knowledge of a week ago is none")
+    func knowledgeAges() {
+        let learned = Date(timeIntervalSince1970: 1_000_000)
+        let knowledge = HostKnowledge(best: 8, cap: nil, learned: learned)
+        #expect(knowledge.isFresh(at: learned + 7 * 24 * 3600 - 1))
+        #expect(!knowledge.isFresh(at: learned + 7 * 24 * 3600))
+        #expect(!knowledge.isFresh(at: learned - 1))
+    }
+
+    @Test("What is known of the host is tried in one step; its cap holds for auto, not for a number asked for")
+    func knowledge() {
+        let knowledge = HostKnowledge(best: 6, cap: 6, learned: Date(timeIntervalSince1970: 0))
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<1 << 30), wish: nil, knowledge: knowledge, now: 0)
+        planner.answered(0, after: 0.001, at: 0)
+        var opened = 0
+        for tick in 1...40 {
+            let time = Double(tick) * 0.025
+            planner.progress([(0, Int64(tick) << 18)], at: time)
+            opened += planner.handle(.tick, at: time).count { if case .ask = $0 { true } else { false } }
+            if opened > 0 { break }
+        }
+        #expect(opened == 5)
+        let fixed = SegmentPlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, knowledge: knowledge, now: 0)
+        #expect(fixed.target == 8)
+    }
+
+    @Test("What a server sends ahead is no speed")
+    func burst() {
+        var estimate = SpeedEstimate()
+        estimate.observe(8 << 20, over: 0.05, isBurst: true)
+        for _ in 0..<10 { estimate.observe(1 << 17, over: 0.125, isBurst: false) }
+        #expect(estimate.value.map { abs($0 - Double(1 << 20)) < 1 } == true)
+    }
+
+    @Test("A new speed is believed after a few seconds")
+    func speedFades() {
+        var estimate = SpeedEstimate()
+        for _ in 0..<100 { estimate.observe(1000, over: 0.1, isBurst: false) }
+        for _ in 0..<60 { estimate.observe(100, over: 0.1, isBurst: false) }
+        #expect(estimate.value.map { (1000...1600).contains($0) } == true)
     }
 }

@@ -213,4 +213,48 @@ struct SegmentWriterTests {
         #expect(file.written.isEmpty)
         #expect(bench.poolIsWhole())
     }
+
+    // MARK: Cut
+
+    @Test(
+        "A transfer that is shortened ends where it is to, with all until there",
+        arguments: [50_000, 49_152] as [Int64])
+    func shortened(end: Int64) async throws {
+        let bench = try WriterBench()
+        let file = try bench.file()
+        let writer = bench.writer(0..<100_000, file: file)
+        let transfer = try writer.begin()
+        let content = Content(seed: 4, size: 200_000)
+        _ = writer.transferDidReceiveHead(.part(0..<100_000, of: 200_000))
+        #expect(writer.deliver(content.bytes(0..<20_000)).answer == .taken)
+        writer.shorten(to: end)
+        #expect(transfer.calls.value.cancels == 0)
+        #expect(writer.deliver(content.bytes(20_000..<100_000)).answer == .refuse)
+        writer.finish(.refused)
+        #expect(writer.refusal == .cut)
+        #expect(writer.position == end)
+        #expect(writer.unfinished?.isEmpty == true)
+        #expect(writer.doubtful(after: .refused).isEmpty)
+        await bench.drain()
+        #expect(file.written == ByteRanges([0..<end]))
+        #expect(try bench.bytes(0..<end, of: file) == content.bytes(0..<end))
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("A transfer that is shortened to where it is, or before, is cancelled: it may stand still for ever")
+    func shortenedBehind() async throws {
+        let bench = try WriterBench()
+        let writer = bench.writer(0..<100_000, file: try bench.file())
+        let transfer = try writer.begin()
+        _ = writer.transferDidReceiveHead(.part(0..<100_000, of: 200_000))
+        _ = writer.deliver([UInt8](repeating: 1, count: 20_000))
+        writer.shorten(to: 10_000)
+        #expect(transfer.calls.value.cancels == 1)
+        writer.finish(.cancelled)
+        #expect(writer.isCut)
+        #expect(writer.position == 20_000)
+        #expect(writer.unfinished?.isEmpty == true)
+        await bench.drain()
+        #expect(bench.poolIsWhole())
+    }
 }

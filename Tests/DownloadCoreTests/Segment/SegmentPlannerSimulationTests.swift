@@ -1,0 +1,139 @@
+import DownloadTestSupport
+import Testing
+
+@testable import DownloadCore
+
+@Suite("SegmentPlanner against simulated servers")
+struct SegmentPlannerSimulationTests {
+    private static let megabyte: Int64 = 1_000_000
+
+    struct Trial: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var megabytes: Int64 = 500
+        var wish: Int? = 8
+        /// How many connections, never idle, the ideal has.
+        var connections = 8
+        /// Of the ideal, on average over all seeds.
+        let least: Double
+        var seeds: UInt64 = 20
+        let change: @Sendable (inout SimulatedServer) -> Void
+    }
+
+    /// 8 MiB/s a connection, as on the loopback of a machine.
+    private static func throttle(_ server: inout SimulatedServer) {
+        server.speed = Double(8 << 20)
+        server.sigma = 0
+        server.roundTrip = 0.0005
+    }
+
+    private static let trials: [Trial] = [
+        Trial(testDescription: "500 MB, uneven speeds that change", least: 0.92) { _ in },
+        Trial(testDescription: "50 MB", megabytes: 50, least: 0.7) { _ in },
+        Trial(testDescription: "500 MB, a tenth of the time stalled", least: 0.9) { $0.stalls = 0.1 },
+        Trial(testDescription: "50 MB, stalls", megabytes: 50, least: 0.7) { $0.stalls = 0.1 },
+        Trial(testDescription: "very uneven", least: 0.88) { $0.sigma = 1 },
+        Trial(testDescription: "connections break", least: 0.9) { $0.losses = 0.05 },
+        Trial(testDescription: "five are allowed", least: 0.92) { $0.limit = 5 },
+        Trial(testDescription: "a long way", least: 0.85) { $0.roundTrip = 0.3 },
+        Trial(testDescription: "bursts and pieces", least: 0.9) {
+            $0.burst = 1 << 20
+            $0.piece = 1 << 18
+        },
+        Trial(testDescription: "one connection", megabytes: 50, wish: 1, connections: 1, least: 0.95) { _ in },
+        Trial(testDescription: "auto, a line for all", megabytes: 100, wish: nil, connections: 16, least: 0.85) {
+            $0.line = 5_000_000
+        },
+        Trial(testDescription: "auto, uneven", wish: nil, connections: 16, least: 0.75) { _ in },
+        Trial(testDescription: "auto, stalls and breaks", wish: nil, connections: 16, least: 0.65) {
+            $0.stalls = 0.1
+            $0.losses = 0.02
+        },
+    ]
+
+    @Test("Near the ideal; everything once; never too many connections", arguments: trials)
+    func near(trial: Trial) {
+        var sum = 0.0
+        for seed in 1...trial.seeds {
+            var server = SimulatedServer()
+            server.seed = seed
+            trial.change(&server)
+            let size = trial.megabytes * Self.megabyte
+            let download = SimulatedDownload.run(server, size: size, wish: trial.wish, step: 0.02)
+            #expect(download.complaints.isEmpty, "seed \(seed)")
+            #expect(download.undeclared == 0, "seed \(seed)")
+            #expect(download.repeated < size / 100, "seed \(seed)")
+            sum += server.ideal(size: size, connections: trial.connections) / download.time
+        }
+        let mean = sum / Double(trial.seeds)
+        #expect(mean >= trial.least)
+    }
+
+    @Test("8 MiB/s a connection: 16 as asked for, and found out", arguments: [false, true])
+    func throttled(inPieces: Bool) {
+        var server = SimulatedServer()
+        Self.throttle(&server)
+        if inPieces {
+            server.burst = 2 << 20
+            server.piece = 2 << 20
+        }
+        let size: Int64 = 256 << 20
+        let ideal = server.ideal(size: size, connections: 16)
+        let asked = SimulatedDownload.run(server, size: size, wish: 16, step: 0.002)
+        #expect(ideal / asked.time >= 0.98)
+        let found = SimulatedDownload.run(server, size: size, wish: nil, step: 0.002)
+        // Whole pieces, a quarter of a second each, end less evenly.
+        #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
+        #expect(found.mostConnections == 16)
+        #expect(found.knowledge?.best == 16)
+        // Not all at once: what is not known to be welcome is tried in steps.
+        #expect(zip(found.steps, found.steps.dropFirst()).allSatisfy { $1.at - $0.at >= 0.2 })
+        let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: found.knowledge, step: 0.002)
+        #expect(known.time < found.time)
+        #expect(known.complaints.isEmpty)
+    }
+
+    @Test("What the server refuses is not tried again, and remembered")
+    func refused() {
+        var server = SimulatedServer()
+        Self.throttle(&server)
+        server.limit = 5
+        let download = SimulatedDownload.run(server, size: 256 << 20, wish: nil, step: 0.002)
+        #expect(download.complaints.isEmpty)
+        #expect(download.refusals == 1)
+        #expect(download.knowledge?.cap == 5)
+        let known = SimulatedDownload.run(
+            server, size: 256 << 20, wish: nil, knowledge: download.knowledge, step: 0.002)
+        #expect(known.refusals == 0)
+        #expect(known.mostConnections == 5)
+    }
+
+    @Test("A line that one connection fills gets few, and fewer stay")
+    func sharedLine() {
+        var server = SimulatedServer()
+        Self.throttle(&server)
+        server.line = server.speed
+        let download = SimulatedDownload.run(server, size: 256 << 20, wish: nil, step: 0.01)
+        #expect(download.complaints.isEmpty)
+        #expect(download.mostConnections == 6)
+        #expect(download.knowledge?.best == 1)
+    }
+
+    @Test("A small file, or one that is nearly here, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
+    func small(size: Int64) {
+        var server = SimulatedServer()
+        Self.throttle(&server)
+        let download = SimulatedDownload.run(server, size: size, wish: nil, step: 0.002)
+        #expect(download.requests == 1)
+        #expect(download.mostConnections == 1)
+        #expect(download.complaints.isEmpty)
+    }
+
+    @Test("Two runs with the same seed are the same")
+    func deterministic() {
+        var server = SimulatedServer()
+        server.stalls = 0.1
+        let runs = (0..<2).map { _ in SimulatedDownload.run(server, size: 50 * Self.megabyte, wish: 8) }
+        #expect(runs[0].time == runs[1].time)
+        #expect(runs[0].requests == runs[1].requests)
+    }
+}

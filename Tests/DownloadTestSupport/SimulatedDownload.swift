@@ -1,0 +1,186 @@
+import DownloadCore
+import Foundation
+
+/// One download from a simulated server, decided by the planner.
+package struct SimulatedDownload {
+    package private(set) var time = 0.0
+    package private(set) var requests = 0
+    package private(set) var cuts = 0
+    package private(set) var mostConnections = 0
+    /// What came twice, declared or not.
+    package private(set) var repeated: Int64 = 0
+    package private(set) var undeclared: Int64 = 0
+    package private(set) var refusals = 0
+    package private(set) var complaints: [String] = []
+    package private(set) var steps: [(at: Double, connections: Int)] = []
+    package private(set) var knowledge: HostKnowledge?
+
+    private struct Request {
+        let connection: Int
+        let slot: Int
+        let range: Range<Int64>
+        var end: Int64
+        var position: Int64
+        let first: Double
+        let latency: Double
+        var isAnswered = false
+        var credit = 0.0
+        var isCut = false
+    }
+
+    private let server: SimulatedServer
+    private let size: Int64
+    private var running: [Request] = []
+    private var done = ByteRanges()
+    private var declared = ByteRanges()
+    private var open: [Int: Int] = [:]
+    private var random: SplitMix64
+    private let step: Double
+
+    package static func run(
+        _ server: SimulatedServer, size: Int64, wish: Int?, knowledge: HostKnowledge? = nil, step: Double = 0.01
+    ) -> SimulatedDownload {
+        var download = SimulatedDownload(server: server, size: size, random: SplitMix64(seed: server.seed), step: step)
+        download.fetch(wish: wish, knowledge: knowledge)
+        return download
+    }
+
+    private init(server: SimulatedServer, size: Int64, random: SplitMix64, step: Double) {
+        self.server = server
+        self.size = size
+        self.random = random
+        self.step = step
+    }
+
+    private mutating func fetch(wish: Int?, knowledge: HostKnowledge?) {
+        // The first request is the probe.
+        time = 2 * server.roundTrip
+        let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: knowledge, lossLimit: 1000,
+            now: time)
+        ask(0, lease, latency: 2 * server.roundTrip, sent: 0)
+        var ticked = time
+        planner.answered(0, after: 2 * server.roundTrip, at: time)
+        obey(planner.handle(.tick, at: time), &planner)
+        running[0].isAnswered = true
+        let most = wish ?? SegmentPlanner.automaticLimit
+        while !running.isEmpty {
+            time += step
+            guard time < 5000 else { return complaints.append("does not end") }
+            advance()
+            tell(&planner)
+            if planner.tickInterval.map({ time - ticked >= $0 }) ?? false {
+                ticked = time
+                planner.progress(positions, at: time)
+                obey(planner.handle(.tick, at: time), &planner)
+            }
+            if running.count > most { complaints.append("\(running.count) connections at \(time)") }
+            if running.count > mostConnections { steps.append((time, running.count)) }
+            mostConnections = max(mostConnections, running.count)
+        }
+        if done != ByteRanges([0..<size]) { complaints.append("missing: \(done.missing(in: 0..<size).ranges)") }
+        if !planner.isDone { complaints.append("the planner is not done") }
+        self.knowledge = planner.learned(at: Date(timeIntervalSince1970: 0))
+    }
+
+    private var positions: [(connection: Int, position: Int64)] {
+        running.filter(\.isAnswered).map { ($0.connection, $0.position) }
+    }
+
+    private mutating func ask(_ connection: Int, _ range: Range<Int64>, latency: Double, sent: Double) {
+        requests += 1
+        if range.isEmpty { complaints.append("asks for nothing") }
+        if running.contains(where: { $0.connection == connection }) {
+            complaints.append("two requests on one connection")
+        }
+        let used = Set(running.map(\.slot))
+        let slot = open[connection] ?? (0...).first { !used.contains($0) } ?? 0
+        open[connection] = slot
+        running.append(
+            Request(
+                connection: connection, slot: slot, range: range, end: range.upperBound,
+                position: range.lowerBound, first: sent + latency, latency: latency))
+    }
+
+    private mutating func obey(_ decisions: [SegmentPlanner.Decision], _ planner: inout SegmentPlanner) {
+        for decision in decisions {
+            switch decision {
+            case .ask(let connection, let range): start(connection, range)
+            case .duplicate(let connection, let range):
+                declared.insert(range)
+                start(connection, range)
+            case .cut(let connection, let end):
+                guard let index = running.firstIndex(where: { $0.connection == connection }) else {
+                    complaints.append("cuts what does not run")
+                    continue
+                }
+                cuts += 1
+                running[index].end = max(end, running[index].position)
+                running[index].isCut = true
+            }
+        }
+    }
+
+    private mutating func start(_ connection: Int, _ range: Range<Int64>) {
+        let isKept = open[connection] != nil
+        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip, sent: time)
+    }
+
+    /// Bytes flow for one step.
+    private mutating func advance() {
+        var speeds = running.map { $0.isAnswered && $0.position < $0.end ? server.speed(of: $0.slot, at: time) : 0 }
+        let sum = speeds.reduce(0, +)
+        if sum > server.line { speeds = speeds.map { $0 * server.line / sum } }
+        for index in running.indices where running[index].isAnswered {
+            running[index].credit += speeds[index] * step
+            let pieces = Int64(running[index].credit) / server.piece
+            running[index].credit -= Double(pieces * server.piece)
+            running[index].position = min(running[index].end, running[index].position + pieces * server.piece)
+        }
+    }
+
+    /// What has happened in this step.
+    private mutating func tell(_ planner: inout SegmentPlanner) {
+        for request in running {
+            guard let index = running.firstIndex(where: { $0.connection == request.connection }) else { continue }
+            if !request.isAnswered, time >= request.first {
+                answer(index, &planner)
+            } else if request.isAnswered {
+                let isLost = Double.random(in: 0..<1, using: &random) < server.losses * step
+                if request.position >= request.end || isLost {
+                    end(index, request.position < request.end ? .lost : request.isCut ? .cut : .complete, &planner)
+                }
+            }
+        }
+    }
+
+    private mutating func answer(_ index: Int, _ planner: inout SegmentPlanner) {
+        if running.count(where: \.isAnswered) >= server.limit {
+            refusals += 1
+            return end(index, .refused, &planner)
+        }
+        running[index].isAnswered = true
+        let id = running[index].connection
+        planner.progress(positions, at: time)
+        planner.answered(id, after: running[index].latency, at: time)
+        running[index].position = min(running[index].end, running[index].position + server.burst)
+    }
+
+    private mutating func end(_ index: Int, _ ending: SegmentPlanner.Ending, _ planner: inout SegmentPlanner) {
+        let request = running.remove(at: index)
+        if ending != .complete { open[request.connection] = nil }
+        let brought = request.range.lowerBound..<request.position
+        repeated += count(brought, in: done)
+        if let lacking = brought.isEmpty ? nil : declared.missing(in: brought) {
+            for part in lacking.ranges { undeclared += count(part, in: done) }
+        }
+        done.insert(brought)
+        planner.progress(positions, at: time)
+        obey(planner.handle(.ended(request.connection, position: request.position, ending), at: time), &planner)
+    }
+
+    private func count(_ range: Range<Int64>, in set: ByteRanges) -> Int64 {
+        Int64(range.count) - (set.union(ByteRanges([range])).count - set.count)
+    }
+}
