@@ -4,7 +4,8 @@ import GRDB
 import Synchronization
 
 /// Group commit: whatever callers want saved while a transaction runs, or within 5 ms of the last one, goes into one
-/// transaction, in the order of the calls. Runs on the database's queue; between groups no thread waits.
+/// transaction, in the order of the calls. A few that follow upon idleness need not wait: one small file would be held
+/// up for longer than it takes. Runs on the database's queue; between groups no thread waits.
 final class SaveCommitter: Sendable {
     private struct Call {
         let rows: [DownloadRow]
@@ -16,12 +17,14 @@ final class SaveCommitter: Sendable {
     private struct State {
         var waiting: [Call] = []
         var isScheduled = false
-        var lastEnd: ContinuousClock.Instant?
+        /// When the next group may be written; how far that lies back is how many need not wait.
+        var due = ContinuousClock.now - SaveCommitter.interval * SaveCommitter.burst
     }
 
     private let database: DatabaseQueue
     private let state = Mutex(State())
     private static let interval = Duration.milliseconds(5)
+    private static let burst = 8
 
     init(database: DatabaseQueue) { self.database = database }
 
@@ -40,8 +43,7 @@ final class SaveCommitter: Sendable {
     }
 
     private static func delay(_ state: State) -> Duration {
-        guard let lastEnd = state.lastEnd else { return .zero }
-        return max(.zero, interval - (ContinuousClock.now - lastEnd))
+        max(.zero, state.due - ContinuousClock.now)
     }
 
     private func schedule(after delay: Duration) {
@@ -59,7 +61,7 @@ final class SaveCommitter: Sendable {
         let outcome = Result { try Self.write(group, to: db) }
         FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
-            state.lastEnd = .now
+            state.due = max(state.due, .now - Self.interval * Self.burst) + Self.interval
             state.isScheduled = !state.waiting.isEmpty
             return state.isScheduled ? Self.delay(state) : nil
         }

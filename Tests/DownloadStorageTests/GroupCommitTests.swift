@@ -39,7 +39,7 @@ struct GroupCommitTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("puts what many callers save into few transactions, at least 5 ms apart")
+    @Test("puts what many callers save into few transactions, 5 ms apart but for the first eight")
     func groups() async throws {
         let store = try folder.open()
         let records = try await store.add((0..<400).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -54,7 +54,7 @@ struct GroupCommitTests {
             }
             for try await lost in group { #expect(lost == []) }
         }
-        let most = Int((ContinuousClock.now - start) / .milliseconds(5)) + 1
+        let most = Int((ContinuousClock.now - start) / .milliseconds(5)) + 9
         #expect(counter.count >= 1 && counter.count <= most)
         #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
     }
