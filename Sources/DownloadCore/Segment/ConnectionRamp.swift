@@ -32,8 +32,8 @@ struct ConnectionRamp: Sendable {
         let window: Double
         /// Every connection is past the beginning of its answer.
         let isSteady: Bool
-        /// Brought by all connections; and without the beginnings of answers.
-        let bytes: (all: Double, steady: Double)
+        /// Brought by all connections, without the beginnings of answers.
+        let bytes: Double
         /// Every connection brought something since then.
         let allBrought: (Double) -> Bool
         let left: Int64
@@ -76,22 +76,20 @@ struct ConnectionRamp: Sendable {
         guard !isSettled else { return }
         guard let window else { return open(seen, isRepeated: false) }
         let elapsed = seen.now - window.start
-        guard elapsed >= seen.window * (window.isRepeated ? 2 : 1),
+        // The first, with the beginning of its answer, takes one window.
+        guard elapsed >= seen.window * (window.isRepeated ? 2 : before == nil ? 0.8 : 1),
             seen.allBrought(window.start) || elapsed >= 3 * seen.window
         else { return }
-        let speed = (bytes(seen) - window.bytes) / elapsed
+        let speed = (seen.bytes - window.bytes) / elapsed
         guard speed > 0 else { return }
         judge(speed, seen, isRepeated: window.isRepeated)
     }
 
     /// A new level is watched once every connection brings it, or will not soon.
     private mutating func open(_ seen: Observation, isRepeated: Bool) {
-        guard before == nil || seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
-        window = (seen.now, bytes(seen), isRepeated)
+        guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
+        window = (seen.now, seen.bytes, isRepeated)
     }
-
-    /// The first level may be too high, for what was sent ahead: so the second is not taken for too much more.
-    private func bytes(_ seen: Observation) -> Double { before == nil ? seen.bytes.all : seen.bytes.steady }
 
     private mutating func judge(_ speed: Double, _ seen: Observation, isRepeated: Bool) {
         window = nil
@@ -104,12 +102,12 @@ struct ConnectionRamp: Sendable {
         let share = (gain - 1) / (Double(target) / Double(before.count) - 1)
         if share < 0.4, gain < 1.25 {
             // Once may be chance.
-            if !isRepeated { return window = (seen.now, bytes(seen), true) }
+            if !isRepeated { return window = (seen.now, seen.bytes, true) }
             if gain < 1.05 { target = before.count }
             return settle()
         }
         hasLearned = true
-        let factor = share >= 0.75 ? 4 : 2
+        let factor = share >= 0.6 ? 4 : 2
         guard let next = step(from: target, by: factor, speed, seen) else {
             // Nothing more to gain in what is left of this file, or nothing more allowed.
             if target == limit { settle() } else { self.before = (target, speed) }

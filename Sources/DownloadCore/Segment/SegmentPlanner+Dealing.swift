@@ -1,9 +1,11 @@
 /// Who has nothing to do takes from the others.
 extension SegmentPlanner {
-    /// Time that must be won by taking from another: a cut costs a connection.
-    private static let leastWon = (uncut: 0.01, cut: 0.05)
+    /// Time that must be won by taking from another: a cut costs a connection, and what is on its way.
+    private static let leastWon = (uncut: 0.01, cut: 0.2)
     /// A request for less is not worth its head.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (256 << 10, 64 << 10)
+    /// A lease that would be over sooner is cut for nothing less than a crumb.
+    private static let leastCutTime = 1.0
     /// Kept by the one taken from, so that a cut comes before the bytes do.
     private static let margin: Int64 = 128 << 10
 
@@ -71,6 +73,7 @@ extension SegmentPlanner {
             if isTimed {
                 let least = isCut ? max(Self.leastWon.cut, 2 * fresh) : max(Self.leastWon.uncut, wait)
                 guard rest - together >= least else { continue }
+                guard !isCut || give >= Self.crumb || rest >= Self.leastCutTime else { continue }
             } else if give < Self.crumb {
                 continue
             }

@@ -43,7 +43,7 @@ package struct SegmentPlanner: Sendable {
     /// Seconds to the first byte of an answer: on a new connection, on one that is open.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
     private var nextConnection: Int
-    private var bytes = (all: 0.0, steady: 0.0)
+    private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
 
@@ -122,10 +122,8 @@ package struct SegmentPlanner: Sendable {
 
     private mutating func move(_ id: Int, to position: Int64) {
         guard let index = index(of: id) else { return }
-        let before = connections[index].position
         let steady = connections[index].move(to: position, at: now, burst: burst)
-        bytes.all += Double(max(0, connections[index].position - before))
-        bytes.steady += Double(steady)
+        steadyBytes += Double(steady)
     }
 
     private mutating func ended(_ id: Int, _ position: Int64, _ ending: Ending) {
@@ -177,7 +175,7 @@ package struct SegmentPlanner: Sendable {
         ramp.observe(
             ConnectionRamp.Observation(
                 now: now, window: window, isSteady: running.allSatisfy { $0.isSteady(at: now, burst: burst) },
-                bytes: bytes, allBrought: { start in running.allSatisfy { $0.steadyMoved > start } },
+                bytes: steadyBytes, allBrought: { start in running.allSatisfy { $0.steadyMoved > start } },
                 left: running.reduce(free.count) { $0 + $1.left }))
     }
 
