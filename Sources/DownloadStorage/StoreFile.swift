@@ -49,7 +49,8 @@ enum StoreFile {
         var information = stat()
         if stat(path, &information) == 0 {
             if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }
-        } else if lstat(path, &information) == 0 {
+        } else if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK {
+            // And not a file that another process has made since.
             throw Migrations.Refusal.danglingLink
         }
     }
