@@ -69,7 +69,7 @@ struct StoredRequest: Codable {
             url: RequestCoder.placeholder,
             destination: Destination(folder: "", fileName: nil, ifExists: .fail, createsFolders: true))
         request.headers = []
-        request.connections = 1
+        request.connections = DownloadRequest.automaticConnections
         request.priority = 0
         request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
         request.redirect = RedirectPolicy(limit: 20)
