@@ -107,7 +107,7 @@ package struct SimulatedDownload {
         for decision in decisions {
             switch decision {
             case .ask(let connection, let range): start(connection, range)
-            case .duplicate(let connection, let range):
+            case .duplicate(let connection, let range, _):
                 declared.insert(range)
                 start(connection, range)
             case .cut(let connection, let end):

@@ -51,6 +51,7 @@ extension DownloadRunner {
         while !segments.isEmpty {
             switch try await nextMessage() {
             case .segmentFinished(let segment, let result): try await settle(segment, result, &work)
+            case .moved: try follow(.tick, &work)
             case .pulse:
                 work.isPulseDue = false
                 try follow(.tick, &work)
@@ -205,8 +206,10 @@ extension DownloadRunner {
         work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
         for decision in work.planner.handle(event, at: now) {
             switch decision {
-            case .ask(let connection, let range), .duplicate(let connection, let range):
+            case .ask(let connection, let range): try launch(connection, range, work)
+            case .duplicate(let connection, let range, let other):
                 try launch(connection, range, work)
+                for segment in segments where [connection, other].contains(segment.connection) { segment.tellMove() }
             case .cut(let connection, let end):
                 segments.first { $0.connection == connection }?.shorten(to: end)
             }

@@ -91,7 +91,7 @@ package final class DownloadRunner {
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             switch message {
-            case .segmentOpened, .pulse: return message
+            case .segmentOpened, .moved, .pulse: return message
             case .segmentFinished(let segment, let result):
                 segments.removeAll { $0 === segment }
                 if record.attempts[record.attempts.count - 1].metrics == nil {

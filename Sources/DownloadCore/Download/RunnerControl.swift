@@ -8,6 +8,8 @@ package final class RunnerControl: Sendable {
         case segmentFinished(SegmentWriter, TransferResult)
         /// Time for a checkpoint.
         case tick
+        /// One of two transfers for the same bytes brings some.
+        case moved
         /// Time to look at how fast the connections are.
         case pulse
         /// What was in buffers at the last tick is written.

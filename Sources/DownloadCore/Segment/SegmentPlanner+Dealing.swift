@@ -4,13 +4,13 @@ extension SegmentPlanner {
     private static let leastWon = (uncut: 0.01, cut: 0.2)
     /// A request for less is not worth its head.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (256 << 10, 64 << 10)
-    /// A lease that would be over sooner is cut for nothing less than a crumb.
+    /// A lease that would be over sooner, or for which a connection must be opened, is cut for nothing less than a crumb.
     private static let leastCutTime = 1.0
     /// Kept by the one taken from, so that a cut comes before the bytes do.
     private static let margin: Int64 = 128 << 10
 
     /// Without a byte for so long, a connection is stalled.
-    private var stallTime: Double { max(2, 10 * (latency.fresh ?? 0)) }
+    private var stallTime: Double { max(3, 10 * (latency.fresh ?? 0)) }
 
     /// Gives a connection without work a territory; false when there is nothing for it.
     mutating func deal(to index: Int) -> Bool {
@@ -73,7 +73,8 @@ extension SegmentPlanner {
             if isTimed {
                 let least = isCut ? max(Self.leastWon.cut, 2 * fresh) : max(Self.leastWon.uncut, wait)
                 guard rest - together >= least else { continue }
-                guard !isCut || give >= Self.crumb || rest >= Self.leastCutTime else { continue }
+                let isWorthLess = connections[index].firstAnswer != nil && rest >= Self.leastCutTime
+                guard !isCut || give >= Self.crumb || isWorthLess else { continue }
             } else if give < Self.crumb {
                 continue
             }

@@ -30,7 +30,7 @@ package struct SegmentPlanner: Sendable {
         /// On a connection that is new to the planner: open one.
         case ask(connection: Int, range: Range<Int64>)
         /// As `ask`, for what a stalled connection does not bring; the first to bring anything goes on.
-        case duplicate(connection: Int, range: Range<Int64>)
+        case duplicate(connection: Int, range: Range<Int64>, of: Int)
         /// End the request there; it is asked for elsewhere.
         case cut(connection: Int, at: Int64)
     }
@@ -213,8 +213,8 @@ package struct SegmentPlanner: Sendable {
             connections[index].asked(until: range.upperBound, at: now)
             let id = connections[index].id
             decisions.append(
-                connections[index].duplicates == nil
-                    ? .ask(connection: id, range: range) : .duplicate(connection: id, range: range))
+                connections[index].duplicates.map { .duplicate(connection: id, range: range, of: $0) }
+                    ?? .ask(connection: id, range: range))
         }
         return decisions
     }

@@ -32,6 +32,8 @@ package final class SegmentWriter: TransferSink {
         /// Where the next byte goes.
         var position: Int64
         var end: Int64?
+        /// The runner waits for its next bytes.
+        var tellsMove = false
         /// Less was wanted after it was asked for.
         var cut: Int64?
         var begun = ContinuousClock.now
@@ -143,6 +145,9 @@ package final class SegmentWriter: TransferSink {
         if isThere { cancel() }
     }
 
+    /// Its next bytes are told at once: then another transfer need not bring them.
+    package func tellMove() { state.withLock { $0.tellsMove = true } }
+
     /// It ends, or ended, before what was asked for.
     package var isCut: Bool { state.withLock { $0.cut != nil } }
 
@@ -228,8 +233,13 @@ package final class SegmentWriter: TransferSink {
     }
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        let (disposition, announces, count) = state.withLock { state in take(bytes, &state) }
+        let (disposition, announces, count, tellsMove) = state.withLock { state in
+            let taken = take(bytes, &state)
+            defer { if taken.count > 0 { state.tellsMove = false } }
+            return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove)
+        }
         if count > 0 { control.add(received: count) }
+        if tellsMove { control.send(.moved) }
         if announces { control.send(.segmentOpened(self)) }
         return disposition
     }

@@ -78,7 +78,7 @@ struct CompletionTests {
         #expect(record.state == .completed, "\(record.state)")
         #expect(try bench.holds("file.bin", content))
         #expect(bench.words(id) == ["add", "start 0", "complete"])
-        #expect(bench.transport.taken.value == content.size)
+        #expect(bench.transport.taken.value <= content.size)
     }
 
     @Test("A server that dislikes ranges is asked without", arguments: [400, 416, 501])

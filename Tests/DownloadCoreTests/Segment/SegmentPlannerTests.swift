@@ -161,7 +161,7 @@ struct SegmentPlannerTests {
         planner.progress([(0, 10 * Self.mib)], at: 1)
         planner.progress([(0, 10 * Self.mib)], at: 6)
         let decisions = planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 6)
-        #expect(decisions == [.duplicate(connection: 1, range: 10 * Self.mib..<16 * Self.mib)])
+        #expect(decisions == [.duplicate(connection: 1, range: 10 * Self.mib..<16 * Self.mib, of: 0)])
         return planner
     }
 
