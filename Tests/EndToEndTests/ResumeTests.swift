@@ -68,7 +68,7 @@ extension EndToEnd {
             try await withNginx { sandbox, nginx in
                 let content = Content(seed: 41, size: 12 * mebibyte)
                 try nginx.add(content, as: "a.bin")
-                let process = try sandbox.start("get", nginx.url("/slow/a.bin"))
+                let process = try sandbox.start("get", "-x", "1", nginx.url("/slow/a.bin"))
                 try await letPass(.milliseconds(1700))
                 process.send(SIGKILL)
                 _ = try await process.result()

@@ -75,7 +75,8 @@ extension SegmentPlanner {
                 guard rest - together >= least else { continue }
                 let isWorthLess = connections[index].firstAnswer != nil && rest >= Self.leastCutTime
                 guard !isCut || give >= Self.crumb || isWorthLess else { continue }
-            } else if give < Self.crumb {
+            } else if isCut || give < Self.crumb {
+                // What runs may be over before it could be cut.
                 continue
             }
             if rest > best?.rest ?? -1 { best = (other, rest, give) }

@@ -24,6 +24,6 @@ struct SpeedEstimate: Sendable, Equatable {
     /// Nil until there is something to go by. Where answers are over before their beginning is, that has to do.
     var value: Double? {
         if seconds >= Self.leastObserved { return bytes / seconds }
-        return wholeBytes > 0 && wholeSeconds > 0 ? wholeBytes / wholeSeconds : nil
+        return wholeBytes > 0 && wholeSeconds >= Self.leastObserved ? wholeBytes / wholeSeconds : nil
     }
 }
