@@ -48,7 +48,7 @@ extension DownloadRunner {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
         }
-        file.watchWriters()
+        if context.watchesWriters { file.watchWriters() }
         try requireUnaltered(file)
         // The disk may have less than the record says, after a loss of power or somebody's truncation.
         let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())

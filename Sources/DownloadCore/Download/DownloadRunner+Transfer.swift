@@ -122,7 +122,7 @@ extension DownloadRunner {
         tellOfComparing(opening)
         if file == nil { file = try await createFile(head, opening.url) }
         let file = try require(file)
-        if !opening.isWhole { file.watchWriters() }
+        if !opening.isWhole, context.watchesWriters { file.watchWriters() }
         if let total = record.resume.total {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
             FaultPoint.reached("afterReserve")

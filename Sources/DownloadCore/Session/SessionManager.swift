@@ -22,14 +22,18 @@ public actor SessionManager: DownloadService {
         let notice: @Sendable (String) -> Void
         /// False: what is not complete when its work ends is deleted, for nothing is recorded that could go on with it.
         let keepsUnfinished: Bool
+        /// See ``RunnerContext/watchesWriters``.
+        let watchesWriters: Bool
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
             start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
-            notice: @escaping @Sendable (String) -> Void = { _ in }, keepsUnfinished: Bool = true
+            notice: @escaping @Sendable (String) -> Void = { _ in }, keepsUnfinished: Bool = true,
+            watchesWriters: Bool = true
         ) {
+            self.watchesWriters = watchesWriters
             self.store = store
             self.identifier = identifier
             self.version = version
@@ -154,7 +158,7 @@ public actor SessionManager: DownloadService {
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
-            rateLimit: rateLimit,
+            rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         serving = Task { [parts, isForeground] in

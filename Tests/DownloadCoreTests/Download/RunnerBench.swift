@@ -53,7 +53,8 @@ final class RunnerBench: Sendable {
         let context = RunnerContext(
             session: "own", transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: "own", disk: disk), userAgent: "dlm/test",
-            transfersEnded: { _, _ in }, announce: { [events] event in events.update { $0.append(event) } })
+            watchesWriters: false, transfersEnded: { _, _ in },
+            announce: { [events] event in events.update { $0.append(event) } })
         let runner = DownloadRunner(
             record: record, context: context, control: control ?? RunnerControl(record: record),
             prefersMultiplexing: false)

@@ -33,7 +33,7 @@ final class SessionBench: Sendable {
         manager = SessionManager(
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
-                isAlive: isAlive, notice: notice),
+                isAlive: isAlive, notice: notice, watchesWriters: false),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in
