@@ -49,16 +49,24 @@ import Testing
                 try file.close()
             }
 
+            /// Stopped at the cell's point, with other bytes in its partial file.
+            private func stoppedAndOverwritten(
+                _ cell: Cell, _ arguments: [String], _ sandbox: DlmSandbox
+            ) async throws -> ChildProcess {
+                var launch = try sandbox.launch(arguments)
+                launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
+                let process = try ChildProcess(launch)
+                try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
+                try Self.overwrite(sandbox.file("file.bin.part"))
+                return process
+            }
+
             @Test("What another program wrote is never taken for a part of the file, now or later")
             func overwritten() async throws {
                 try await eachCell(FaultTrial.short(Cell.all, each: 5)) { cell in
                     try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                         let arguments = ["get"] + cell.options + [server.url()]
-                        var launch = try sandbox.launch(arguments)
-                        launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
-                        let process = try ChildProcess(launch)
-                        try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
-                        try Self.overwrite(sandbox.file("file.bin.part"))
+                        let process = try await stoppedAndOverwritten(cell, arguments, sandbox)
                         process.send(SIGCONT)
                         let result = try await process.result()
                         try cell.trial.judge(result, in: sandbox, right: [], errors: [cell.hasChecksum ? 9 : 3, 3])
@@ -73,11 +81,7 @@ import Testing
                 try await eachCell(cells) { cell in
                     try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                         let arguments = ["get"] + cell.options + [server.url()]
-                        var launch = try sandbox.launch(arguments)
-                        launch.environment["DLM_FAULT_POINT"] = "\(Self.points[cell.point].plan):stop"
-                        let process = try ChildProcess(launch)
-                        try #require(await process.waitUntilStopped(), "\(cell.trial) \(process.standardError)")
-                        try Self.overwrite(sandbox.file("file.bin.part"))
+                        let process = try await stoppedAndOverwritten(cell, arguments, sandbox)
                         process.send(SIGTERM)
                         process.send(SIGCONT)
                         let result = try await process.result()
