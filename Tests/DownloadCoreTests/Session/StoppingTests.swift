@@ -153,7 +153,7 @@ struct StoppingTests {
             bench = try await SessionBench(after: first, session: "second", serving: reply)
             _ = try await bench.manager.resume([id], overrides: RequestOverrides())
             record = try await bench.ending(of: id)
-            #expect(bench.transport.taken.value <= content.size - before)
+            #expect(bench.transport.taken.value <= content.size - before + content.size / 20)
         }
         #expect(record.state == .completed)
         #expect(try first.holds("file.bin", content))
