@@ -6,7 +6,7 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2]
+    static let steps: [String] = [version1, version2, version3]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -115,6 +115,16 @@ enum Migrations {
             WHERE state = 'paused' AND session IS NOT NULL;
         CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');
         CREATE INDEX downloadByState ON download (state);
+        """
+
+    /// What was found out about hosts, by origin, for the number of connections; milliseconds since 1970.
+    private static let version3 = """
+        CREATE TABLE host (
+            origin TEXT PRIMARY KEY,
+            best INTEGER NOT NULL,
+            cap INTEGER,
+            learned INTEGER NOT NULL
+        ) WITHOUT ROWID;
         """
 
     private static let kindOfMove = """

@@ -52,12 +52,12 @@ package struct SimulatedDownload {
         self.step = step
     }
 
-    private mutating func fetch(wish: Int?, knowledge: HostKnowledge?) {
+    private mutating func fetch(wish: Int?, knowledge known: HostKnowledge?) {
         // The first request is the probe.
         time = 2 * server.roundTrip
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
         var planner = SegmentPlanner(
-            missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: knowledge, lossLimit: 1000,
+            missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: known, lossLimit: 1000,
             now: time)
         ask(0, lease, latency: 2 * server.roundTrip, sent: 0)
         var ticked = time
@@ -81,7 +81,8 @@ package struct SimulatedDownload {
         }
         if done != ByteRanges([0..<size]) { complaints.append("missing: \(done.missing(in: 0..<size).ranges)") }
         if !planner.isDone { complaints.append("the planner is not done") }
-        self.knowledge = planner.learned(at: Date(timeIntervalSince1970: 0))
+        let date = Date(timeIntervalSince1970: 0)
+        knowledge = planner.learned.map { HostKnowledge(best: $0, cap: planner.cap, learned: date) }
     }
 
     private var positions: [(connection: Int, position: Int64)] {

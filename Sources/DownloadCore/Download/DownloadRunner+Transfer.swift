@@ -41,8 +41,13 @@ extension DownloadRunner {
         let file = try require(self.file)
         opening.scout.attach(file)
         opener = nil
+        if !opening.isWhole { await recall(opening.url.origin) }
+        let isFixed = record.request.connections != DownloadRequest.automaticConnections
         var work = SegmentWork(
-            url: opening.url, sendsCredentials: opening.sendsCredentials, planner: plan(around: opening.scout, head))
+            url: opening.url, sendsCredentials: opening.sendsCredentials,
+            planner: plan(around: opening.scout, head, opening.url.origin),
+            share: opening.isWhole
+                ? nil : context.hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date()))
         if let result = opening.result {
             try await settle(opening.scout, result, &work)
         } else {
@@ -58,7 +63,7 @@ extension DownloadRunner {
             default: break
             }
         }
-        if let knowledge = work.planner.learned(at: Date()) { context.hosts.learn(knowledge, of: work.url.origin) }
+        if let best = work.planner.learned { await remember(work.share?.learn(best: best, at: Date()), work) }
         await context.disk.afterWrites()
         try requireWritten()
         try requireKnownEnd(of: head, opening)
@@ -70,6 +75,8 @@ extension DownloadRunner {
         let url: SourceURL
         let sendsCredentials: Bool
         var planner: SegmentPlanner
+        /// Nil where one connection is all there can be.
+        let share: ConnectionShare?
         let started = ContinuousClock.now
         var isPulseDue = false
         var shortAnswers = 0
@@ -177,26 +184,6 @@ extension DownloadRunner {
         context.announce(.didRestart(DownloadSnapshot(record: record), why: told))
     }
 
-    /// Several connections only where a strong validator makes sure that they fetch the same version.
-    private func plan(around scout: SegmentWriter, _ head: ResponseHead) -> SegmentPlanner {
-        var missing = ByteRanges()
-        var lease: Range<Int64>?
-        if let total = record.resume.total, let file {
-            missing = file.written.missing(in: 0..<total)
-            let position = scout.position
-            lease = position..<(head.status == 206 ? end(of: scout) : total)
-            missing.remove((head.status == 206 ? scout.judge.start : 0)..<position)
-            if let lease { missing = missing.union(ByteRanges([lease])) }
-        }
-        let canSplit = head.status == 206 && record.resume.validators.ifRange != nil && record.resume.total != nil
-        let asked = record.request.connections
-        return SegmentPlanner(
-            missing: missing, first: lease.map { (scout.connection, $0) },
-            wish: canSplit ? (asked == DownloadRequest.automaticConnections ? nil : asked) : 1,
-            knowledge: context.hosts.knowledge(of: record.request.url.origin, at: Date()),
-            lossLimit: record.request.retry.limit, now: 0)
-    }
-
     // MARK: Segments
 
     /// Tells the planner what happened, and does what it decides.
@@ -204,7 +191,14 @@ extension DownloadRunner {
         for segment in segments { tellAnswer(of: segment, &work) }
         let now = (ContinuousClock.now - work.started) / .seconds(1)
         work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
-        for decision in work.planner.handle(event, at: now) {
+        var decisions = work.planner.handle(event, at: now)
+        if let share = work.share {
+            // What it wants now, or what others gave back.
+            let demand = work.planner.demand
+            work.planner.grant(share.grant(has: demand.has, wants: demand.wants))
+            if work.planner.target > demand.has { decisions += work.planner.handle(.tick, at: now) }
+        }
+        for decision in decisions {
             switch decision {
             case .ask(let connection, let range): try launch(connection, range, work)
             case .duplicate(let connection, let range, let other):
@@ -254,7 +248,7 @@ extension DownloadRunner {
     }
 
     /// Where the range that was asked for ends, or the whole file that came instead, or the file.
-    private func end(of segment: SegmentWriter) -> Int64 {
+    func end(of segment: SegmentWriter) -> Int64 {
         let end = segment.unfinished?.upperBound ?? segment.position
         return max(segment.position, min(end, record.resume.total ?? end))
     }
@@ -265,6 +259,8 @@ extension DownloadRunner {
         tellAnswer(of: segment, &work)
         let ending = try await judge(segment, result, isFinished: position >= end(of: segment), &work)
         try follow(.ended(segment.connection, position: position, ending), &work)
+        guard ending == .refused, let cap = work.planner.cap else { return }
+        await remember(work.share?.refused(serving: cap, at: Date()), work)
     }
 
     private func judge(

@@ -1,13 +1,17 @@
 /// How many connections a download has: as many as were asked for; or, left to itself, one, then more in large steps as
 /// long as each step pays. Never more than the server takes.
 struct ConnectionRamp: Sendable {
-    /// So many there should be now.
-    private(set) var target: Int
+    /// So many there should be, by what this download knows.
+    private(set) var wanted: Int
+    /// So many it may have: the rest is with other downloads.
+    private var granted = Int.max
     /// The number is found, or was given.
     private(set) var isSettled: Bool
     /// More than so many were refused.
     private(set) var cap: Int?
     private(set) var hasLearned = false
+    /// It wanted more than it was granted, so what it found may say little about the host.
+    private(set) var wasHeldBack = false
 
     private let limit: Int
     /// Known of this host: tried in one step.
@@ -45,9 +49,23 @@ struct ConnectionRamp: Sendable {
         self.limit = wish ?? limit
         cap = wish == nil ? knowledge?.cap : nil
         best = knowledge.map { min(max(2, $0.best), limit) }
-        target = wish ?? 1
+        wanted = wish ?? 1
         isSettled = wish != nil || size < Self.leastSize || limit < 2 || knowledge?.best == 1
         stepped = now
+    }
+
+    /// So many there should be now.
+    var target: Int { min(wanted, granted) }
+
+    /// Other downloads from the host have come, or gone. What is being watched begins anew when that changes the number.
+    mutating func grant(_ count: Int, now: Double) {
+        let former = target
+        granted = count
+        if target < wanted { wasHeldBack = true }
+        guard target != former else { return }
+        stepped = now
+        window = nil
+        if let before, before.count >= target { self.before = nil }
     }
 
     /// The server gave one connection less than it was asked for, or lets go of one it had.
@@ -61,14 +79,14 @@ struct ConnectionRamp: Sendable {
             halved = now
         }
         cap = min(cap ?? .max, taken)
-        target = min(target, taken)
+        wanted = min(wanted, taken)
         isSettled = true
         hasLearned = true
     }
 
     /// Too many were lost: those that run carry on.
     mutating func stay(at count: Int) {
-        target = min(target, max(1, count))
+        wanted = min(wanted, max(1, count))
         isSettled = true
     }
 
@@ -103,7 +121,7 @@ struct ConnectionRamp: Sendable {
         if share < 0.4, gain < 1.25 {
             // Once may be chance.
             if !isRepeated { return window = (seen.now, seen.bytes, true) }
-            if gain < 1.05 { target = before.count }
+            if gain < 1.05 { wanted = before.count }
             return settle()
         }
         hasLearned = true
@@ -118,14 +136,15 @@ struct ConnectionRamp: Sendable {
 
     private func step(from count: Int, by factor: Int, _ speed: Double, _ seen: Observation) -> Int? {
         let left = Double(seen.left)
-        guard left / speed >= max(Self.leastTimeLeft, 4 * seen.window) else { return nil }
+        // First what it wants already.
+        guard target == wanted, left / speed >= max(Self.leastTimeLeft, 4 * seen.window) else { return nil }
         let next = min(count * factor, limit, Int(left / Self.leastShare))
         return next > count ? next : nil
     }
 
     private mutating func go(to next: Int, from speed: Double, _ seen: Observation) {
         before = (target, speed)
-        target = next
+        wanted = next
         window = nil
         stepped = seen.now
     }

@@ -14,10 +14,15 @@ public struct HostKnowledge: Codable, Sendable, Equatable {
         self.learned = learned
     }
 
-    /// Hosts and lines change: older knowledge is none.
+    /// Hosts and lines change: older knowledge is none, in seconds.
     public static let lifetime = 7.0 * 24 * 3600
+    /// A host that refused connections may have been busy.
+    private static let lifetimeOfCap = 24.0 * 3600
+
+    /// Whatever says otherwise was not found out by a download.
+    package static let believable = 1...1000
 
     public func isFresh(at now: Date) -> Bool {
-        (0..<Self.lifetime).contains(now.timeIntervalSince(learned))
+        (0..<(cap == nil ? Self.lifetime : Self.lifetimeOfCap)).contains(now.timeIntervalSince(learned))
     }
 }

@@ -43,6 +43,8 @@ package struct SegmentPlanner: Sendable {
     /// Seconds to the first byte of an answer: on a new connection, on one that is open.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
     private var nextConnection: Int
+    /// All that is left is with those who run.
+    private var isShared = false
     private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
@@ -76,15 +78,23 @@ package struct SegmentPlanner: Sendable {
 
     /// So many connections there may be now.
     package var target: Int { ramp.target }
+    /// So many it has, and could use if it were alone with the host.
+    package var demand: (has: Int, wants: Int) {
+        // Where another found nothing to do, one more is tried, no more.
+        (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
+    }
     /// Everything has come.
     package var isDone: Bool { connections.isEmpty && free.isEmpty }
     /// How often, in seconds, it wants to hear of time and progress; nil where that makes no difference.
-    package var tickInterval: Double? { !ramp.isSettled ? window / 8 : ramp.target > 1 ? 0.2 : nil }
-
-    /// What this download found out about the host, if anything.
-    package func learned(at date: Date) -> HostKnowledge? {
-        ramp.hasLearned ? HostKnowledge(best: ramp.target, cap: ramp.cap, learned: date) : nil
+    package var tickInterval: Double? {
+        if ramp.target < ramp.wanted { return Self.heldBackInterval }
+        return !ramp.isSettled ? window / 8 : ramp.wanted > 1 ? 0.2 : nil
     }
+
+    /// So many connections paid, if that was found out.
+    package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
+    /// More than so many were refused.
+    package var cap: Int? { ramp.cap }
 
     /// The head of an answer came at a time that may be past.
     /// - Parameter after: seconds since it was asked for.
@@ -97,6 +107,9 @@ package struct SegmentPlanner: Sendable {
         }
         connections[index].answered(at: time)
     }
+
+    /// So many it may have: heeded at the next event.
+    package mutating func grant(_ count: Int) { ramp.grant(max(1, count), now: now) }
 
     /// How far the requests are: told before each event, of all that run.
     package mutating func progress(_ positions: some Sequence<(connection: Int, position: Int64)>, at now: Double) {
@@ -190,7 +203,8 @@ package struct SegmentPlanner: Sendable {
         }
         while connections.count < ramp.target {
             connections.append(PlannedConnection(id: nextConnection, range: 0..<0, now: now))
-            guard deal(to: connections.count - 1) else {
+            isShared = !deal(to: connections.count - 1)
+            if isShared {
                 connections.removeLast()
                 return
             }
@@ -236,6 +250,8 @@ package struct SegmentPlanner: Sendable {
     package static let automaticLimit = 16
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
+    /// A thousand downloads may wait for others to give connections back.
+    private static let heldBackInterval = 1.0
     /// Not worth a request of its own, where no time is lost without it.
     static let crumb: Int64 = 1 << 20
 }

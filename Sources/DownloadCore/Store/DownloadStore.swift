@@ -61,11 +61,21 @@ public protocol DownloadStore: Sendable {
     /// The `queued` ones of `session` become paused, and free if it is a foreground one.
     func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws
 
+    /// What earlier downloads found out about a host (scheme, name and port), however long ago.
+    func knowledge(ofHost origin: String) async throws -> HostKnowledge?
+
+    func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws
+
     /// Waits for what is still to be written.
     func close() async
 }
 
 extension DownloadStore {
+    /// A store that keeps nothing of hosts: sessions find out for themselves.
+    public func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
+
+    public func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
+
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)
     }

@@ -146,7 +146,8 @@ struct SegmentPlannerTests {
         #expect(planner.target == 4)
         #expect(planner.handle(.ended(3, position: 800 << 20, .refused), at: 5).isEmpty)
         #expect(planner.target == 2)
-        #expect(planner.learned(at: Date(timeIntervalSince1970: 0))?.cap == 2)
+        #expect(planner.cap == 2)
+        #expect(planner.learned == 2)
     }
 
     // MARK: Stalls
@@ -197,13 +198,16 @@ struct SegmentPlannerTests {
 
     // MARK: How many
 
-    @Test("Knowledge of a week ago is none")
+    @Test("Knowledge of a week ago is none, of refusals that of a day ago")
     func knowledgeAges() {
         let learned = Date(timeIntervalSince1970: 1_000_000)
         let knowledge = HostKnowledge(best: 8, cap: nil, learned: learned)
         #expect(knowledge.isFresh(at: learned + 7 * 24 * 3600 - 1))
         #expect(!knowledge.isFresh(at: learned + 7 * 24 * 3600))
         #expect(!knowledge.isFresh(at: learned - 1))
+        let capped = HostKnowledge(best: 8, cap: 8, learned: learned)
+        #expect(capped.isFresh(at: learned + 24 * 3600 - 1))
+        #expect(!capped.isFresh(at: learned + 24 * 3600))
     }
 
     @Test("What is known of the host is tried in one step; its cap holds for auto, not for a number asked for")
@@ -223,6 +227,47 @@ struct SegmentPlannerTests {
         let fixed = SegmentPlanner(
             missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, knowledge: knowledge, now: 0)
         #expect(fixed.target == 8)
+    }
+
+    @Test("What is granted to other downloads is opened when they give it back, and says nothing about the host")
+    func grants() {
+        let knowledge = HostKnowledge(best: 6, cap: nil, learned: Date(timeIntervalSince1970: 0))
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<1 << 30]), first: (0, 0..<1 << 30), wish: nil, knowledge: knowledge, now: 0)
+        planner.answered(0, after: 0.001, at: 0)
+        planner.grant(1)
+        var tick = 0
+        /// Each connection brings 10 MiB a second.
+        func run(until isOver: (SegmentPlanner) -> Bool) -> Int {
+            var opened = 0
+            for _ in 1...80 where !isOver(planner) {
+                tick += 1
+                let time = Double(tick) * 0.025
+                planner.progress(planner.connections.map { ($0.id, $0.position + 1 << 18) }, at: time)
+                opened += planner.handle(.tick, at: time).count { if case .ask = $0 { true } else { false } }
+                for connection in planner.connections where connection.firstAnswer == nil {
+                    planner.answered(connection.id, after: 0.001, at: time)
+                }
+            }
+            return opened
+        }
+        #expect(run { $0.demand.wants > 1 } == 0)
+        #expect(planner.demand.wants == 6)
+        #expect(planner.target == 1)
+        #expect(planner.tickInterval == 1)
+        planner.grant(3)
+        #expect(run { $0.demand.has > 1 } == 2)
+        // However long: the others have the rest.
+        #expect(run { _ in false } == 0)
+        planner.grant(6)
+        #expect(run { $0.demand.has > 3 } == 3)
+        planner.grant(2)
+        #expect(planner.target == 2)
+        let first = planner.connections[0]
+        // Who ends goes, until there are as many as may be.
+        #expect(planner.handle(.ended(first.id, position: first.leaseEnd, .complete), at: 10).isEmpty)
+        #expect(planner.demand.has == 5)
+        #expect(planner.learned == nil)
     }
 
     @Test("What a server sends ahead is no speed")

@@ -125,7 +125,8 @@ extension EndToEnd {
                     let result = try await get.result()
                     try Self.cell("SIGSTOP and SIGCONT", connections: connections)
                         .judge(result, in: sandbox, right: [Self.content], errors: [])
-                    #expect(server.log.bytesSentTwice() == 0)
+                    // What the server sent while nobody read may be cut off: another connection was about to fetch it.
+                    #expect(server.log.bytesSentTwice() <= (connections == 1 ? 0 : Self.content.size / 2))
                 }
             }
         }

@@ -1,0 +1,121 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("ConnectionBudget: the connections of several downloads with one host")
+struct ConnectionBudgetTests {
+    @Test("One alone has what it wants, up to the limit")
+    func alone() {
+        var budget = ConnectionBudget(limit: 16)
+        let only = budget.join(isFixed: false)
+        #expect(budget.grant(only, has: 1, wants: 6) == 6)
+        #expect(budget.grant(only, has: 6, wants: 64) == 16)
+        #expect(budget.grant(only, has: 16, wants: 2) == 2)
+    }
+
+    @Test("Those that want much get the same, those that want little get that")
+    func fair() {
+        var budget = ConnectionBudget(limit: 16)
+        let all = (0..<5).map { _ in budget.join(isFixed: false) }
+        #expect(all.map { budget.grant($0, has: 1, wants: 1) } == [1, 1, 1, 1, 1])
+        // Nobody else wants more yet.
+        #expect(budget.grant(all[4], has: 1, wants: 16) == 12)
+        #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
+        // Asked again, it is told its share, and has it once it has closed the others.
+        #expect(budget.grant(all[4], has: 12, wants: 16) == 6)
+        #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
+        #expect(budget.grant(all[4], has: 6, wants: 16) == 6)
+        #expect(budget.grant(all[0], has: 1, wants: 16) == 7)
+        for id in all { _ = budget.grant(id, has: 1, wants: 16) }
+        #expect(all.map { budget.grant($0, has: 3, wants: 16) }.reduce(0, +) <= 16)
+    }
+
+    @Test(
+        "In any order of events there are never more than the limit, or one each",
+        arguments: 1...20 as ClosedRange<UInt64>)
+    func never(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var budget = ConnectionBudget(limit: 16)
+        var open: [Int: Int] = [:]
+        for _ in 0..<2000 {
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0 where open.count < 20: open[budget.join(isFixed: false)] = 1
+            case 1:
+                open.keys.randomElement(using: &random).map {
+                    open[$0] = nil; budget.leave($0)
+                }
+            default:
+                guard let id = open.keys.sorted().randomElement(using: &random), let has = open[id] else { continue }
+                let granted = budget.grant(id, has: has, wants: .random(in: 1...20, using: &random))
+                // Too many are closed one after the other.
+                open[id] = granted >= has ? granted : Int.random(in: granted...has, using: &random)
+            }
+            let sum = open.values.reduce(0, +)
+            // One that comes has its first while others still have their share of a larger number.
+            #expect(sum <= 16 + open.count)
+        }
+        // Once everybody has asked twice, and closed what it may not have.
+        for _ in 0..<3 {
+            for (id, has) in open.sorted(by: { $0.key < $1.key }) { open[id] = budget.grant(id, has: has, wants: 20) }
+        }
+        let counts = open.values.sorted()
+        #expect(counts.reduce(0, +) <= max(16, open.count))
+        if open.count <= 16, let least = counts.first, let most = counts.last { #expect(most - least <= 1) }
+    }
+
+    @Test("A number that was given is not cut; the others have what it leaves")
+    func fixed() {
+        var budget = ConnectionBudget(limit: 16)
+        let given = budget.join(isFixed: true)
+        let other = budget.join(isFixed: false)
+        #expect(budget.grant(given, has: 12, wants: 12) == .max)
+        #expect(budget.grant(other, has: 1, wants: 16) == 4)
+        #expect(budget.grant(given, has: 40, wants: 40) == .max)
+        #expect(budget.grant(other, has: 4, wants: 16) == 1)
+        budget.leave(given)
+        #expect(budget.grant(other, has: 1, wants: 16) == 16)
+    }
+
+    @Test("What the host refuses one download, no other asks for")
+    func refused() {
+        var budget = ConnectionBudget(limit: 16)
+        let (one, other) = (budget.join(isFixed: false), budget.join(isFixed: false))
+        #expect(budget.grant(one, has: 1, wants: 6) == 6)
+        #expect(budget.refused(one, serving: 3) == 4)
+        #expect(budget.grant(other, has: 1, wants: 6) == 1)
+        #expect(budget.grant(one, has: 3, wants: 3) == 2)
+        #expect(budget.grant(one, has: 2, wants: 3) == 2)
+        #expect(budget.grant(other, has: 1, wants: 6) == 2)
+        budget.leave(one)
+        #expect(budget.grant(other, has: 2, wants: 6) == 4)
+        #expect(budget.refused(other, serving: 0) == 1)
+        #expect(budget.grant(other, has: 0, wants: 6) == 1)
+    }
+
+    @Test("A session remembers hosts, and a share that is let go of is free")
+    func memory() {
+        let memory = HostMemory()
+        let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
+        var first: ConnectionShare? = memory.share(of: host, isFixed: false, at: now)
+        let second = memory.share(of: host, isFixed: false, at: now)
+        #expect(first?.grant(has: 1, wants: 16) == 8 || first?.grant(has: 1, wants: 16) == 15)
+        #expect(second.grant(has: 1, wants: 16) < 16)
+        #expect(memory.share(of: "https://b.example:443", isFixed: false, at: now).grant(has: 1, wants: 16) == 16)
+        first = nil
+        #expect(second.grant(has: 1, wants: 16) == 16)
+
+        #expect(second.refused(serving: 5, at: now) == HostKnowledge(best: 5, cap: 5, learned: now))
+        // More that pay are not more that are allowed, and the cap gets no younger.
+        #expect(second.learn(best: 8, at: now + 60) == HostKnowledge(best: 5, cap: 5, learned: now))
+        let later = now + 2 * 24 * 3600
+        #expect(memory.knowledge(of: host, at: later) == nil)
+        #expect(second.learn(best: 8, at: later) == HostKnowledge(best: 8, cap: nil, learned: later))
+
+        memory.recall(HostKnowledge(best: 3, cap: 3, learned: later), of: host)
+        #expect(memory.knowledge(of: host, at: later)?.best == 8)
+        memory.recall(HostKnowledge(best: 3, cap: 3, learned: later), of: "http://c.example:80")
+        #expect(memory.share(of: "http://c.example:80", isFixed: false, at: later).grant(has: 1, wants: 16) == 3)
+    }
+}

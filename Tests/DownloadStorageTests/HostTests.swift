@@ -1,0 +1,62 @@
+import DownloadCore
+import Foundation
+import GRDB
+import Testing
+
+@testable import DownloadStorage
+
+@Suite("SQLiteDownloadStore: hosts")
+struct HostTests {
+    private let now = Date(timeIntervalSince1970: 1_750_000_000)
+
+    private func change(_ folder: TemporaryFolder, _ sql: String) throws {
+        let queue = try DatabaseQueue(path: folder.store)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+    }
+
+    @Test("What was found out is there for the next process; the newest counts")
+    func kept() async throws {
+        let folder = try TemporaryFolder()
+        let first = try folder.open()
+        #expect(try await first.knowledge(ofHost: "https://a.example:443") == nil)
+        let knowledge = HostKnowledge(best: 8, cap: nil, learned: now)
+        try await first.learn(HostKnowledge(best: 3, cap: 3, learned: now - 60), ofHost: "https://a.example:443")
+        try await first.learn(knowledge, ofHost: "https://a.example:443")
+        await first.close()
+        let second = try folder.open()
+        #expect(try await second.knowledge(ofHost: "https://a.example:443") == knowledge)
+        #expect(try await second.knowledge(ofHost: "http://a.example:80") == nil)
+    }
+
+    @Test("There are never more than so many, and none that is old")
+    func bounded() async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        try await store.learn(HostKnowledge(best: 2, cap: nil, learned: now - 8 * 24 * 3600), ofHost: "old")
+        for number in 0..<520 {
+            let knowledge = HostKnowledge(best: 2, cap: nil, learned: now + Double(number))
+            try await store.learn(knowledge, ofHost: "host \(number)")
+        }
+        #expect(try await store.knowledge(ofHost: "old") == nil)
+        #expect(try await store.knowledge(ofHost: "host 19") == nil)
+        #expect(try await store.knowledge(ofHost: "host 20")?.best == 2)
+        #expect(try await store.knowledge(ofHost: "host 519")?.best == 2)
+    }
+
+    @Test(
+        "What no download can have found out is ignored, and replaced",
+        arguments: [
+            "best = 0", "best = -1", "best = 'many'", "cap = 0", "cap = 'x'", "best = 1 << 40", "learned = 'now'",
+        ])
+    func corrupt(change: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = try folder.open()
+        let knowledge = HostKnowledge(best: 4, cap: 4, learned: now)
+        try await store.learn(knowledge, ofHost: "a")
+        try self.change(folder, "UPDATE host SET \(change)")
+        #expect(try await store.knowledge(ofHost: "a") == nil)
+        try await store.learn(knowledge, ofHost: "a")
+        #expect(try await store.knowledge(ofHost: "a") == knowledge)
+    }
+}
