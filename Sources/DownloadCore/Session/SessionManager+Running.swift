@@ -125,23 +125,63 @@ extension SessionManager {
         let control = RunnerControl(record: record)
         let origin = record.request.url.origin
         let multiplexes = record.request.url.scheme == "https" && scheduler.waiting(for: origin) > 0
-        let task = Task { [record] in
-            let runner = DownloadRunner(
-                record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+        entries[record.id] = Entry(record: record, control: control, failures: failures)
+        let runner = DownloadRunner(
+            record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+        if let smallFiles, smallFiles.isUsable, runner.mayBeSmall {
+            SmallFileAttempt.begin(runner, smallFiles)
+        } else {
+            run(runner)
+        }
+    }
+
+    private nonisolated func run(_ runner: sending DownloadRunner) {
+        Task {
             let outcome = await runner.run()
             await self.ended(runner.record, outcome)
         }
-        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
+    }
+
+    var callsOfSmallFiles: SmallFileFinisher.Calls {
+        SmallFileFinisher.Calls(
+            goOn: { runner in self.run(runner) },
+            begin: { records in for record in records { await self.beginAgain(record) } },
+            transfersEnded: { ended in Task { await self.transfersEnded(ended) } },
+            ended: { records in await self.ended(records) })
+    }
+
+    /// In the ordinary way, with all that was asked of the first attempt.
+    private func beginAgain(_ queued: DownloadRecord) {
+        guard let context, let entry = entries[queued.id] else { return }
+        let control = RunnerControl(record: queued)
+        entries[queued.id]?.control = control
+        entries[queued.id]?.isFinishing = false
+        if entry.wish != nil || stopReason != nil { control.stop() }
+        run(DownloadRunner(record: queued, context: context, control: control, prefersMultiplexing: false))
     }
 
     // MARK: Ending
 
     /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
-    func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
-        guard entries[id]?.control === control else { return }
-        entries[id]?.isFinishing = true
-        scheduler.ended(id)
+    func transfersEnded(_ ended: [(DownloadID, RunnerControl)]) async {
+        for (id, control) in ended where entries[id]?.control === control {
+            entries[id]?.isFinishing = true
+            scheduler.ended(id)
+        }
         await fill()
+    }
+
+    /// Small files whose ends the store knows, or could not take.
+    private func ended(_ records: [DownloadRecord]) async {
+        for record in records { completed(record) }
+        await fill()
+    }
+
+    private func completed(_ record: DownloadRecord) {
+        leave(record)
+        broadcaster.send(
+            record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
+                ?? .didComplete(DownloadSnapshot(record: record)))
     }
 
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
@@ -155,10 +195,7 @@ extension SessionManager {
                 record.leaveForeground()
                 record = await save(record)
             }
-            leave(record)
-            broadcaster.send(
-                record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
-                    ?? .didComplete(DownloadSnapshot(record: record)))
+            completed(record)
         case .stopped: await stopped(record, wish)
         case .failed(let error, let retryAfter):
             // It would have been tried again, or was not to go on in any case.

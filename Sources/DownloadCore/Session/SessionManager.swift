@@ -74,6 +74,7 @@ public actor SessionManager: DownloadService {
     public nonisolated var identifier: String { parts.identifier }
     let started = Date()
     var context: RunnerContext?
+    var smallFiles: SmallFileFinisher?
     var scheduler: Scheduler
     let rateLimit: RateLimit
     private let historyAge: Double?
@@ -159,8 +160,9 @@ public actor SessionManager: DownloadService {
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
-            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
+            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded([(id, control)]) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
+        smallFiles = SmallFileFinisher(store: store, session: identifier, calls: callsOfSmallFiles)
         serving = Task { [parts, isForeground] in
             // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
             if isForeground { try await Task.sleep(for: Self.quiet) }
@@ -290,6 +292,7 @@ public actor SessionManager: DownloadService {
         if let context {
             context.transport.shutdown()
             self.context = nil
+            smallFiles = nil
             parts.end()
         }
         await store.close()

@@ -33,7 +33,7 @@ extension EndToEnd {
             let targets = [KillTrial.Target.free, .free, .overwrite, .rename]
             for point in KillPoint.ofDownload {
                 for loss in PowerCut.Loss.allCases {
-                    for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 100_000)] {
+                    for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 300_000)] {
                         for turn in 0..<(loss == .mixed ? 5 : 1) {
                             trials.append(
                                 Trial(
@@ -41,6 +41,16 @@ extension EndToEnd {
                                     hasChecksum: turn % 2 == 1, target: size > mebibyte ? targets[turn % 4] : .free,
                                     number: trials.count))
                         }
+                    }
+                }
+            }
+            for point in KillPoint.ofSmallFile {
+                for loss in PowerCut.Loss.allCases {
+                    for turn in 0..<(loss == .mixed ? 5 : 1) {
+                        trials.append(
+                            Trial(
+                                loss: loss, point: point, size: 100_000, target: turn % 2 == 1 ? .rename : .free,
+                                number: trials.count))
                     }
                 }
             }
@@ -82,7 +92,8 @@ extension EndToEnd {
                 try trial.kill.expectFiles(in: sandbox)
                 // What was synced and recorded is there, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
-                let isMarked = KillPoint.beforeFinishingMark < trial.point && trial.loss == .lazy
+                let isMarked =
+                    KillPoint.beforeFinishingMark < trial.point && trial.point < .beforeTruncate && trial.loss == .lazy
                 if isFinished || isMarked { #expect(server.log.bytesSent == sent, "\(trial): fetched again") }
             }
         }
@@ -152,9 +163,7 @@ extension EndToEnd {
 
         @Test("Many small files that share their syncs")
         func batch() async throws {
-            let points = KillPoint.ofDownload.filter {
-                .afterWrite < $0 && $0 != .beforeCheckpoint && $0 != .afterCheckpoint
-            }
+            let points = KillPoint.ofSmallFile
             let cases = points.flatMap { point in
                 PowerCut.Loss.allCases.flatMap { loss in [1, 5, 20].map { (point, loss, $0) } }
             }
