@@ -29,23 +29,25 @@ extension DownloadRunner {
     }
 
     /// The record of that file, as far as its answer tells.
-    func recordOfWhole(_ scout: SegmentWriter, _ result: TransferResult, _ head: ResponseHead) -> DownloadRecord {
+    func recordOfWhole(_ scout: SegmentWriter, _ head: ResponseHead) -> DownloadRecord {
         var finished = record
         let url = record.request.url
         finished.resume.total = scout.position
         finished.resume.validators = Validators(head: head)
         finished.resume.contentType = ResponseJudge.mediaType(head)
-        finished.resume.contentEncoding = ResponseJudge.contentEncoding(head)
         finished.resume.finalURL = RequestSecrets(record.request).occur(in: url) ? nil : url
         finished.resume.acceptsRanges = head.status == 206
+        finished.updated = Date()
+        return finished
+    }
+
+    func attemptOfWhole(_ scout: SegmentWriter, _ result: TransferResult) -> AttemptRecord {
         var attempt = AttemptRecord(started: started)
         attempt.ended = Date()
         attempt.received = scout.position
         attempt.metrics = result.metrics
         attempt.outcome = "completed"
-        finished.attempts.append(attempt)
-        finished.attempts.removeFirst(max(0, finished.attempts.count - DownloadRecord.attemptsKept))
-        return finished
+        return attempt
     }
 
     /// The name that the file is to have, and nothing has yet.

@@ -55,7 +55,7 @@ extension SessionManager {
     private func fillOnce() async {
         _ = scheduler.releaseHolds(at: .now)
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
-            entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
+            finishing < Self.finishingLimit, smallFiles?.isFull != true
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
             if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
@@ -135,49 +135,25 @@ extension SessionManager {
         }
     }
 
-    private nonisolated func run(_ runner: sending DownloadRunner) {
+    nonisolated func run(_ runner: sending DownloadRunner) {
         Task {
             let outcome = await runner.run()
             await self.ended(runner.record, outcome)
         }
     }
 
-    var callsOfSmallFiles: SmallFileFinisher.Calls {
-        SmallFileFinisher.Calls(
-            goOn: { runner in self.run(runner) },
-            begin: { records in for record in records { await self.beginAgain(record) } },
-            transfersEnded: { ended in Task { await self.transfersEnded(ended) } },
-            ended: { records in await self.ended(records) })
-    }
-
-    /// In the ordinary way, with all that was asked of the first attempt.
-    private func beginAgain(_ queued: DownloadRecord) {
-        guard let context, let entry = entries[queued.id] else { return }
-        let control = RunnerControl(record: queued)
-        entries[queued.id]?.control = control
-        entries[queued.id]?.isFinishing = false
-        if entry.wish != nil || stopReason != nil { control.stop() }
-        run(DownloadRunner(record: queued, context: context, control: control, prefersMultiplexing: false))
-    }
-
     // MARK: Ending
 
     /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
-    func transfersEnded(_ ended: [(DownloadID, RunnerControl)]) async {
-        for (id, control) in ended where entries[id]?.control === control {
-            entries[id]?.isFinishing = true
-            scheduler.ended(id)
-        }
+    func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
+        guard let entry = entries[id], entry.control === control else { return }
+        if !entry.isFinishing { finishing += 1 }
+        entries[id]?.isFinishing = true
+        scheduler.ended(id)
         await fill()
     }
 
-    /// Small files whose ends the store knows, or could not take.
-    private func ended(_ records: [DownloadRecord]) async {
-        for record in records { completed(record) }
-        await fill()
-    }
-
-    private func completed(_ record: DownloadRecord) {
+    func completed(_ record: DownloadRecord) {
         leave(record)
         broadcaster.send(
             record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
@@ -276,6 +252,7 @@ extension SessionManager {
         }
         // What was asked for while the failure was being noted stands, and who asked waits for it.
         let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
+        if entries[record.id]?.isFinishing == true { finishing -= 1 }
         entries[record.id] = Entry(record: record, control: control, task: task, failures: failures, wish: wish)
         scheduler.waits(record.id, for: record.request.url.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
@@ -323,7 +300,7 @@ extension SessionManager {
     }
 
     private func leave(_ record: DownloadRecord) {
-        entries[record.id] = nil
+        if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
         scheduler.doesNotWait(record.id)
         if !parts.keepsUnfinished, record.state.kind != .queued { deleteUnfinished(record) }
         if isFilling { leftWhileLoading.insert(record.id) }

@@ -80,6 +80,8 @@ public actor SessionManager: DownloadService {
     private let historyAge: Double?
     /// What runs, waits, or is next; a million queued ones cost rows, not memory.
     var entries: [DownloadID: Entry] = [:]
+    /// Entries that need no slot any more.
+    var finishing = 0
     /// Records that wait for a slot.
     var candidates: [DownloadID: DownloadRecord] = [:]
     /// Attempts that failed in a row, of downloads that are queued for another.
@@ -160,7 +162,7 @@ public actor SessionManager: DownloadService {
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
-            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded([(id, control)]) } },
+            transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         smallFiles = SmallFileFinisher(store: store, session: identifier, calls: callsOfSmallFiles)
         serving = Task { [parts, isForeground] in

@@ -11,7 +11,8 @@ final class SmallFileFinisher: Sendable {
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// They are written, and need no slot any more.
-        let transfersEnded: @Sendable ([(DownloadID, RunnerControl)]) -> Void
+        let transfersEnded: @Sendable ([DownloadID]) -> Void
+        let announce: @Sendable (DownloadEvent) -> Void
         /// Completed, and the store knows; or failed.
         let ended: @Sendable ([DownloadRecord]) async -> Void
     }
@@ -23,7 +24,7 @@ final class SmallFileFinisher: Sendable {
         var record: DownloadRecord
         let name: String
         let file: UnnamedFile
-        let control: RunnerControl
+        let attempt: AttemptRecord
     }
 
     private struct State {
@@ -41,6 +42,9 @@ final class SmallFileFinisher: Sendable {
     /// False once the file system turned out to have no files without names.
     private let isPossible = Atomic(true)
 
+    /// Files that are written and have no names yet; each holds a descriptor.
+    private let pending = Atomic(0)
+    private static let pendingAtMost = 512
     /// From so many files on, one sync of the file system is cheaper than one for each.
     private static let sharedSyncFrom = 8
 
@@ -53,6 +57,9 @@ final class SmallFileFinisher: Sendable {
     func goOn(_ runner: sending DownloadRunner) { calls.goOn(runner) }
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
+
+    /// Those that come now would only wait.
+    var isFull: Bool { pending.load(ordering: .relaxed) >= Self.pendingAtMost }
 
     /// Called on an engine's thread.
     func add(_ file: WholeSmallFile) {
@@ -77,7 +84,9 @@ final class SmallFileFinisher: Sendable {
             if files.isEmpty { return }
             let written = files.compactMap { write($0, &folders) }
             if written.isEmpty { continue }
-            calls.transfersEnded(written.map { ($0.queued.id, $0.control) })
+            pending.add(written.count, ordering: .relaxed)
+            for file in written { calls.announce(.didStart(DownloadSnapshot(record: file.record), atOffset: 0)) }
+            calls.transfersEnded(written.map(\.queued.id))
             let wakes = state.withLock { state in
                 state.written += written
                 defer { state.isCommitting = true }
@@ -111,14 +120,13 @@ final class SmallFileFinisher: Sendable {
             let file = try whole.scout.withWhole { bytes in
                 Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
             }.get()
-            var record = whole.runner.recordOfWhole(whole.scout, whole.result, head)
+            var record = whole.runner.recordOfWhole(whole.scout, head)
             record.fileName = name
             record.resume.file = file.status.identity
-            record.resume.device = file.status.device
-            record.resume.bootID = FileStatus.bootID
             record.isFinishing = true
             return Written(
-                queued: whole.runner.record, record: record, name: name, file: file, control: whole.runner.control)
+                queued: whole.runner.record, record: record, name: name, file: file,
+                attempt: whole.runner.attemptOfWhole(whole.scout, whole.result))
         } catch {
             if case .fileFailed(.system, _) = error { isPossible.store(false, ordering: .relaxed) }
             return nil
@@ -157,6 +165,7 @@ final class SmallFileFinisher: Sendable {
                 batch.removeAll { written in lost.contains { $0.queued.id == written.queued.id } }
             }
             completed = await link(batch)
+            pending.subtract(taken.count, ordering: .relaxed)
         }
     }
 
@@ -252,6 +261,9 @@ final class SmallFileFinisher: Sendable {
             path: FileNaming.path(written.file.folder.path, written.name), bytes: status.size,
             identity: status.identity, modified: status.modified, validators: record.resume.validators)
         record.resume = record.resume.afterCompletion
+        record.attempts.append(written.attempt)
+        record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
+        record.updated = Date()
         return record
     }
 
