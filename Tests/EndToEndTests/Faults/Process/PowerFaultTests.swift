@@ -46,11 +46,8 @@ extension EndToEnd {
             }
             for point in KillPoint.ofSmallFile {
                 for loss in PowerCut.Loss.allCases {
-                    for turn in 0..<(loss == .mixed ? 5 : 1) {
-                        trials.append(
-                            Trial(
-                                loss: loss, point: point, size: 100_000, target: turn % 2 == 1 ? .rename : .free,
-                                number: trials.count))
+                    for _ in 0..<(loss == .mixed ? 5 : 1) {
+                        trials.append(Trial(loss: loss, point: point, size: 100_000, number: trials.count))
                     }
                 }
             }

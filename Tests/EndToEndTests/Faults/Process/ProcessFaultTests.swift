@@ -130,10 +130,8 @@ extension EndToEnd {
                 }
             }
             for point in KillPoint.ofSmallFile {
-                for target in [KillTrial.Target.free, .rename] {
-                    for resumes in [false, true] {
-                        trials.append(KillTrial(point: point, size: 100_000, target: target, resumes: resumes))
-                    }
+                for resumes in [false, true] {
+                    trials.append(KillTrial(point: point, size: 100_000, resumes: resumes))
                 }
             }
             return trials
