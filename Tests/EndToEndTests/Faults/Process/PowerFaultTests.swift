@@ -77,7 +77,7 @@ extension EndToEnd {
                 let killed = try await power.start(words) { $0.environment["DLM_FAULT_POINT"] = "\(trial.point)" }
                     .result()
                 #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
-                try power.cut(trial.loss, using: &random)
+                try power.cut(trial.loss, wereNamed: trial.size > 200_000, using: &random)
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
@@ -176,7 +176,7 @@ extension EndToEnd {
                     }
                     .result()
                     let reported = killed.outputLines.map { ($0 as NSString).lastPathComponent }
-                    try power.cut(loss, using: &random)
+                    try power.cut(loss, wereNamed: false, using: &random)
                     let what = "\(point):\(count), \(loss)"
                     for name in reported { try expectFile(content, name, in: power.sandbox, what) }
                     for name in names where power.sandbox.exists(name) {
