@@ -162,6 +162,13 @@ package final class SegmentWriter: TransferSink {
         if resumes { resumeTransfer() }
     }
 
+    /// Lends the whole of a small file, which never got a file of its own.
+    func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+        state.withLock { state in
+            body(UnsafeRawBufferPointer(start: state.buffer.map { UnsafeRawPointer($0.bytes) }, count: state.filled))
+        }
+    }
+
     /// A checkpoint nears: hands over a buffer that is filled in part, or asks for a file to put it in.
     package func flush() {
         let announces = state.withLock { state in
