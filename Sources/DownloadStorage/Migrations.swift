@@ -6,7 +6,7 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2]
+    static let steps: [String] = [version1, version2, version3]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -115,6 +115,13 @@ enum Migrations {
             WHERE state = 'paused' AND session IS NOT NULL;
         CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');
         CREATE INDEX downloadByState ON download (state);
+        """
+
+    /// SQLite makes a table of a list of three, for each row that it looks at: a third of the cost of a save.
+    private static let version3 = """
+        DROP INDEX downloadEnded;
+        CREATE INDEX downloadEnded ON download (updated)
+            WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
         """
 
     private static let kindOfMove = """
