@@ -50,7 +50,7 @@ struct JSONWriterTests {
 
     @Test("has a word for each number that JSON lacks")
     func numbers() {
-        let numbers = [0, -0.0, 1.5, -1e300, 5e-324, .infinity, -.infinity, .nan]
+        let numbers = [0, -0.0, 1.5, -1e300, .leastNonzeroMagnitude, .infinity, -.infinity, .nan]
         #expect(
             JSONWriter.text { $0.array(numbers) { $0.value($1) } }
                 == #"[0.0,-0.0,1.5,-1e+300,5e-324,"inf","-inf","nan"]"#)
