@@ -199,14 +199,20 @@ extension DownloadRunner {
             work.planner.grant(share.grant(has: demand.has, wants: demand.wants))
             if work.planner.target > demand.has { decisions += work.planner.handle(.tick, at: now) }
         }
+        var overrun = ByteRanges()
         for decision in decisions {
             switch decision {
-            case .ask(let connection, let range): try launch(connection, range, work)
+            case .ask(let connection, let range):
+                // The one that was cut had more by then. Something there must be to ask for.
+                let start = min(overrun.missing(in: range).ranges.first?.lowerBound ?? .max, range.upperBound - 1)
+                work.planner.skip(connection, to: start)
+                try launch(connection, start..<range.upperBound, work)
             case .duplicate(let connection, let range, let other):
                 try launch(connection, range, work)
                 for segment in segments where [connection, other].contains(segment.connection) { segment.tellMove() }
             case .cut(let connection, let end):
-                segments.first { $0.connection == connection }?.shorten(to: end)
+                let last = segments.first { $0.connection == connection }?.shorten(to: end) ?? end
+                if last > end { overrun.insert(end..<last) }
             }
         }
         let index = record.attempts.count - 1

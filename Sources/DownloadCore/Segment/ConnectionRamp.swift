@@ -26,6 +26,8 @@ struct ConnectionRamp: Sendable {
     private static let leastTimeLeft = 2.0
     /// As browsers have them.
     private static let firstStep = 6
+    /// Seconds for which one connection is watched at least, without the beginning of its answer.
+    private static let firstLook = 0.16
     /// Each connection should have at least so much to do.
     private static let leastShare = 1_048_576.0
 
@@ -94,8 +96,10 @@ struct ConnectionRamp: Sendable {
         guard !isSettled else { return }
         guard let window else { return open(seen, isRepeated: false) }
         let elapsed = seen.now - window.start
-        // The first, with the beginning of its answer, takes one window.
-        guard elapsed >= seen.window * (window.isRepeated ? 2 : before == nil ? 0.8 : 1),
+        // The first only tells how long there is to go: what it finds too slow is found again by the next.
+        guard
+            elapsed
+                >= (before == nil ? max(Self.firstLook, 0.4 * seen.window) : seen.window * (window.isRepeated ? 2 : 1)),
             seen.allBrought(window.start) || elapsed >= 3 * seen.window
         else { return }
         let speed = (seen.bytes - window.bytes) / elapsed

@@ -1,16 +1,17 @@
 /// Who has nothing to do takes from the others.
 extension SegmentPlanner {
-    /// Time that must be won by taking from another: a cut costs a connection, and what is on its way.
-    private static let leastWon = (uncut: 0.01, cut: 0.2)
+    /// Seconds that must be won by taking from another.
+    private static let leastWon = (uncut: 0.01, cut: 0.1)
     /// A request for less is not worth its head.
-    private static let leastGiven: (uncut: Int64, cut: Int64) = (256 << 10, 64 << 10)
-    /// A lease that would be over sooner, or for which a connection must be opened, is cut for nothing less than a crumb.
-    private static let leastCutTime = 1.0
-    /// Kept by the one taken from, so that a cut comes before the bytes do.
-    private static let margin: Int64 = 128 << 10
+    private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
+    /// What the one taken from brings in so many seconds, and at least so much, stays with it: a cut must come before
+    /// the bytes do.
+    private static let margin = (time: 0.05, bytes: 16_384.0)
+    /// Of those that can give nearly as much as any, the slowest gives.
+    private static let nearly = 0.5
 
     /// Without a byte for so long, a connection is stalled.
-    private var stallTime: Double { max(3, 10 * (latency.fresh ?? 0)) }
+    private var stallTime: Double { max(1, 3 * (latency.fresh ?? 0)) }
 
     /// Gives a connection without work a territory; false when there is nothing for it.
     mutating func deal(to index: Int) -> Bool {
@@ -45,43 +46,40 @@ extension SegmentPlanner {
         return (assumed, left / max(speed, 1e-9))
     }
 
+    /// What one connection may take from another.
+    private struct Offer {
+        let other: Int
+        /// Seconds the other would need for all it has.
+        let rest: Double
+        let give: Int64
+    }
+
+    /// The one that takes, as all offers see it.
+    private struct Taker {
+        let index: Int
+        let speed: Double
+        /// Seconds to its first byte.
+        let wait: Double
+        let fresh: Double
+        /// Seconds until all end together.
+        let common: Double
+        let assumed: Double
+        let isTimed: Bool
+    }
+
     private mutating func split(for index: Int) -> Bool {
         let (assumed, common) = outlook(with: index)
-        let own = max(connections[index].speed.value ?? assumed, 1e-9)
         let isTimed = connections.contains { $0.speed.value != nil }
         let fresh = isTimed ? latency.fresh ?? 0 : 0
-        let wait = connections[index].isFresh ? fresh : latency.kept ?? fresh / 2
-        var best: (other: Int, rest: Double, give: Int64)?
-        for other in connections.indices where other != index {
-            let victim = connections[other]
-            if victim.duplicates != nil || victim.duplicatedBy != nil { continue }
-            let speed = max(victim.speed.value ?? assumed, 1e-9)
-            // It has moved since it was last looked at.
-            let left =
-                Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.seen), Double(victim.left)) : 0)
-            let rest = left / speed
-            let together = (left + own * wait) / (speed + own)
-            // With others to come, only what it will do until they all end.
-            let until = connections.count < ramp.target ? min(together, common) : together
-            let share = own * max(0, until - wait)
-            var give = Int64(min(share, left - Double(Self.margin)))
-            if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb {
-                give = victim.unasked
-            }
-            let isCut = give > victim.unasked
-            guard give >= (isCut ? Self.leastGiven.cut : Self.leastGiven.uncut) else { continue }
-            if isTimed {
-                let least = isCut ? max(Self.leastWon.cut, 2 * fresh) : max(Self.leastWon.uncut, wait)
-                guard rest - together >= least else { continue }
-                let isWorthLess = connections[index].firstAnswer != nil && rest >= Self.leastCutTime
-                guard !isCut || give >= Self.crumb || isWorthLess else { continue }
-            } else if isCut || give < Self.crumb {
-                // What runs may be over before it could be cut.
-                continue
-            }
-            if rest > best?.rest ?? -1 { best = (other, rest, give) }
+        let taker = Taker(
+            index: index, speed: max(connections[index].speed.high ?? assumed, assumed / 10, 1e-9),
+            wait: connections[index].isFresh ? fresh : latency.kept ?? fresh / 2, fresh: fresh, common: common,
+            assumed: assumed, isTimed: isTimed)
+        let offers = connections.indices.compactMap { $0 == index ? nil : offer(of: $0, to: taker) }
+        let most = Double(offers.map(\.give).max() ?? 0)
+        guard let best = offers.filter({ Double($0.give) >= Self.nearly * most }).max(by: { $0.rest < $1.rest }) else {
+            return false
         }
-        guard let best else { return false }
         let end = connections[best.other].end
         var begin = end - best.give
         // Whole buffers are written on both sides of it.
@@ -90,6 +88,35 @@ extension SegmentPlanner {
         connections[best.other].end = begin
         take(begin..<end, index)
         return true
+    }
+
+    private func offer(of other: Int, to taker: Taker) -> Offer? {
+        let victim = connections[other]
+        if victim.duplicates != nil || victim.duplicatedBy != nil { return nil }
+        let speed = max(victim.speed.low ?? taker.assumed, 1e-9)
+        // It has moved since it was last looked at.
+        let left = Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.seen), Double(victim.left)) : 0)
+        let rest = left / speed
+        let together = (left + taker.speed * taker.wait) / (speed + taker.speed)
+        let margin = max(Self.margin.bytes, speed * Self.margin.time)
+        var share = min(taker.speed * max(0, min(together, taker.common) - taker.wait), left - margin)
+        if connections.count >= ramp.target, taker.common > together, taker.speed > speed {
+            // The faster one should not have to come again before the end: each time its line is idle.
+            let whole = taker.speed * max(0, taker.common - taker.wait)
+            share = max(share, min(whole, left - max(margin, speed * 6 * taker.wait)))
+        }
+        var give = Int64(max(0, share))
+        if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb { give = victim.unasked }
+        let isCut = give > victim.unasked
+        guard give >= (isCut ? Self.leastGiven.cut : Self.leastGiven.uncut) else { return nil }
+        if taker.isTimed {
+            let least = isCut ? max(Self.leastWon.cut, taker.fresh / 2) : max(Self.leastWon.uncut, taker.wait)
+            guard rest - together >= least else { return nil }
+        } else if isCut || give < Self.crumb {
+            // What runs may be over before it could be cut.
+            return nil
+        }
+        return Offer(other: other, rest: rest, give: give)
     }
 
     // MARK: Those that stand still

@@ -48,6 +48,7 @@ package struct SegmentPlanner: Sendable {
     private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
+    private let begun: Double
 
     /// - Parameters:
     ///   - missing: what is to be fetched, with what the first request is about to bring.
@@ -61,6 +62,7 @@ package struct SegmentPlanner: Sendable {
         free = missing
         self.now = now
         self.lossLimit = lossLimit
+        begun = now
         ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, now: now)
         nextConnection = (first?.connection ?? -1) + 1
         guard let first, !first.lease.isEmpty else { return }
@@ -105,7 +107,8 @@ package struct SegmentPlanner: Sendable {
         } else {
             latency.kept = min(latency.kept ?? after, after)
         }
-        connections[index].answered(at: time)
+        // The first request waited for its file.
+        connections[index].answered(at: max(time, begun))
     }
 
     /// So many it may have: heeded at the next event.
@@ -115,6 +118,12 @@ package struct SegmentPlanner: Sendable {
     package mutating func progress(_ positions: some Sequence<(connection: Int, position: Int64)>, at now: Double) {
         self.now = now
         for (id, position) in positions { move(id, to: position) }
+    }
+
+    /// A connection begins later than decided: what is before that came meanwhile.
+    package mutating func skip(_ id: Int, to position: Int64) {
+        guard let index = index(of: id) else { return }
+        connections[index].position = max(connections[index].position, position)
     }
 
     package mutating func handle(_ event: Event, at now: Double) -> [Decision] {
@@ -237,19 +246,24 @@ package struct SegmentPlanner: Sendable {
     private func lease(of connection: PlannedConnection) -> Range<Int64> {
         let range = connection.position..<connection.end
         if ramp.target == 1, ramp.isSettled { return range }
-        let speed = connection.speed.value
-        var length = Self.leaseSize
-        if let speed {
+        // Over a long way a lease too short for its line costs more than the cut of one too long.
+        var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
+        if let speed = connection.speed.value {
+            let trip = latency.kept ?? (latency.fresh ?? 0) / 2
             length = max(
-                min(length, Int64(speed * Self.leaseTime)), Int64(speed * 32 * (latency.kept ?? 0)), Self.crumb)
+                min(Self.leaseSize, Int64(speed * Self.leaseTime)), Int64(speed * Self.leaseTrips * trip), Self.crumb)
         }
-        return Int64(range.count) - length < Self.crumb ? range : range.lowerBound..<range.lowerBound + length
+        return Int64(range.count) - Self.crumb < length ? range : range.lowerBound..<range.lowerBound + length
     }
 
     /// Left to itself, a download has at most so many connections.
     package static let automaticLimit = 16
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
+    /// A connection is idle for one round trip between two leases.
+    private static let leaseTrips = 128.0
+    /// Seconds to the first answer.
+    private static let longWay = 0.02
     /// A thousand downloads may wait for others to give connections back.
     private static let heldBackInterval = 1.0
     /// Not worth a request of its own, where no time is lost without it.

@@ -144,13 +144,17 @@ package final class SegmentWriter: TransferSink {
         transfer?.cancel()
     }
 
-    /// Ends it at an offset, as soon as it is there; what it brought is kept.
-    package func shorten(to end: Int64) {
-        let isThere = state.withLock { state in
-            state.cut = max(end, state.position)
-            return state.position >= end
+    /// Ends it at an offset, as soon as it is there; what it brought is kept. Returns how far that goes: further, if it
+    /// is past the offset already and its last bytes are beyond doubt (see ``doubtful(after:)``).
+    @discardableResult
+    package func shorten(to end: Int64) -> Int64 {
+        let (last, isThere) = state.withLock { state in
+            let last = max(end, state.position)
+            state.cut = last
+            return (state.head?.fields[.transferEncoding] == nil ? last : end, state.position >= end)
         }
         if isThere { cancel() }
+        return last
     }
 
     /// Its next bytes are told at once: then another transfer need not bring them.

@@ -166,6 +166,17 @@ struct SegmentPlannerTests {
         return planner
     }
 
+    @Test("A first answer that came long before there was a file to put it in is no stall")
+    func lateBeginning() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 1..<4 * Self.mib), wish: 2, now: 0)
+        planner.answered(0, after: 0.01, at: -5)
+        planner.progress([(0, 1)], at: 0.001)
+        for decision in planner.handle(.tick, at: 0.001) {
+            if case .duplicate = decision { Issue.record("\(decision)") }
+        }
+    }
+
     @Test("The tail of a stalled connection is asked for twice; the new one brings it")
     func replaced() {
         var planner = stalled()
