@@ -20,7 +20,8 @@ extension EndToEnd {
                     let result = try await sandbox.run(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
-                    #expect(server.log.bytesSentTwice() <= mebibyte, "\(cut)")
+                    // What was on its way on each connection that broke, or whose rest another took over.
+                    #expect(server.log.bytesSentTwice() <= mebibyte * Int64(connections), "\(cut)")
                 }
             }
         }
