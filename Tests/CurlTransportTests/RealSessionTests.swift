@@ -95,6 +95,31 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
+    @Test("Five downloads from one host share the connections that one could have, and give them back")
+    func shareConnections() async throws {
+        let content = Content(seed: 3, size: 12_000_000)
+        let server = try FaultServer { _ in
+            FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 2_000_000 }
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = InMemoryDownloadStore()
+        let session = await Session(store, "own")
+        let requests = try (1...5).map {
+            try request(server.url("/\($0)"), folder, connections: DownloadRequest.automaticConnections)
+        }
+        let ids = try await session.manager.add(requests).map(\.record.id)
+        for id in ids { #expect(await session.ending(of: id) == .completed) }
+        for name in 1...5 { #expect(try sha256(of: folder("\(name)")) == content.sha256) }
+        let most = try await store.records(.ids(ids)).compactMap { $0.attempts.last?.connections }
+        #expect(most.contains { $0 > 1 })
+        // The server may see the next one before the end of one that was cut.
+        #expect((6...16 + 5).contains(server.log.peakConnections))
+        #expect(await session.manager.context?.hosts.isIdle == true)
+        await session.manager.close()
+    }
+
     @Test("A stop is prompt whatever the servers do, and the next session fetches only what is missing")
     func stops() async throws {
         let server = try FaultServer { request in

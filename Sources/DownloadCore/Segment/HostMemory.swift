@@ -16,6 +16,9 @@ package final class HostMemory: Sendable {
 
     package init() {}
 
+    /// No download transfers.
+    package var isIdle: Bool { hosts.withLock { $0.values.allSatisfy { $0.budget == nil } } }
+
     package func knowledge(of origin: String, at now: Date) -> HostKnowledge? {
         hosts.withLock { $0[origin]?.knowledge }.flatMap { $0.isFresh(at: now) ? $0 : nil }
     }

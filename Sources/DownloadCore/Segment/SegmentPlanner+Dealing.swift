@@ -7,11 +7,11 @@ extension SegmentPlanner {
     /// What the one taken from brings in so many seconds, and at least so much, stays with it: a cut must come before
     /// the bytes do.
     private static let margin = (time: 0.05, bytes: 16_384.0)
-    /// Of those that can give nearly as much as any, the slowest gives.
-    private static let nearly = 0.5
+    /// Of those that can give so much of what the best can, the slowest gives.
+    private static let nearly = 0.25
 
     /// Without a byte for so long, a connection is stalled.
-    private var stallTime: Double { max(1, 3 * (latency.fresh ?? 0)) }
+    private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
 
     /// Gives a connection without work a territory; false when there is nothing for it.
     mutating func deal(to index: Int) -> Bool {

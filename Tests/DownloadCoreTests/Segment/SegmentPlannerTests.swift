@@ -166,6 +166,18 @@ struct SegmentPlannerTests {
         return planner
     }
 
+    @Test("What the one that was cut had by then is not asked for again")
+    func skipped() {
+        var planner = pair()
+        planner.skip(1, to: 70 * Self.mib)
+        #expect(planner.connections[1].position == 70 * Self.mib)
+        planner.skip(1, to: 1)
+        #expect(planner.connections[1].position == 70 * Self.mib)
+        #expect(
+            planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 2)
+                == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
+    }
+
     @Test("A first answer that came long before there was a file to put it in is no stall")
     func lateBeginning() {
         var planner = SegmentPlanner(
