@@ -1,24 +1,52 @@
 import DownloadCore
 import Foundation
 
-/// One download as its row holds it.
+/// One download as its columns hold it, encoded by the caller, so that the transaction only binds.
 struct DownloadRow: Sendable {
-    let record: DownloadRecord
-    let request: String
+    let id: DownloadID
+    let session: String?
+    let state: DownloadState.Kind
+    let fileName: String?
+    let received: Int64
+    let total: Int64?
+    let speed: Double?
+    let isFinishing: Bool
+    let updated: Int64
     let stateDetail: String?
     let resume: String?
     let attempts: String?
     let completed: String?
+    let place: Place
+    let request: String
 
-    /// Encodes what is only carried: done by the caller, so that the transaction only binds.
+    /// What was asked for, where a column of its own has it.
+    struct Place: Sendable {
+        let url: String
+        let folder: String
+        let askedName: String?
+        let priority: Int
+    }
+
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
-        self.record = record
-        request = try coder.encode(record.request)
+        // Each look into a box copies what is in it.
+        let (asked, data, present) = (record.request, record.resume, record.present)
+        id = record.id
+        session = record.session
+        state = record.state.kind
+        fileName = record.fileName
+        (received, total) = present
+        speed = record.speed
+        isFinishing = record.isFinishing
+        updated = Self.milliseconds(record.updated)
         stateDetail = record.state.hasDetail ? try JSONText.encode(record.state) : nil
-        resume = record.resume == ResumeData() ? nil : JSONWriter.object(record.resume.write)
+        resume = data == ResumeData() ? nil : JSONWriter.object(data.write)
         attempts =
             record.attempts.isEmpty ? nil : JSONWriter.attempts(record.attempts.suffix(DownloadRecord.attemptsKept))
         completed = record.completed.map { JSONWriter.object($0.write) }
+        place = Place(
+            url: asked.url.string, folder: asked.destination.folder, askedName: asked.destination.fileName,
+            priority: asked.priority)
+        request = try coder.encode(asked)
     }
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }

@@ -28,7 +28,7 @@ final class RequestCoder: Sendable {
         shared.destination.folder = ""
         shared.destination.fileName = nil
         shared.priority = 0
-        if let latest = encoded.withLock(\.self), latest.request == shared { return latest.json }
+        if let known = encoded.withLock({ $0?.request == shared ? $0?.json : nil }) { return known }
         let json = try JSONText.encode(StoredRequest(shared))
         encoded.withLock { $0 = Pair(request: shared, json: json) }
         return json
@@ -36,7 +36,7 @@ final class RequestCoder: Sendable {
 
     /// The caller fills in the columns. Secrets are missing.
     func decode(_ json: String) throws -> DownloadRequest {
-        if let latest = decoded.withLock(\.self), latest.json == json { return latest.request }
+        if let known = decoded.withLock({ $0?.json == json ? $0?.request : nil }) { return known }
         let request = try JSONText.decode(StoredRequest.self, json).request
         decoded.withLock { $0 = Pair(request: request, json: json) }
         return request

@@ -17,40 +17,34 @@ struct RowWriter {
         if db.changesCount > 0 { return true }
         try execute(db.cachedStatement(sql: Self.whole), row, owner, withPlace: false)
         guard db.changesCount > 0 else { return false }
-        let (request, destination) = (row.record.request, row.record.request.destination)
+        let place = row.place
         try db.cachedStatement(sql: "UPDATE download SET url = ?, folder = ?, askedName = ?, priority = ? WHERE id = ?")
-            .execute(
-                arguments: [
-                    request.url.string, destination.folder, destination.fileName, request.priority, row.record.id,
-                ])
+            .execute(arguments: [place.url, place.folder, place.askedName, place.priority, row.id])
         return true
     }
 
     private func execute(_ statement: Statement, _ row: DownloadRow, _ owner: String?, withPlace: Bool) throws {
-        let record = row.record
-        let present = record.present
         var values = BoundValues(statement)
-        try values.bind(record.session)
-        try values.bind(record.state.kind.rawValue)
-        try values.bind(record.fileName)
-        try values.bind(present.received)
-        try values.bind(present.total)
-        try values.bind(record.speed)
-        try values.bind(record.isFinishing)
-        try values.bind(DownloadRow.milliseconds(record.updated))
+        try values.bind(row.session)
+        try values.bind(row.state.rawValue)
+        try values.bind(row.fileName)
+        try values.bind(row.received)
+        try values.bind(row.total)
+        try values.bind(row.speed)
+        try values.bind(row.isFinishing)
+        try values.bind(row.updated)
         try values.bind(row.stateDetail)
         try values.bind(row.resume)
         try values.bind(row.attempts)
         try values.bind(row.completed)
-        try values.bind(record.id)
+        try values.bind(row.id)
         try values.bind(owner)
         try values.bind(row.request)
         if withPlace {
-            let request = record.request
-            try values.bind(request.url.string)
-            try values.bind(request.destination.folder)
-            try values.bind(request.destination.fileName)
-            try values.bind(request.priority)
+            try values.bind(row.place.url)
+            try values.bind(row.place.folder)
+            try values.bind(row.place.askedName)
+            try values.bind(row.place.priority)
         }
         try statement.execute()
     }

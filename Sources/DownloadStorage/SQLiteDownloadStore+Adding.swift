@@ -20,7 +20,7 @@ extension SQLiteDownloadStore {
     /// Neighbours that differ only in their URLs, each URL once.
     private static func runs(of requests: [DownloadRequest]) -> [ArraySlice<DownloadRequest>] {
         var runs: [ArraySlice<DownloadRequest>] = []
-        var urls: Set<String> = []
+        var urls = Set<String>(minimumCapacity: requests.count)
         var start = 0
         for (index, request) in requests.enumerated() {
             if !urls.insert(request.url.string).inserted || !request.differsOnlyInURL(from: requests[start]) {

@@ -78,7 +78,7 @@ final class SaveCommitter: Sendable {
             let writer = try RowWriter(db)
             return try group.map { call in
                 var lost: Set<DownloadID> = []
-                for row in call.rows where try !writer.update(row, ownedBy: call.session) { lost.insert(row.record.id) }
+                for row in call.rows where try !writer.update(row, ownedBy: call.session) { lost.insert(row.id) }
                 FaultPoint.reached("committing")
                 return lost
             }
