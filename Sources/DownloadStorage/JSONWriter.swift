@@ -70,13 +70,20 @@ struct JSONWriter {
     }
 
     mutating func value(_ string: String) {
+        var string = string
         bytes.append(UInt8(ascii: "\""))
-        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            bytes += string.utf8
-        } else {
-            for byte in string.utf8 { escape(byte) }
+        string.withUTF8 { text in
+            if text.allSatisfy(Self.isPlain) {
+                bytes.append(contentsOf: text)
+            } else {
+                for byte in text { escape(byte) }
+            }
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private mutating func escape(_ byte: UInt8) {

@@ -22,11 +22,13 @@ extension SQLiteDownloadStore {
         var runs: [ArraySlice<DownloadRequest>] = []
         var urls = Set<String>(minimumCapacity: requests.count)
         var start = 0
-        for (index, request) in requests.enumerated() {
-            if !urls.insert(request.url.string).inserted || !request.differsOnlyInURL(from: requests[start]) {
+        // By index: to take each out of the array would copy all that it has.
+        for index in requests.indices {
+            let isNew = urls.insert(requests[index].url.string).inserted
+            if !isNew || !requests[index].differsOnlyInURL(from: requests[start]) {
                 runs.append(requests[start..<index])
                 start = index
-                urls = [request.url.string]
+                urls = [requests[index].url.string]
             }
         }
         runs.append(requests[start...])
@@ -36,7 +38,7 @@ extension SQLiteDownloadStore {
     private func add(
         _ run: ArraySlice<DownloadRequest>, _ ownership: inout DownloadOwnership, _ now: Date, _ db: Database
     ) throws -> [AddedDownload] {
-        let urls = try Self.json(run)
+        let urls = Self.json(run)
         let found = try find(run, urls, in: db)
         let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
         var id = try insert(new, found.isEmpty ? urls : Self.json(new), ownership.session, now, db)
@@ -96,11 +98,7 @@ extension SQLiteDownloadStore {
         return db.lastInsertedRowID - DownloadID(run.count) + 1
     }
 
-    private static func json(_ run: ArraySlice<DownloadRequest>) throws -> String {
-        let urls = run.map(\.url.string)
-        let isPlain = urls.allSatisfy { url in
-            url.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        }
-        return isPlain ? "[\"" + urls.joined(separator: "\",\"") + "\"]" : try JSONText.encode(urls)
+    private static func json(_ run: ArraySlice<DownloadRequest>) -> String {
+        JSONWriter.text { json in json.array(run.indices) { $0.value(run[$1].url.string) } }
     }
 }
