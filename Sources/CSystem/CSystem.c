@@ -97,6 +97,15 @@ int dlm_rename_no_replace(int folder, const char *from, const char *to) {
     return unlinkat(folder, from, 0);
 }
 
+int dlm_open_unnamed(int folder) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); }
+
+int dlm_link_unnamed(int fd, int folder, const char *name) {
+    // Without a name, AT_EMPTY_PATH wants a capability.
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
+}
+
 int dlm_start_writeback(int fd, int64_t offset, int64_t length) {
     return sync_file_range(fd, offset, length, SYNC_FILE_RANGE_WRITE);
 }

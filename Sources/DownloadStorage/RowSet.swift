@@ -18,7 +18,7 @@ struct RowSet: CustomStringConvertible {
     static let queued = RowSet("downloadQueued", "state = 'queued'")
     static let atWork = RowSet("downloadByState", "state IN ('running', 'waiting')")
     static let paused = RowSet("downloadPaused", "state = 'paused'")
-    static let ended = RowSet("downloadEnded", "state IN ('completed', 'failed', 'cancelled')")
+    static let ended = RowSet("downloadEnded", "(state = 'completed' OR state = 'failed' OR state = 'cancelled')")
 
     static func state(_ kind: DownloadState.Kind) -> RowSet { RowSet("downloadByState", "state = '\(kind.rawValue)'") }
 }

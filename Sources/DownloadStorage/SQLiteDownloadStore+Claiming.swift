@@ -74,7 +74,7 @@ extension SQLiteDownloadStore {
     }
 
     private func replace(_ old: DownloadRecord, by record: DownloadRecord, _ db: Database) throws {
-        guard try DownloadRow(record, coder: coder).update(db, ownedBy: old.session) else {
+        guard try RowWriter(db).update(DownloadRow(record, coder: coder), ownedBy: old.session) else {
             // The transaction has read the owner: it differs only when the column holds what is no text.
             throw StoredDownload.failure(record.id, .session)
         }

@@ -75,9 +75,10 @@ final class SaveCommitter: Sendable {
     private static func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
         return try db.immediately(durably: group.contains(where: \.isDurable)) {
-            try group.map { call in
+            let writer = try RowWriter(db)
+            return try group.map { call in
                 var lost: Set<DownloadID> = []
-                for row in call.rows where try !row.update(db, ownedBy: call.session) { lost.insert(row.record.id) }
+                for row in call.rows where try !writer.update(row, ownedBy: call.session) { lost.insert(row.record.id) }
                 FaultPoint.reached("committing")
                 return lost
             }

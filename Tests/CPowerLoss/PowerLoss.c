@@ -127,6 +127,21 @@ static int keep_any(const char *path, const struct stat *info, int type, struct 
     return 0;
 }
 
+/// Open files without a name: no walk through the folders finds them.
+static void keep_unnamed(void) {
+    DIR *descriptors = opendir("/proc/self/fd");
+    if (!descriptors) return;
+    struct dirent *entry;
+    while ((entry = readdir(descriptors))) {
+        char path[PATH_MAX];
+        struct stat info;
+        int fd = atoi(entry->d_name);
+        if (fd == dirfd(descriptors) || fstat(fd, &info) != 0) continue;
+        if (S_ISREG(info.st_mode) && info.st_nlink == 0 && path_of(fd, path, sizeof path)) keep_file(fd, info.st_ino);
+    }
+    closedir(descriptors);
+}
+
 static int keep(int fd) {
     char path[PATH_MAX];
     struct stat info;
@@ -147,7 +162,10 @@ int fdatasync(int fd) { return keep(fd); }
 int syncfs(int fd) {
     struct stat info;
     if (fstat(fd, &info) != 0) return -1;
-    if (root && shadow) nftw(root, keep_any, 16, FTW_PHYS);
+    if (root && shadow) {
+        nftw(root, keep_any, 16, FTW_PHYS);
+        keep_unnamed();
+    }
     return 0;
 }
 

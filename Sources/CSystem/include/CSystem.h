@@ -40,6 +40,11 @@ int64_t dlm_next_hole(int fd, int64_t offset);
 int64_t dlm_next_data(int fd, int64_t offset);
 /// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where the file system lacks it.
 int dlm_rename_no_replace(int folder, const char *from, const char *to);
+/// Makes a file without a name in `folder`, open for reading and writing (open(2), O_TMPFILE): closed without a name, it
+/// is gone. EOPNOTSUPP or EISDIR where the file system has no such thing.
+int dlm_open_unnamed(int folder);
+/// Gives such a file a name; EEXIST when that is taken.
+int dlm_link_unnamed(int fd, int folder, const char *name);
 /// Starts write-back of a range without waiting; no promise of durability.
 int dlm_start_writeback(int fd, int64_t offset, int64_t length);
 int dlm_syncfs(int fd);

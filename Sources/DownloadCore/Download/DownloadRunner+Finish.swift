@@ -8,6 +8,7 @@ extension DownloadRunner {
     /// Takes up the partial file of an earlier attempt. True: that was all there was to do.
     func finishWhatIsThere() async throws -> Bool {
         guard let name = record.fileName else { return false }
+        if hadNoPartial { return try await partialIsGone() }
         let folder = record.request.destination.folder
         do throws(DownloadError) {
             let file = try await context.disk.onWriter { () throws(DownloadError) in
@@ -34,6 +35,11 @@ extension DownloadRunner {
         context.transfersEnded(record.id, control)
         try await finish(total: total)
         return true
+    }
+
+    /// A small file that was to get its name from having none (``SmallFileFinisher``): it has it now, or is gone.
+    private var hadNoPartial: Bool {
+        record.isFinishing && record.resume.written.isEmpty && record.resume.total ?? 0 > 0
     }
 
     /// Better known now than after the last byte.
@@ -179,13 +185,17 @@ extension DownloadRunner {
         if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
     }
 
+    /// The name asked for, or what the server calls it.
+    func wantedName(_ head: ResponseHead, _ url: SourceURL) -> String {
+        record.request.destination.fileName
+            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
+    }
+
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
-        let wanted =
-            destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
+        let wanted = wantedName(head, url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)

@@ -32,12 +32,14 @@ extension DownloadRunner {
         var sendsCredentials = true
         let candidate = currentCandidate()
         while true {
-            let scout = try await makeScout(asksRange: asksRange, isConditional: candidate != nil)
-            let request = request(
-                for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate)
-            opener = scout
-            segments.append(scout)
-            scout.begin(context.transport, request)
+            let scout: SegmentWriter
+            if isScoutBegun, let opener {
+                scout = opener
+                isScoutBegun = false
+            } else {
+                scout = try makeScout(asksRange: asksRange, isConditional: candidate != nil)
+                begin(scout, url, sendsCredentials: sendsCredentials, conditionalOn: candidate)
+            }
             let result = try await outcome(of: scout)
             guard let head = scout.head, let verdict = scout.verdict else {
                 throw error(of: result)
@@ -139,7 +141,17 @@ extension DownloadRunner {
 
     // MARK: The request
 
-    private func makeScout(asksRange: Bool, isConditional: Bool) async throws(DownloadError) -> SegmentWriter {
+    func begin(
+        _ scout: SegmentWriter, _ url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
+    ) {
+        opener = scout
+        segments.append(scout)
+        scout.begin(
+            context.transport,
+            request(for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate))
+    }
+
+    func makeScout(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
         let resume = record.resume
         let hasData = !resume.written.isEmpty
         let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first

@@ -10,7 +10,8 @@ extension DownloadRunner {
     func transfer() async throws -> Int64? {
         for restart in 0... {
             do {
-                try obeyStop()
+                // What a transfer that was begun has brought is kept first.
+                if !isScoutBegun { try obeyStop() }
                 try checkNameBeforehand()
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)

@@ -20,6 +20,9 @@ package final class DownloadRunner {
     /// The transfer that finds out what file is wanted, until it has that file.
     var opener: SegmentWriter? { didSet { oldValue?.discard() } }
     var nextConnection = 0
+    /// The first transfer was begun before the task of this runner was.
+    var isScoutBegun = false
+    let started = Date()
     /// Shares a connection with others where it can: one of many small files.
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
@@ -53,7 +56,7 @@ package final class DownloadRunner {
     }
 
     package func run() async -> Outcome {
-        record.attempts.append(AttemptRecord(started: Date()))
+        record.attempts.append(AttemptRecord(started: started))
         if record.attempts.count > DownloadRecord.attemptsKept { record.attempts.removeFirst() }
         let outcome = await attempt()
         // Not left to the end of this object: others may hold the file a little longer, and the next attempt opens it.

@@ -1,5 +1,11 @@
 import Synchronization
 
+/// Reads the messages of an attempt in the place of a runner's task.
+protocol RunnerAttendant: AnyObject, Sendable {
+    /// Called on the sender's thread. False: the message is for the task of the runner, which has it from now on.
+    func takes(_ message: RunnerControl.Message) -> Bool
+}
+
 /// The outside of a runner: how its session, its segments and the display reach it, from any thread.
 package final class RunnerControl: Sendable {
     package enum Message: Sendable {
@@ -32,6 +38,7 @@ package final class RunnerControl: Sendable {
     private let isFinishing = Atomic(false)
     private let stops = Atomic(false)
     private let shown: Mutex<DownloadRecord>
+    private let attendant = Mutex<(any RunnerAttendant)?>(nil)
     /// The limit of this download alone.
     package let rateLimit: RateLimit
 
@@ -43,7 +50,13 @@ package final class RunnerControl: Sendable {
         rateLimit = RateLimit(record.request.rateLimit)
     }
 
-    func send(_ message: Message) { continuation.yield(message) }
+    func send(_ message: Message) {
+        if attendant.withLock({ $0 })?.takes(message) == true { return }
+        continuation.yield(message)
+    }
+
+    /// Who reads the messages; nil: the task of the runner.
+    func attend(_ attendant: (any RunnerAttendant)?) { self.attendant.withLock { $0 = attendant } }
 
     package func tick() { send(.tick) }
 
@@ -57,7 +70,9 @@ package final class RunnerControl: Sendable {
     /// - Returns: whether that made a difference; nil when the attempt has ended.
     func change(_ change: DownloadChange) async -> Bool? {
         await withCheckedContinuation { answer in
-            if case .terminated = continuation.yield(.change(change, answer: answer)) { answer.resume(returning: nil) }
+            let message = Message.change(change, answer: answer)
+            if attendant.withLock({ $0 })?.takes(message) == true { return }
+            if case .terminated = continuation.yield(message) { answer.resume(returning: nil) }
         }
     }
 

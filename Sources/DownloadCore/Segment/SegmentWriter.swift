@@ -51,8 +51,9 @@ package final class SegmentWriter: TransferSink {
     /// Nothing else is locked while this is.
     private struct Wake {
         var transfer: (any Transfer)?
-        /// Woken before the transfer was known.
+        /// Woken, or cancelled, before the transfer was known.
         var owesResume = false
+        var owesCancel = false
         var isFinished = false
     }
 
@@ -127,14 +128,21 @@ package final class SegmentWriter: TransferSink {
 
     package func begin(_ transport: any Transport, _ request: TransferRequest) {
         let transfer = transport.start(request, sink: self)
-        let owesResume = wake.withLock { wake in
+        let wake = wake.withLock { wake in
             if !wake.isFinished { wake.transfer = transfer }
-            return wake.owesResume
+            return wake
         }
-        if owesResume { transfer.resume() }
+        if wake.owesCancel { transfer.cancel() } else if wake.owesResume { transfer.resume() }
     }
 
-    package func cancel() { wake.withLock { $0.transfer }?.cancel() }
+    /// From any thread, also while it begins.
+    package func cancel() {
+        let transfer = wake.withLock { wake in
+            wake.owesCancel = true
+            return wake.transfer
+        }
+        transfer?.cancel()
+    }
 
     /// Ends it at an offset, as soon as it is there; what it brought is kept. Returns how far that goes: further, if it
     /// is past the offset already and its last bytes are beyond doubt (see ``doubtful(after:)``).
@@ -164,6 +172,13 @@ package final class SegmentWriter: TransferSink {
             return state.waitsForFile
         }
         if resumes { resumeTransfer() }
+    }
+
+    /// Lends the whole of a small file, which never got a file of its own.
+    func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+        state.withLock { state in
+            body(UnsafeRawBufferPointer(start: state.buffer.map { UnsafeRawPointer($0.bytes) }, count: state.filled))
+        }
     }
 
     /// A checkpoint nears: hands over a buffer that is filled in part, or asks for a file to put it in.

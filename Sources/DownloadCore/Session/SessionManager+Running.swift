@@ -55,7 +55,7 @@ extension SessionManager {
     private func fillOnce() async {
         _ = scheduler.releaseHolds(at: .now)
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
-            entries.count(where: { $0.value.isFinishing }) < Self.finishingLimit
+            finishing < Self.finishingLimit, smallFiles?.isFull != true
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
             if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
@@ -125,23 +125,39 @@ extension SessionManager {
         let control = RunnerControl(record: record)
         let origin = record.request.url.origin
         let multiplexes = record.request.url.scheme == "https" && scheduler.waiting(for: origin) > 0
-        let task = Task { [record] in
-            let runner = DownloadRunner(
-                record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+        entries[record.id] = Entry(record: record, control: control, failures: failures)
+        let runner = DownloadRunner(
+            record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+        if let smallFiles, smallFiles.isUsable, runner.mayBeSmall {
+            SmallFileAttempt.begin(runner, smallFiles)
+        } else {
+            run(runner)
+        }
+    }
+
+    nonisolated func run(_ runner: sending DownloadRunner) {
+        Task {
             let outcome = await runner.run()
             await self.ended(runner.record, outcome)
         }
-        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures)
     }
 
     // MARK: Ending
 
     /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
     func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
-        guard entries[id]?.control === control else { return }
+        guard let entry = entries[id], entry.control === control else { return }
+        if !entry.isFinishing { finishing += 1 }
         entries[id]?.isFinishing = true
         scheduler.ended(id)
         await fill()
+    }
+
+    func completed(_ record: DownloadRecord) {
+        leave(record)
+        broadcaster.send(
+            record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
+                ?? .didComplete(DownloadSnapshot(record: record)))
     }
 
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
@@ -155,10 +171,7 @@ extension SessionManager {
                 record.leaveForeground()
                 record = await save(record)
             }
-            leave(record)
-            broadcaster.send(
-                record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
-                    ?? .didComplete(DownloadSnapshot(record: record)))
+            completed(record)
         case .stopped: await stopped(record, wish)
         case .failed(let error, let retryAfter):
             // It would have been tried again, or was not to go on in any case.
@@ -239,6 +252,7 @@ extension SessionManager {
         }
         // What was asked for while the failure was being noted stands, and who asked waits for it.
         let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
+        if entries[record.id]?.isFinishing == true { finishing -= 1 }
         entries[record.id] = Entry(record: record, control: control, task: task, failures: failures, wish: wish)
         scheduler.waits(record.id, for: record.request.url.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
@@ -286,7 +300,7 @@ extension SessionManager {
     }
 
     private func leave(_ record: DownloadRecord) {
-        entries[record.id] = nil
+        if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
         scheduler.doesNotWait(record.id)
         if !parts.keepsUnfinished, record.state.kind != .queued { deleteUnfinished(record) }
         if isFilling { leftWhileLoading.insert(record.id) }

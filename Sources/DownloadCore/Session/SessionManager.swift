@@ -74,11 +74,14 @@ public actor SessionManager: DownloadService {
     public nonisolated var identifier: String { parts.identifier }
     let started = Date()
     var context: RunnerContext?
+    var smallFiles: SmallFileFinisher?
     var scheduler: Scheduler
     let rateLimit: RateLimit
     private let historyAge: Double?
     /// What runs, waits, or is next; a million queued ones cost rows, not memory.
     var entries: [DownloadID: Entry] = [:]
+    /// Entries that need no slot any more.
+    var finishing = 0
     /// Records that wait for a slot.
     var candidates: [DownloadID: DownloadRecord] = [:]
     /// Attempts that failed in a row, of downloads that are queued for another.
@@ -161,6 +164,7 @@ public actor SessionManager: DownloadService {
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
+        smallFiles = SmallFileFinisher(store: store, session: identifier, calls: callsOfSmallFiles)
         serving = Task { [parts, isForeground] in
             // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
             if isForeground { try await Task.sleep(for: Self.quiet) }
@@ -290,6 +294,7 @@ public actor SessionManager: DownloadService {
         if let context {
             context.transport.shutdown()
             self.context = nil
+            smallFiles = nil
             parts.end()
         }
         await store.close()

@@ -41,6 +41,16 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
+    @Test("Cancelled while its transfer is only being started, by another thread, it is cancelled")
+    func cancelledAtStart() throws {
+        let bench = try WriterBench()
+        let writer = bench.writer()
+        let transport = InterruptedTransport { writer.cancel() }
+        writer.begin(transport, TransferRequest(url: try SourceURL.parse("http://example.org/file").get().url))
+        #expect(transport.isCancelled.value)
+        writer.finish(.cancelled)
+    }
+
     @Test("Buffers end at multiples of their size in the file, so that writes stay aligned")
     func alignment() async throws {
         let bench = try WriterBench()
@@ -274,4 +284,21 @@ struct SegmentWriterTests {
         #expect(writer.doubtful(after: .cancelled) == 0..<20_000)
         await bench.drain()
     }
+}
+
+/// Something happens between the start of a transfer and its return.
+private final class InterruptedTransport: Transport, Transfer {
+    let isCancelled = Observed(false)
+    private let meanwhile: @Sendable () -> Void
+
+    init(_ meanwhile: @escaping @Sendable () -> Void) { self.meanwhile = meanwhile }
+
+    func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
+        meanwhile()
+        return self
+    }
+
+    func cancel() { isCancelled.update { $0 = true } }
+    func resume() {}
+    func shutdown() {}
 }

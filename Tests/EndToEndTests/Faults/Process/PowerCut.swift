@@ -64,7 +64,8 @@ struct PowerCut: Sendable {
     private typealias Names = [String: UInt64]
 
     /// Puts the disk back to what would be left, on another boot. No process may run in the sandbox.
-    func cut(_ loss: Loss, using random: inout SeededGenerator) throws {
+    /// - Parameter wereNamed: false for files that had no partial name before their final one.
+    func cut(_ loss: Loss, wereNamed: Bool = true, using random: inout SeededGenerator) throws {
         let live = try liveFiles()
         for (path, inode) in live where !shadow.exists("live/\(inode)") {
             try FileManager.default.linkItem(atPath: sandbox.root(path), toPath: shadow("live/\(inode)"))
@@ -74,7 +75,7 @@ struct PowerCut: Sendable {
             switch loss {
             case .strict: durable.files
             case .lazy: live
-            case .mixed: Self.mixture(of: live, durable.files, using: &random)
+            case .mixed: Self.mixture(of: live, durable.files, wereNamed, using: &random)
             }
         for (path, inode) in live where left[path] != inode {
             try FileManager.default.removeItem(atPath: sandbox.root(path))
@@ -170,7 +171,9 @@ struct PowerCut: Sendable {
     }
 
     /// Names that one rename changes together are lost or kept together.
-    private static func mixture(of live: Names, _ durable: Names, using random: inout SeededGenerator) -> Names {
+    private static func mixture(
+        of live: Names, _ durable: Names, _ wereNamed: Bool, using random: inout SeededGenerator
+    ) -> Names {
         var left: Names = [:]
         var groups: [(paths: Set<String>, inodes: Set<UInt64>)] = []
         for path in Set(live.keys).union(durable.keys).sorted() {
@@ -185,7 +188,8 @@ struct PowerCut: Sendable {
         for group in groups {
             var names = Bool.random(using: &random) ? live : durable
             // Its creation was kept, its rename was not.
-            if let only = group.paths.first, group.paths.count == 1, durable[only] == nil, !only.hasSuffix(".part"),
+            if wereNamed, let only = group.paths.first, group.paths.count == 1, durable[only] == nil,
+                !only.hasSuffix(".part"),
                 !only.contains("sqlite"), Bool.random(using: &random)
             {
                 left[only + ".part"] = live[only]

@@ -33,7 +33,7 @@ extension EndToEnd {
             let targets = [KillTrial.Target.free, .free, .overwrite, .rename]
             for point in KillPoint.ofDownload {
                 for loss in PowerCut.Loss.allCases {
-                    for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 100_000)] {
+                    for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 300_000)] {
                         for turn in 0..<(loss == .mixed ? 5 : 1) {
                             trials.append(
                                 Trial(
@@ -41,6 +41,13 @@ extension EndToEnd {
                                     hasChecksum: turn % 2 == 1, target: size > mebibyte ? targets[turn % 4] : .free,
                                     number: trials.count))
                         }
+                    }
+                }
+            }
+            for point in KillPoint.ofSmallFile {
+                for loss in PowerCut.Loss.allCases {
+                    for _ in 0..<(loss == .mixed ? 5 : 1) {
+                        trials.append(Trial(loss: loss, point: point, size: 100_000, number: trials.count))
                     }
                 }
             }
@@ -70,7 +77,7 @@ extension EndToEnd {
                 let killed = try await power.start(words) { $0.environment["DLM_FAULT_POINT"] = "\(trial.point)" }
                     .result()
                 #expect(killed.ending == .signalled(SIGKILL), "\(trial): \(killed.stderr)")
-                try power.cut(trial.loss, using: &random)
+                try power.cut(trial.loss, wereNamed: trial.size > 200_000, using: &random)
                 try trial.kill.expectNoLie(in: sandbox)
                 let sent = server.log.bytesSent
                 let listed = try await sandbox.list()
@@ -82,7 +89,8 @@ extension EndToEnd {
                 try trial.kill.expectFiles(in: sandbox)
                 // What was synced and recorded is there, whatever else is lost.
                 let isFinished = trial.point == .beforeCompleted || trial.point == .afterCompleted
-                let isMarked = KillPoint.beforeFinishingMark < trial.point && trial.loss == .lazy
+                let isMarked =
+                    KillPoint.beforeFinishingMark < trial.point && trial.point < .beforeTruncate && trial.loss == .lazy
                 if isFinished || isMarked { #expect(server.log.bytesSent == sent, "\(trial): fetched again") }
             }
         }
@@ -153,9 +161,7 @@ extension EndToEnd {
 
         @Test("Many small files that share their syncs")
         func batch() async throws {
-            let points = KillPoint.ofDownload.filter {
-                .afterWrite < $0 && $0 != .beforeCheckpoint && $0 != .afterCheckpoint
-            }
+            let points = KillPoint.ofSmallFile
             let cases = points.flatMap { point in
                 PowerCut.Loss.allCases.flatMap { loss in [1, 5, 20].map { (point, loss, $0) } }
             }
@@ -171,7 +177,7 @@ extension EndToEnd {
                     }
                     .result()
                     let reported = killed.outputLines.map { ($0 as NSString).lastPathComponent }
-                    try power.cut(loss, using: &random)
+                    try power.cut(loss, wereNamed: false, using: &random)
                     let what = "\(point):\(count), \(loss)"
                     for name in reported { try expectFile(content, name, in: power.sandbox, what) }
                     for name in names where power.sandbox.exists(name) {

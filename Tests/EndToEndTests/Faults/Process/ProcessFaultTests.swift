@@ -11,9 +11,14 @@ enum KillPoint: String, CaseIterable, Sendable {
     /// Everything is forgotten because the remote file changed.
     case beforeTruncate, afterTruncate
     case pausing, paused, partialRemoved, removing
+    /// A small file, which has no name until it is whole.
+    case unnamedCreated, unnamedWritten, beforeFilesMarked, afterFilesMarked, beforeLink, afterLink
 
     /// Passed by every download that lasts a second.
     static let ofDownload = allCases.filter { $0 < .beforeTruncate }
+    /// Passed by every new small file.
+    static let ofSmallFile: [KillPoint] =
+        [.afterAdd] + allCases.filter { .unnamedCreated <= $0 } + [.committing, .committed]
 
     static func < (one: KillPoint, other: KillPoint) -> Bool {
         (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
@@ -21,7 +26,8 @@ enum KillPoint: String, CaseIterable, Sendable {
 
     /// All bytes are on disk, and that is recorded; up to 1 MiB is with the finishing mark only.
     func hasEverything(of size: Int64) -> Bool {
-        (size > mebibyte ? KillPoint.committed : .beforeFinishingMark) < self && self < .beforeTruncate
+        if .unnamedCreated <= self { return self == .afterLink }
+        return (size > mebibyte ? KillPoint.committed : .beforeFinishingMark) < self && self < .beforeTruncate
     }
 }
 
@@ -87,6 +93,8 @@ struct KillTrial: Sendable, CustomStringConvertible {
     }
 }
 
+extension KillPoint: Comparable {}
+
 extension DlmSandbox {
     /// Runs it until the fault point ends it; one that is not passed changes nothing.
     func run(_ arguments: [String], until point: KillPoint, count: Int = 1) async throws -> ChildProcess.Result {
@@ -103,7 +111,7 @@ extension EndToEnd {
             var trials: [KillTrial] = []
             for point in KillPoint.ofDownload {
                 let isTimed = point == .beforeCheckpoint || point == .afterCheckpoint
-                for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 100_000)] {
+                for (connections, size) in [(1, 5 * mebibyte + 77), (4, 9 * mebibyte + 5), (1, 300_000)] {
                     for target in KillTrial.Target.allCases {
                         for hasChecksum in [false, true] where hasChecksum || point != .beforeChecksum || size > 1 << 20
                         {
@@ -119,6 +127,11 @@ extension EndToEnd {
                 }
                 if point == .committing || point == .committed || point == .afterWrite {
                     for count in 2...4 { trials.append(KillTrial(point: point, count: count, resumes: count % 2 == 0)) }
+                }
+            }
+            for point in KillPoint.ofSmallFile {
+                for resumes in [false, true] {
+                    trials.append(KillTrial(point: point, size: 100_000, resumes: resumes))
                 }
             }
             return trials

@@ -1,0 +1,34 @@
+import Foundation
+
+/// What the small files of a session ask of it (``SmallFileFinisher``).
+extension SessionManager {
+    var callsOfSmallFiles: SmallFileFinisher.Calls {
+        SmallFileFinisher.Calls(
+            goOn: { runner in self.run(runner) },
+            begin: { records in for record in records { await self.beginAgain(record) } },
+            transfersEnded: { ids in Task { await self.transfersEnded(ids) } },
+            announce: { [broadcaster] event in broadcaster.send(event) },
+            ended: { records in await self.ended(records) })
+    }
+
+    /// In the ordinary way, with all that was asked of the first attempt.
+    private func beginAgain(_ queued: DownloadRecord) {
+        guard let context, let entry = entries[queued.id] else { return }
+        let control = RunnerControl(record: queued)
+        entries[queued.id]?.control = control
+        if entry.wish != nil || stopReason != nil { control.stop() }
+        run(DownloadRunner(record: queued, context: context, control: control, prefersMultiplexing: false))
+    }
+
+    /// Small files that are written.
+    private func transfersEnded(_ ids: [DownloadID]) async {
+        for id in ids { scheduler.ended(id) }
+        await fill()
+    }
+
+    /// Small files whose ends the store knows, or could not take.
+    private func ended(_ records: [DownloadRecord]) async {
+        for record in records { completed(record) }
+        await fill()
+    }
+}

@@ -1,0 +1,288 @@
+import Foundation
+import Synchronization
+
+/// Brings whole small files from memory to their names, as many together as have come: each is written without a name;
+/// then sync, `finishing` in the store (durably), the names, sync of the folders, `completed` in the store, which
+/// shares its transaction with the `finishing` of the next ones. What cannot go this way goes on in the ordinary one.
+final class SmallFileFinisher: Sendable {
+    struct Calls: Sendable {
+        /// The task of the runner goes on with what it has.
+        let goOn: @Sendable (sending DownloadRunner) -> Void
+        /// Another attempt, with a runner of its own: what had come is given up.
+        let begin: @Sendable ([DownloadRecord]) async -> Void
+        /// They are written, and need no slot any more.
+        let transfersEnded: @Sendable ([DownloadID]) -> Void
+        let announce: @Sendable (DownloadEvent) -> Void
+        /// Completed, and the store knows; or failed.
+        let ended: @Sendable ([DownloadRecord]) async -> Void
+    }
+
+    /// On its way to its name.
+    private struct Written: Sendable {
+        /// As it was queued.
+        let queued: DownloadRecord
+        var record: DownloadRecord
+        let name: String
+        let file: UnnamedFile
+        let attempt: AttemptRecord
+    }
+
+    private struct State {
+        var arrived: [WholeSmallFile] = []
+        var isWriting = false
+        var written: [Written] = []
+        var isCommitting = false
+    }
+
+    private let store: any DownloadStore
+    private let session: String
+    private let calls: Calls
+    private let queue = DispatchQueue(label: "dlm.small", qos: .userInitiated)
+    private let state = Mutex(State())
+    /// False once the file system turned out to have no files without names.
+    private let isPossible = Atomic(true)
+
+    /// Files that are written and have no names yet; each holds a descriptor.
+    private let pending = Atomic(0)
+    private static let pendingAtMost = 512
+    /// From so many files on, one sync of the file system is cheaper than one for each.
+    private static let sharedSyncFrom = 8
+
+    init(store: any DownloadStore, session: String, calls: Calls) {
+        self.store = store
+        self.session = session
+        self.calls = calls
+    }
+
+    func goOn(_ runner: sending DownloadRunner) { calls.goOn(runner) }
+
+    var isUsable: Bool { isPossible.load(ordering: .relaxed) }
+
+    /// Those that come now would only wait.
+    var isFull: Bool { pending.load(ordering: .relaxed) >= Self.pendingAtMost }
+
+    /// Called on an engine's thread.
+    func add(_ file: WholeSmallFile) {
+        let wakes = state.withLock { state in
+            state.arrived.append(file)
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if wakes { queue.async { self.write() } }
+    }
+
+    // MARK: Writing
+
+    private func write() {
+        var folders: [String: UnnamedFile.Folder] = [:]
+        while true {
+            let files = state.withLock { state in
+                defer { state.arrived = [] }
+                if state.arrived.isEmpty { state.isWriting = false }
+                return state.arrived
+            }
+            if files.isEmpty { return }
+            let written = files.compactMap { write($0, &folders) }
+            if written.isEmpty { continue }
+            pending.add(written.count, ordering: .relaxed)
+            for file in written { calls.announce(.didStart(DownloadSnapshot(record: file.record), atOffset: 0)) }
+            calls.transfersEnded(written.map(\.queued.id))
+            let wakes = state.withLock { state in
+                state.written += written
+                defer { state.isCommitting = true }
+                return !state.isCommitting
+            }
+            if wakes { Task { await commit() } }
+        }
+    }
+
+    /// Nil: it went on in the ordinary way.
+    private func write(_ whole: WholeSmallFile, _ folders: inout [String: UnnamedFile.Folder]) -> Written? {
+        let runner = whole.runner
+        let control = runner.control
+        if isUsable, let written = written(whole, &folders) {
+            runner.opener = nil
+            control.attend(nil)
+            control.close()
+            return written
+        }
+        control.attend(nil)
+        control.send(.segmentFinished(whole.scout, whole.result))
+        calls.goOn(whole.runner)
+        return nil
+    }
+
+    private func written(_ whole: WholeSmallFile, _ folders: inout [String: UnnamedFile.Folder]) -> Written? {
+        guard let head = whole.scout.head else { return nil }
+        do throws(DownloadError) {
+            let folder = try folder(of: whole.runner.record.request.destination, &folders)
+            guard let name = whole.runner.nameOfWhole(head, in: folder) else { return nil }
+            let file = try whole.scout.withWhole { bytes in
+                Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
+            }.get()
+            var record = whole.runner.recordOfWhole(whole.scout, head)
+            record.fileName = name
+            record.resume.file = file.status.identity
+            record.isFinishing = true
+            return Written(
+                queued: whole.runner.record, record: record, name: name, file: file,
+                attempt: whole.runner.attemptOfWhole(whole.scout, whole.result))
+        } catch {
+            if case .fileFailed(.system, _) = error { isPossible.store(false, ordering: .relaxed) }
+            return nil
+        }
+    }
+
+    private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
+        throws(DownloadError) -> UnnamedFile.Folder
+    {
+        if let folder = folders[destination.folder], folder.isInPlace { return folder }
+        if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
+        let folder = try UnnamedFile.Folder(destination.folder)
+        folders[destination.folder] = folder
+        return folder
+    }
+
+    // MARK: Committing
+
+    private func commit() async {
+        var completed: [DownloadRecord] = []
+        while true {
+            let taken = state.withLock { state in
+                defer { state.written = [] }
+                if state.written.isEmpty, completed.isEmpty { state.isCommitting = false }
+                return state.written
+            }
+            if taken.isEmpty, completed.isEmpty { return }
+            var batch = await sync(taken)
+            FaultPoint.reached("beforeFilesMarked")
+            let outcome = await save(completed + batch.map(\.record), durably: !batch.isEmpty)
+            FaultPoint.reached("afterFilesMarked")
+            if !completed.isEmpty { await calls.ended(completed.map(outcome.of)) }
+            let lost = batch.filter { outcome.of($0.record).state != $0.record.state }
+            if !lost.isEmpty {
+                await calls.begin(lost.map(\.queued))
+                batch.removeAll { written in lost.contains { $0.queued.id == written.queued.id } }
+            }
+            completed = await link(batch)
+            pending.subtract(taken.count, ordering: .relaxed)
+        }
+    }
+
+    /// Those that are durable now.
+    private func sync(_ batch: [Written]) async -> [Written] {
+        if batch.isEmpty { return [] }
+        let synced = await onQueue { () -> [Written] in
+            if batch.count < Self.sharedSyncFrom {
+                return batch.filter { written in Self.succeeds { () throws(DownloadError) in try written.file.sync() } }
+            }
+            var folders: [String: Bool] = [:]
+            return batch.filter { written in
+                let folder = written.file.folder
+                if let known = folders[folder.path] { return known }
+                let isSynced = Self.succeeds { () throws(DownloadError) in try folder.syncFileSystem() }
+                folders[folder.path] = isSynced
+                return isSynced
+            }
+        }
+        if synced.count < batch.count {
+            let kept = Set(synced.map(\.queued.id))
+            await calls.begin(batch.filter { !kept.contains($0.queued.id) }.map(\.queued))
+        }
+        return synced
+    }
+
+    private struct Saved {
+        let lost: Set<DownloadID>
+        let failure: DownloadError?
+
+        /// The record, failed if the store did not take it.
+        func of(_ record: DownloadRecord) -> DownloadRecord {
+            var record = record
+            if let failure {
+                record.state = .failed(failure)
+                record.leaveForeground()
+            } else if lost.contains(record.id) {
+                record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
+                record.session = nil
+            }
+            return record
+        }
+    }
+
+    private func save(_ records: [DownloadRecord], durably: Bool) async -> Saved {
+        do {
+            return Saved(
+                lost: try await store.save(records, session: session, durably: durably), failure: nil)
+        } catch {
+            return Saved(lost: [], failure: error as? DownloadError ?? .unexpected("\(error)"))
+        }
+    }
+
+    /// Gives them their names. Those whose names are taken by now, or whose folder is not where it was, begin anew.
+    private func link(_ batch: [Written]) async -> [DownloadRecord] {
+        if batch.isEmpty { return [] }
+        let (completed, failed) = await onQueue { [self] in
+            var linked: [Written] = []
+            var failed: [DownloadRecord] = []
+            var folders: [ObjectIdentifier: (folder: UnnamedFile.Folder, isSound: Bool)] = [:]
+            for written in batch {
+                do throws(DownloadError) {
+                    FaultPoint.reached("beforeLink")
+                    try written.file.link(as: written.name)
+                    FaultPoint.reached("afterLink")
+                    folders[ObjectIdentifier(written.file.folder)] = (written.file.folder, false)
+                    linked.append(written)
+                } catch {
+                    if case .fileFailed(.exists, _) = error {} else { isPossible.store(false, ordering: .relaxed) }
+                    failed.append(written.queued)
+                }
+            }
+            for (key, value) in folders {
+                folders[key]?.isSound =
+                    Self.succeeds { () throws(DownloadError) in try value.folder.sync() } && value.folder.isInPlace
+            }
+            // The others are found under their names, or not, when they are begun again.
+            let (sound, unsound) = linked.partitioned { folders[ObjectIdentifier($0.file.folder)]?.isSound == true }
+            return (sound.map(Self.completed), failed + unsound.map(\.record))
+        }
+        if !failed.isEmpty { await calls.begin(failed) }
+        return completed
+    }
+
+    private static func completed(_ written: Written) -> DownloadRecord {
+        var record = written.record
+        let status = written.file.status
+        record.isFinishing = false
+        record.state = .completed
+        record.session = nil
+        record.speed = nil
+        record.completed = CompletedFile(
+            path: FileNaming.path(written.file.folder.path, written.name), bytes: status.size,
+            identity: status.identity, modified: status.modified, validators: record.resume.validators)
+        record.resume = record.resume.afterCompletion
+        record.attempts.append(written.attempt)
+        record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
+        record.updated = Date()
+        return record
+    }
+
+    private func onQueue<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+    }
+
+    private static func succeeds(_ body: () throws(DownloadError) -> Void) -> Bool {
+        do throws(DownloadError) {
+            try body()
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+extension Array {
+    fileprivate func partitioned(_ isFirst: (Element) -> Bool) -> (first: [Element], rest: [Element]) {
+        (filter(isFirst), filter { !isFirst($0) })
+    }
+}

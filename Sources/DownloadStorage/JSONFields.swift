@@ -1,0 +1,107 @@
+import DownloadCore
+import Foundation
+
+/// The fields of what rows carry, in the order of their declarations, as Codable has them.
+extension ResumeData {
+    func write(to json: inout JSONWriter) {
+        json.field("validators", object: validators.write)
+        json.field("total", total)
+        json.field("finalURL", finalURL?.string)
+        json.field("contentType", contentType)
+        json.field("contentEncoding", contentEncoding)
+        json.field("acceptsRanges", acceptsRanges)
+        json.field("written", written.ranges, JSONWriter.range)
+        json.field("durable", durable.ranges, JSONWriter.range)
+        if let file { json.field("file", object: file.write) }
+        json.field("modified", modified)
+        json.field("device", device)
+        json.field("bootID", bootID)
+        if let mismatched { json.field("mismatched", object: mismatched.write) }
+        if let digest { json.field("digest", object: digest.write) }
+        if let verified {
+            json.field("verified") { (json: inout JSONWriter) in
+                json.field("checksum", object: verified.checksum.write)
+                json.field("source", verified.source.rawValue)
+            }
+        }
+        json.field("servedName", servedName)
+        json.field("movedFrom", movedFrom?.string)
+    }
+}
+
+extension AttemptRecord {
+    func write(to json: inout JSONWriter) {
+        json.field("started", started.timeIntervalSinceReferenceDate)
+        if let ended { json.field("ended", ended.timeIntervalSinceReferenceDate) }
+        json.field("received", received)
+        json.field("connections", connections)
+        json.field("redirects", redirects)
+        if let metrics { json.field("metrics", object: metrics.write) }
+        json.field("outcome", outcome)
+    }
+}
+
+extension TransferMetrics {
+    func write(to json: inout JSONWriter) {
+        json.field("remoteAddress", remoteAddress)
+        json.field("remotePort", remotePort)
+        json.field("httpVersion", httpVersion)
+        json.field("reusedConnection", reusedConnection)
+        json.field("nameLookup", nameLookup)
+        json.field("connect", connect)
+        json.field("tls", tls)
+        json.field("firstByte", firstByte)
+        json.field("total", total)
+        json.field("received", received)
+    }
+}
+
+extension CompletedFile {
+    func write(to json: inout JSONWriter) {
+        json.field("path", path)
+        json.field("bytes", bytes)
+        json.field("identity", object: identity.write)
+        json.field("modified", modified)
+        json.field("validators", object: validators.write)
+        if let checksum { json.field("checksum", object: checksum.write) }
+        json.field("verifiedBy", verifiedBy?.rawValue)
+        json.field("wasCurrent", wasCurrent)
+    }
+}
+
+extension Validators {
+    func write(to json: inout JSONWriter) {
+        if let etag {
+            json.field("etag") { (json: inout JSONWriter) in
+                json.field("isWeak", etag.isWeak)
+                json.field("opaque", etag.opaque)
+            }
+        }
+        json.field("lastModified", lastModified)
+        json.field("lastModifiedIsStrong", lastModifiedIsStrong)
+    }
+}
+
+extension FileIdentity {
+    func write(to json: inout JSONWriter) {
+        json.field("inode", inode)
+        json.field("born", born)
+    }
+}
+
+extension Checksum {
+    func write(to json: inout JSONWriter) {
+        json.field("algorithm", algorithm.rawValue)
+        json.field("digest", digest)
+    }
+}
+
+extension JSONWriter {
+    static func attempts(_ attempts: some Sequence<AttemptRecord>) -> String {
+        text { json in json.array(attempts) { $0.object($1.write) } }
+    }
+
+    fileprivate static func range(_ json: inout JSONWriter, _ range: Range<Int64>) {
+        json.array([range.lowerBound, range.upperBound]) { $0.value($1) }
+    }
+}

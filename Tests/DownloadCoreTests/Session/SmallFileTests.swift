@@ -1,0 +1,113 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+/// New files that come whole in one buffer, and get their names from having none.
+@Suite("Small files", .timeLimit(.minutes(1)))
+struct SmallFileTests {
+    private static let content = Content(seed: 40, size: 5000)
+    private static let reply = FaultReply(content, etag: "\"v1\"")
+
+    @Test("The store knows the file, durably, before it has its name; nothing else is ever in the folder")
+    func order() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let path = bench.folder.path
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                let names = try FileManager.default.contentsOfDirectory(atPath: path)
+                for record in records where record.isFinishing { #expect(names.isEmpty) }
+                for record in records where record.state == .completed { #expect(names == ["file.bin"]) }
+            }
+        }
+        let id = try await bench.add()
+        let record = try await bench.ending(of: id)
+        #expect(record.state == .completed)
+        #expect(try bench.holds("file.bin", Self.content))
+        #expect(record.completed?.validators.etag?.opaque == "v1")
+        #expect(record.attempts.map(\.received) == [5000])
+        #expect(bench.words(id) == ["add", "start 0", "complete"])
+        #expect(store.durable.filter(\.isFinishing).map(\.id) == [id])
+        #expect(store.records.count == 2)
+    }
+
+    @Test(
+        "A name that is taken between the body and the rename is not: the rules for one that is taken apply",
+        arguments: Destination.IfExists.allCases)
+    func nameTaken(ifExists: Destination.IfExists) async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let folder = bench.folder
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                if records.contains(where: \.isFinishing), !folder.exists("file.bin") {
+                    try folder.write("mine", to: "file.bin")
+                }
+            }
+        }
+        let id = try await bench.add { $0.destination.ifExists = ifExists }
+        let record = try await bench.ending(of: id)
+        switch ifExists {
+        case .fail:
+            #expect(record.failure?.exitStatus == 3)
+            #expect(try folder.read("file.bin") == "mine")
+        case .skip:
+            #expect(record.state == .completed)
+            #expect(try folder.read("file.bin") == "mine")
+        case .rename:
+            #expect(record.state == .completed)
+            #expect(try folder.read("file.bin") == "mine")
+            #expect(try bench.holds("file (1).bin", Self.content))
+        case .overwrite, .newer:
+            #expect(record.state == .completed)
+            #expect(try bench.holds("file.bin", Self.content))
+        }
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
+    @Test("Of many with one name, each gets one of its own")
+    func sameNames() async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        let requests = try (0..<20).map { number in
+            try bench.request("/\(number)/file.bin") { $0.destination.ifExists = .rename }
+        }
+        let ids = try await bench.manager.add(requests).map(\.record.id)
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+        let names = ["file.bin"] + (1..<20).map { "file (\($0)).bin" }
+        for name in names { #expect(try bench.holds(name, Self.content)) }
+    }
+
+    @Test("A store that takes the file no more ends the download with its failure, and nothing is left over")
+    func storeFails() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        store.change { $0.beforeSave = { _ in throw DownloadError.unexpected("full") } }
+        let id = try await bench.add { $0.retry.limit = 0 }
+        #expect(await bench.ends.wait { $0[id, default: 0] >= 1 })
+        #expect(bench.words(id).last?.hasPrefix("fail") == true)
+        #expect(bench.folder.names().isEmpty)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
+    @Test("A folder that is moved away meanwhile gets nothing that is reported as being elsewhere")
+    func folderMoved() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let folder = bench.folder
+        let moved = Observed(false)
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                guard records.contains(where: \.isFinishing), !moved.value else { return }
+                moved.update { $0 = true }
+                try FileManager.default.moveItem(atPath: folder("in"), toPath: folder("out"))
+            }
+        }
+        let id = try await bench.add { $0.destination.folder = folder("in") }
+        let record = try await bench.ending(of: id)
+        #expect(record.state != .completed || folder.exists("in/file.bin"))
+    }
+}

@@ -1,0 +1,180 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadStorage
+
+@Suite("JSON of what rows carry")
+struct JSONWriterTests {
+    private static let full = Carried(sparsity: 0, seed: 1)
+
+    /// A field that the writer does not know would be forgotten, unless Codable has it: so each has to be seen here.
+    @Test("is tried with every field that there is")
+    func everyField() throws {
+        let full = Self.full
+        try expectAllDifferent(full.resume, ResumeData())
+        try expectAllDifferent(full.attempt, AttemptRecord(started: .distantPast))
+        try expectAllDifferent(try #require(full.attempt.metrics), TransferMetrics())
+        let nothing = CompletedFile(
+            path: "", bytes: 0, identity: FileIdentity(inode: 0, born: nil), modified: 0, validators: Validators())
+        try expectAllDifferent(full.completed, nothing)
+        try expectAllDifferent(full.resume.validators, Validators())
+        try expectAllDifferent(
+            try #require(full.resume.verified), VerifiedChecksum(Checksum(algorithm: .md5, digest: ""), by: .user))
+    }
+
+    private func expectAllDifferent<Value>(_ value: Value, _ usual: Value) throws {
+        let fields = Mirror(reflecting: value).children
+        #expect(!fields.isEmpty)
+        for (field, usual) in zip(fields, Mirror(reflecting: usual).children) {
+            #expect("\(field.value)" != "\(usual.value)", "\(Value.self).\(field.label ?? "") tells nothing")
+        }
+    }
+
+    @Test("is, byte for byte, what Codable writes, and is read again", arguments: [0, 20, 50, 80, 100])
+    func sameText(sparsity: Int) throws {
+        for seed in 0..<200 {
+            let carried = Carried(sparsity: sparsity, seed: UInt64(seed))
+            try expectSame(JSONWriter.object(carried.resume.write), carried.resume)
+            try expectSame(JSONWriter.object(carried.completed.write), carried.completed)
+            let attempts = (0..<seed % 4).map { Carried(sparsity: sparsity, seed: UInt64(seed + $0)).attempt }
+            try expectSame(JSONWriter.attempts(attempts), attempts)
+        }
+    }
+
+    private func expectSame<Value: Codable & Equatable>(_ text: String, _ value: Value) throws {
+        #expect(try text == DirectEncoder.encode(value))
+        #expect(try JSONText.decode(Value.self, text) == value)
+    }
+
+    @Test("has a word for each number that JSON lacks")
+    func numbers() {
+        let numbers = [0, -0.0, 1.5, -1e300, .leastNonzeroMagnitude, .infinity, -.infinity, .nan]
+        #expect(
+            JSONWriter.text { $0.array(numbers) { $0.value($1) } }
+                == #"[0.0,-0.0,1.5,-1e+300,5e-324,"inf","-inf","nan"]"#)
+        #expect(JSONWriter.text { $0.array([UInt64.max, 0]) { $0.value($1) } } == "[18446744073709551615,0]")
+    }
+
+    @Test("writes the row of a download as its columns are read")
+    func row() throws {
+        let blank = DownloadRecord(id: 1, request: try Sample.request(), created: Date())
+        let row = try DownloadRow(blank, coder: RequestCoder())
+        #expect([row.stateDetail, row.resume, row.attempts, row.completed] == [nil, nil, nil, nil])
+        var record = try Sample.filled(blank)
+        record.attempts = (0..<30).map { AttemptRecord(started: Date(timeIntervalSince1970: Double($0))) }
+        let kept = try #require(try DownloadRow(record, coder: RequestCoder()).attempts)
+        #expect(try JSONText.decode([AttemptRecord].self, kept) == Array(record.attempts.suffix(20)))
+    }
+}
+
+/// What one row carries, at random.
+private struct Carried {
+    var resume = ResumeData()
+    var attempt: AttemptRecord
+    var completed: CompletedFile
+
+    /// - Parameter sparsity: how many of a hundred optional fields are missing; at 100 all others are as they begin.
+    init(sparsity: Int, seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        func maybe<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {
+            Int.random(in: 0..<100, using: &random) < sparsity ? nil : value(&random)
+        }
+        attempt = AttemptRecord(started: Self.date(&random))
+        completed = CompletedFile(
+            path: Self.text(&random), bytes: .random(in: 0...(.max), using: &random),
+            identity: FileIdentity(inode: .random(in: 0...(.max), using: &random), born: maybe(Self.number)),
+            modified: Self.number(&random), validators: Validators())
+        completed.validators = maybe(Self.validators) ?? Validators()
+        completed.checksum = maybe(Self.checksum)
+        completed.verifiedBy = maybe { _ in .server }
+        completed.wasCurrent = maybe { _ in true } ?? false
+        resume.validators = maybe(Self.validators) ?? Validators()
+        resume.total = maybe(Self.number)
+        resume.finalURL = maybe(Self.url).flatMap(\.self)
+        resume.contentType = maybe(Self.text)
+        resume.contentEncoding = maybe(Self.text)
+        resume.acceptsRanges = maybe { _ in true } ?? false
+        resume.written = maybe(Self.ranges) ?? ByteRanges()
+        resume.durable = maybe(Self.ranges) ?? ByteRanges()
+        resume.file = maybe { FileIdentity(inode: .random(in: 0...(.max), using: &$0), born: Self.number(&$0)) }
+        resume.modified = maybe(Self.number)
+        resume.device = maybe { .random(in: 0...(.max), using: &$0) }
+        resume.bootID = maybe(Self.text)
+        resume.mismatched = maybe(Self.checksum)
+        resume.digest = maybe(Self.checksum)
+        resume.verified = maybe { VerifiedChecksum(Self.checksum(&$0), by: .server) }
+        resume.servedName = maybe(Self.text)
+        resume.movedFrom = maybe(Self.url).flatMap(\.self)
+        attempt.ended = maybe(Self.date)
+        attempt.received = maybe(Self.number) ?? 0
+        attempt.connections = maybe { .random(in: 2...64, using: &$0) } ?? 1
+        attempt.redirects = maybe { .random(in: 1...20, using: &$0) } ?? 0
+        attempt.metrics = maybe { Self.metrics(&$0, isFull: sparsity == 0) }
+        attempt.outcome = maybe(Self.text)
+    }
+
+    private static func metrics(_ random: inout SplitMix64, isFull: Bool) -> TransferMetrics {
+        var metrics = TransferMetrics()
+        if isFull || Bool.random(using: &random) {
+            metrics.remoteAddress = text(&random)
+            metrics.remotePort = .random(in: 1...65535, using: &random)
+            metrics.httpVersion = "1.1"
+            metrics.reusedConnection = true
+        }
+        metrics.nameLookup = duration(&random)
+        metrics.connect = duration(&random)
+        metrics.tls = duration(&random)
+        metrics.firstByte = duration(&random)
+        metrics.total = duration(&random)
+        metrics.received = number(&random)
+        return metrics
+    }
+
+    private static func validators(_ random: inout SplitMix64) -> Validators {
+        Validators(
+            etag: EntityTag(opaque: text(&random), isWeak: .random(using: &random)), lastModified: text(&random),
+            lastModifiedIsStrong: true)
+    }
+
+    private static func checksum(_ random: inout SplitMix64) -> Checksum {
+        let algorithm = Checksum.Algorithm.allCases.dropFirst().randomElement(using: &random) ?? .sha256
+        return Checksum(algorithm: algorithm, digest: text(&random))
+    }
+
+    private static func ranges(_ random: inout SplitMix64) -> ByteRanges {
+        ByteRanges(
+            (0..<Int.random(in: 1...4, using: &random)).map { _ in
+                let start = Int64.random(in: 0..<1_000_000, using: &random)
+                return start..<start + .random(in: 1..<1000, using: &random)
+            })
+    }
+
+    private static let urls = ["https://example.org:81/a%20b/?q=1#x", "http://h/", "ftp://no"].compactMap { text in
+        try? SourceURL.parse(text).get().url
+    }
+
+    private static func url(_ random: inout SplitMix64) -> SourceURL? { urls.randomElement(using: &random) }
+
+    private static func number(_ random: inout SplitMix64) -> Int64 {
+        [.min, -1, 7, .max, .random(in: 1...(.max), using: &random)].randomElement(using: &random) ?? 1
+    }
+
+    private static func duration(_ random: inout SplitMix64) -> Double {
+        [1e-9, 0.000_231, 12, .infinity, .random(in: 1e-6..<9, using: &random)].randomElement(using: &random) ?? 1
+    }
+
+    private static func date(_ random: inout SplitMix64) -> Date {
+        Date(timeIntervalSince1970: .random(in: 1...4e9, using: &random))
+    }
+
+    /// Never empty.
+    private static func text(_ random: inout SplitMix64) -> String {
+        let pieces = [
+            "a", "plain", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "é", "日本", "\u{2028}", "🇯🇵", "/", "\r\n",
+        ]
+        let count = Int.random(in: 1...6, using: &random)
+        return (0..<count).map { _ in pieces.randomElement(using: &random) ?? "a" }.joined()
+    }
+}
