@@ -44,9 +44,9 @@ struct ConnectionBudgetTests {
             switch Int.random(in: 0..<12, using: &random) {
             case 0 where open.count < 20: open[budget.join(isFixed: false)] = 1
             case 1:
-                open.keys.randomElement(using: &random).map {
-                    open[$0] = nil; budget.leave($0)
-                }
+                guard let id = open.keys.sorted().randomElement(using: &random) else { continue }
+                open[id] = nil
+                budget.leave(id)
             default:
                 guard let id = open.keys.sorted().randomElement(using: &random), let has = open[id] else { continue }
                 let granted = budget.grant(id, has: has, wants: .random(in: 1...20, using: &random))
