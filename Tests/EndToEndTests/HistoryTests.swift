@@ -63,7 +63,7 @@ extension EndToEnd {
                 $0.bytesPerSecond = Int(2 * mebibyte)
             }
             try await withDlm(serving: slow) { sandbox, server in
-                try await sandbox.hand([server.url("/slow")])
+                try await sandbox.hand(["-x", "1", server.url("/slow")])
                 let watch = try sandbox.start("watch", "--json", "1")
                 let wait = try sandbox.start("wait", "-v", "1")
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
