@@ -26,9 +26,12 @@ extension SessionManager {
         await fill()
     }
 
-    /// Small files whose ends the store knows, or could not take.
+    /// Small files whose ends the store knows, or could not take: then they are saved once it can.
     private func ended(_ records: [DownloadRecord]) async {
-        for record in records { completed(record) }
+        for record in records {
+            if record.failure != nil { unsaved[record.id] = record }
+            completed(record)
+        }
         await fill()
     }
 }

@@ -146,7 +146,7 @@ final class SmallFileFinisher: Sendable {
     // MARK: Committing
 
     private func commit() async {
-        var completed: [DownloadRecord] = []
+        var completed: [Written] = []
         while true {
             let taken = state.withLock { state in
                 defer { state.written = [] }
@@ -156,10 +156,13 @@ final class SmallFileFinisher: Sendable {
             if taken.isEmpty, completed.isEmpty { return }
             var batch = await sync(taken)
             FaultPoint.reached("beforeFilesMarked")
-            let outcome = await save(completed + batch.map(\.record), durably: !batch.isEmpty)
+            let outcome = await save(completed.map(Self.completed) + batch.map(\.record), durably: !batch.isEmpty)
             FaultPoint.reached("afterFilesMarked")
-            if !completed.isEmpty { await calls.ended(completed.map(outcome.of)) }
-            let lost = batch.filter { outcome.of($0.record).state != $0.record.state }
+            // One that the store did not take is still to be found as what it was before: whole, and about to get its name.
+            if !completed.isEmpty {
+                await calls.ended(completed.map { outcome.failed($0.record) ?? Self.completed($0) })
+            }
+            let lost = batch.filter { outcome.failed($0.record) != nil }
             if !lost.isEmpty {
                 await calls.begin(lost.map(\.queued))
                 batch.removeAll { written in lost.contains { $0.queued.id == written.queued.id } }
@@ -196,8 +199,8 @@ final class SmallFileFinisher: Sendable {
         let lost: Set<DownloadID>
         let failure: DownloadError?
 
-        /// The record, failed if the store did not take it.
-        func of(_ record: DownloadRecord) -> DownloadRecord {
+        /// The record, if the store did not take it.
+        func failed(_ record: DownloadRecord) -> DownloadRecord? {
             var record = record
             if let failure {
                 record.state = .failed(failure)
@@ -205,6 +208,8 @@ final class SmallFileFinisher: Sendable {
             } else if lost.contains(record.id) {
                 record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
                 record.session = nil
+            } else {
+                return nil
             }
             return record
         }
@@ -220,7 +225,7 @@ final class SmallFileFinisher: Sendable {
     }
 
     /// Gives them their names. Those whose names are taken by now, or whose folder is not where it was, begin anew.
-    private func link(_ batch: [Written]) async -> [DownloadRecord] {
+    private func link(_ batch: [Written]) async -> [Written] {
         if batch.isEmpty { return [] }
         let (completed, failed) = await onQueue { [self] in
             var linked: [Written] = []
@@ -244,7 +249,7 @@ final class SmallFileFinisher: Sendable {
             }
             // The others are found under their names, or not, when they are begun again.
             let (sound, unsound) = linked.partitioned { folders[ObjectIdentifier($0.file.folder)]?.isSound == true }
-            return (sound.map(Self.completed), failed + unsound.map(\.record))
+            return (sound, failed + unsound.map(\.record))
         }
         if !failed.isEmpty { await calls.begin(failed) }
         return completed

@@ -81,6 +81,17 @@ struct SmallFileTests {
         for name in names { #expect(try bench.holds(name, Self.content)) }
     }
 
+    @Test("Hundreds end, in whatever order their slots are freed and their ends are told")
+    func hundreds() async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        let requests = try (0..<400).map { try bench.request("/\($0)") }
+        let ids = try await bench.manager.add(requests).map(\.record.id)
+        for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
+        for number in 0..<400 { #expect(try bench.holds("\(number)", Self.content)) }
+        #expect(await bench.manager.progress().isEmpty)
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
     @Test("A store that takes the file no more ends the download with its failure, and nothing is left over")
     func storeFails() async throws {
         let store = SaveLog()
@@ -91,6 +102,25 @@ struct SmallFileTests {
         #expect(bench.words(id).last?.hasPrefix("fail") == true)
         #expect(bench.folder.names().isEmpty)
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
+    @Test("A store that fails once the file has its name: the next attempt finds it, and fetches nothing")
+    func storeFailsAtTheEnd() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        store.change { trouble in
+            trouble.beforeSave = { records in
+                if records.contains(where: { $0.state == .completed }) { throw DownloadError.unexpected("full") }
+            }
+        }
+        let id = try await bench.add()
+        #expect(await bench.ends.wait { $0[id, default: 0] >= 1 })
+        #expect(bench.words(id).last?.hasPrefix("fail") == true)
+        #expect(try bench.holds("file.bin", Self.content))
+        store.change { $0.beforeSave = nil }
+        _ = try await bench.manager.resume([id], overrides: RequestOverrides())
+        #expect(try await bench.ending(of: id, times: 2).state == .completed)
+        #expect(bench.transport.requests.count == 1)
     }
 
     @Test("A folder that is moved away meanwhile gets nothing that is reported as being elsewhere")
