@@ -57,21 +57,23 @@ final class WriterWatch: Sendable {
     }
 
     func end(_ watch: Int32) {
-        let ended = state.withLock { state in
+        state.withLock { state in
             if let descriptor = state.descriptor { _ = dlm_watch_remove(descriptor, watch) }
-            return state.watches.removeValue(forKey: watch)
+            // Under the lock: a watch that began before they are closed would see it.
+            for descriptor in state.watches.removeValue(forKey: watch)?.leftovers ?? [] { Glibc.close(descriptor) }
         }
-        for descriptor in ended?.leftovers ?? [] { Glibc.close(descriptor) }
     }
 
     /// Closes a descriptor that was open for writing, not before the end of a watch of its file.
     func close(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) {
-        let isLeft = state.withLock { state in
-            let watch = state.watches.first { $0.value.device == device && $0.value.file.isSame(as: file) }
-            if let watch { state.watches[watch.key]?.leftovers.append(descriptor) }
-            return watch != nil
+        state.withLock { state in
+            if let watch = state.watches.first(where: { $0.value.device == device && $0.value.file.isSame(as: file) }) {
+                state.watches[watch.key]?.leftovers.append(descriptor)
+            } else {
+                // Under the lock, for the same reason.
+                Glibc.close(descriptor)
+            }
         }
-        if !isLeft { Glibc.close(descriptor) }
     }
 
     private static func read(_ state: inout State) {

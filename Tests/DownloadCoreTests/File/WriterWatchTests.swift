@@ -51,6 +51,22 @@ struct WriterWatchTests {
         #expect(files.map(\.isWrittenByOthers) == [false, true, false])
     }
 
+    @Test("Nor is an end at the very moment at which the next attempt begins its watch")
+    func attemptsAtOnce() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let first = Observed<PartialFile?>(try PartialFile.open(folder: folder.path, name: "a", mode: .create))
+        for _ in 0..<3000 {
+            first.value?.unlock()
+            let next = try PartialFile.open(folder: folder.path, name: "a", mode: .reopen)
+            DispatchQueue.concurrentPerform(iterations: 2) { number in
+                if number == 0 { first.update { $0 = nil } } else { next.watchWriters() }
+            }
+            try #require(!next.isWrittenByOthers)
+            first.update { $0 = next }
+        }
+    }
+
     @Test("The end of an earlier attempt at the same file, late as it may be, is no other program's")
     func attempts() throws {
         let folder = try TemporaryFolder()
