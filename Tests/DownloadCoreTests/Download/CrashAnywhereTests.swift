@@ -19,21 +19,24 @@ struct CrashAnywhereTests {
     /// Takes moments down: one before each save, and one every so many bytes.
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
-        private let stored = Mutex<DownloadRecord?>(nil)
+        private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))
         private let folder: TemporaryFolder
 
         init(_ folder: TemporaryFolder) { self.folder = folder }
 
         func look() {
-            guard let record = stored.withLock({ $0 }) else { return }
+            let before = stored.withLock { $0 }
+            guard let record = before.record else { return }
             var files: [String: Data] = [:]
             for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
+            // What was saved meanwhile, on another thread, and what is in the folder since would be no moment of one time.
+            guard stored.withLock({ $0.saves }) == before.saves else { return }
             moments.withLock { $0.append(Moment(record: record, files: files)) }
         }
 
         func saves(_ record: DownloadRecord) {
             look()
-            stored.withLock { $0 = record }
+            stored.withLock { $0 = (record, $0.saves + 1) }
         }
     }
 
