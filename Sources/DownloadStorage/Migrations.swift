@@ -6,7 +6,7 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3, version4]
+    static let steps: [String] = [version1, version2, version3]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -117,7 +117,8 @@ enum Migrations {
         CREATE INDEX downloadByState ON download (state);
         """
 
-    /// What was found out about hosts, by origin, for the number of connections; milliseconds since 1970.
+    /// What was found out about hosts, by origin, for the number of connections; milliseconds since 1970. And an index
+    /// made anew: of a list of three SQLite makes a table for each row that it looks at, a third of the cost of a save.
     private static let version3 = """
         CREATE TABLE host (
             origin TEXT PRIMARY KEY,
@@ -125,10 +126,6 @@ enum Migrations {
             cap INTEGER,
             learned INTEGER NOT NULL
         ) WITHOUT ROWID;
-        """
-
-    /// SQLite makes a table of a list of three, for each row that it looks at: a third of the cost of a save.
-    private static let version4 = """
         DROP INDEX downloadEnded;
         CREATE INDEX downloadEnded ON download (updated)
             WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';

@@ -19,13 +19,12 @@ extension DownloadRunner {
         begin(scout, record.request.url, sendsCredentials: true, conditionalOn: nil)
     }
 
-    /// The first answer was the whole file, plainly: nothing is left to ask the server, or to verify.
+    /// The first answer was the whole file, plainly: nothing is left to ask the server.
     func isWholeSmallFile(_ scout: SegmentWriter, _ result: TransferResult) -> Bool {
-        guard result.ending == .complete, !result.exceedsLength, scout === opener, let head = scout.head,
-            case .body(offset: 0, let end, let total?)? = scout.verdict, end == total,
-            scout.unfinished?.isEmpty == true, scout.position == total
+        guard result.ending == .complete, !result.exceedsLength, scout === opener,
+            case .body(offset: 0, let end, let total?)? = scout.verdict
         else { return false }
-        return ServerDigest.checksum(of: head) == nil
+        return end == total && scout.unfinished?.isEmpty == true && scout.position == total
     }
 
     /// The record of that file, as far as its answer tells.

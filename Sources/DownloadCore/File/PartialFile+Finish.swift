@@ -59,11 +59,7 @@ extension PartialFile {
 
     /// The path of the folder leads to the one that is held open.
     package func requireFolderInPlace() throws(DownloadError) {
-        var held = stat()
-        var named = stat()
-        guard fstat(folderDescriptor, &held) == 0, stat(folder, &named) == 0, held.st_ino == named.st_ino,
-            held.st_dev == named.st_dev
-        else { throw .fileFailed(.folderMoved, path: folder) }
+        guard FileStatus.leads(folder, to: folderDescriptor) else { throw .fileFailed(.folderMoved, path: folder) }
     }
 
     /// Refuses bytes that may be another program's.
@@ -112,6 +108,14 @@ package enum FileStatus {
     static func of(descriptor: Int32) -> Info? {
         var status = dlm_status()
         return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
+    }
+
+    /// Whether the path of a folder leads to the one that is open.
+    static func leads(_ path: String, to descriptor: Int32) -> Bool {
+        var held = stat()
+        var named = stat()
+        return fstat(descriptor, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino
+            && held.st_dev == named.st_dev
     }
 
     /// Makes the names in the folder survive a loss of power.

@@ -22,12 +22,7 @@ final class UnnamedFile: @unchecked Sendable {
             faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
         }
 
-        var isInPlace: Bool {
-            var held = stat()
-            var named = stat()
-            return fstat(descriptor, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino
-                && held.st_dev == named.st_dev
-        }
+        var isInPlace: Bool { FileStatus.leads(path, to: descriptor) }
 
         func sync() throws(DownloadError) {
             guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }

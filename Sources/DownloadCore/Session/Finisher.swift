@@ -23,7 +23,7 @@ package actor Finisher {
     private var isWorking = false
 
     /// From so many files on, one sync of the file system is cheaper than one for each.
-    private static let sharedSyncFrom = 8
+    static let sharedSyncFrom = 8
 
     package init(store: any DownloadStore, session: String, disk: DiskWriter) {
         self.store = store
@@ -65,10 +65,7 @@ package actor Finisher {
         FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
-            batch[index].job.record.isFinishing = false
-            batch[index].job.record.state = .completed
-            batch[index].job.record.session = nil
-            batch[index].job.record.speed = nil
+            batch[index].job.record.complete()
         }
         FaultPoint.reached("beforeCompleted")
         // Lost with the power, it is told again by the file under its final name.
@@ -177,5 +174,15 @@ package actor Finisher {
         } catch {
             return error
         }
+    }
+}
+
+extension DownloadRecord {
+    /// It has its final name: nobody runs it any more.
+    mutating func complete() {
+        isFinishing = false
+        state = .completed
+        session = nil
+        speed = nil
     }
 }

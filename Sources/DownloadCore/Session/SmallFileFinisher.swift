@@ -45,8 +45,6 @@ final class SmallFileFinisher: Sendable {
     /// Files that are written and have no names yet; each holds a descriptor.
     private let pending = Atomic(0)
     private static let pendingAtMost = 512
-    /// From so many files on, one sync of the file system is cheaper than one for each.
-    private static let sharedSyncFrom = 8
 
     init(store: any DownloadStore, session: String, calls: Calls) {
         self.store = store
@@ -113,7 +111,8 @@ final class SmallFileFinisher: Sendable {
     }
 
     private func written(_ whole: WholeSmallFile, _ folders: inout [String: UnnamedFile.Folder]) -> Written? {
-        guard let head = whole.scout.head else { return nil }
+        // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
+        guard let head = whole.scout.head, ServerDigest.checksum(of: head) == nil else { return nil }
         do throws(DownloadError) {
             let folder = try folder(of: whole.runner.record.request.destination, &folders)
             guard let name = whole.runner.nameOfWhole(head, in: folder) else { return nil }
@@ -136,7 +135,8 @@ final class SmallFileFinisher: Sendable {
     private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
         throws(DownloadError) -> UnnamedFile.Folder
     {
-        if let folder = folders[destination.folder], folder.isInPlace { return folder }
+        // Whether its path still leads there is asked when the files have their names.
+        if let folder = folders[destination.folder] { return folder }
         if destination.createsFolders { try FileStatus.makeFolder(destination.folder) }
         let folder = try UnnamedFile.Folder(destination.folder)
         folders[destination.folder] = folder
@@ -176,7 +176,7 @@ final class SmallFileFinisher: Sendable {
     private func sync(_ batch: [Written]) async -> [Written] {
         if batch.isEmpty { return [] }
         let synced = await onQueue { () -> [Written] in
-            if batch.count < Self.sharedSyncFrom {
+            if batch.count < Finisher.sharedSyncFrom {
                 return batch.filter { written in Self.succeeds { () throws(DownloadError) in try written.file.sync() } }
             }
             var folders: [String: Bool] = [:]
@@ -258,10 +258,7 @@ final class SmallFileFinisher: Sendable {
     private static func completed(_ written: Written) -> DownloadRecord {
         var record = written.record
         let status = written.file.status
-        record.isFinishing = false
-        record.state = .completed
-        record.session = nil
-        record.speed = nil
+        record.complete()
         record.completed = CompletedFile(
             path: FileNaming.path(written.file.folder.path, written.name), bytes: status.size,
             identity: status.identity, modified: status.modified, validators: record.resume.validators)

@@ -100,6 +100,7 @@ END;
 CREATE INDEX downloadQueued ON download (session, priority DESC) WHERE state = 'queued';
 CREATE INDEX downloadPaused ON download (session, stateDetail)
     WHERE state = 'paused' AND session IS NOT NULL;
-CREATE INDEX downloadEnded ON download (updated) WHERE state IN ('completed', 'failed', 'cancelled');
 CREATE INDEX downloadByState ON download (state);
+CREATE INDEX downloadEnded ON download (updated)
+            WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
 COMMIT;
