@@ -256,6 +256,11 @@ static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
 
 void dlm_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
+void dlm_keep_freed_memory(void) {
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
 void dlm_forget_code(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(forget_code, &page);

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSystem
 import DownloadKit
 import Foundation
 import Glibc
@@ -38,6 +39,7 @@ enum Program {
     static func main() {
         Console.openClosedStreams()
         Surroundings.keepOwnFilesReadable()
+        dlm_keep_freed_memory()
         let signals = Signals()
         signals.block()
         let console = Console()

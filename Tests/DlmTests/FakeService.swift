@@ -35,8 +35,8 @@ final class FakeService: SessionRouting {
     private let onResume: Resume
     /// May change the records before they are returned.
     private let onLook: @Sendable (FakeService, DownloadID) -> Void
-    private let stream: AsyncStream<DownloadEvent>
-    private let continuation: AsyncStream<DownloadEvent>.Continuation
+    private let stream: AsyncStream<[DownloadEvent]>
+    private let continuation: AsyncStream<[DownloadEvent]>.Continuation
 
     init(
         onAdd: @escaping Add = { _, _ in [] },
@@ -99,7 +99,7 @@ final class FakeService: SessionRouting {
 
     func forget(_ id: DownloadID) { state.withLock { $0.records[id] = nil } }
 
-    func send(_ event: DownloadEvent) { continuation.yield(event) }
+    func send(_ event: DownloadEvent) { continuation.yield([event]) }
 
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         state.withLock {
@@ -224,7 +224,7 @@ final class FakeService: SessionRouting {
         }
     }
 
-    func events() async -> AsyncStream<DownloadEvent> { stream }
+    func events() async -> DownloadEvents { DownloadEvents(groups: stream) }
 
     func pauseAll(_ reason: DownloadState.PauseReason) async {
         let paused = state.withLock { state in

@@ -15,7 +15,7 @@ struct ControlBench {
 
     init(
         _ service: ControlledService = ControlledService(), stateFolder: String = "", limits: ControlLimits = .init(),
-        clientLimits: ControlClient.Limits = .init(), listener: (SessionLocation) throws -> Int32? = { _ in nil }
+        clientLimits: ControlClient.Limits = .patient, listener: (SessionLocation) throws -> Int32? = { _ in nil }
     ) async throws {
         self.service = service
         folder = try TemporaryFolder()
@@ -50,5 +50,14 @@ struct ControlBench {
         await server.stop()
         transport.shutdown()
         folder.remove()
+    }
+}
+
+extension ControlClient.Limits {
+    /// For tests of something else: hundreds of them share the cores.
+    static var patient: Self {
+        var limits = Self()
+        limits.hello = .seconds(50)
+        return limits
     }
 }

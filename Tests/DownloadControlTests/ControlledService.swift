@@ -118,7 +118,7 @@ final class ControlledService: DownloadService {
         state.value.records.values.filter { $0.state == .running }.map { DownloadSnapshot(record: $0).progress }
     }
 
-    func events() async -> AsyncStream<DownloadEvent> { AsyncStream { nil } }
+    func events() async -> DownloadEvents { DownloadEvents(groups: AsyncStream { nil }) }
 
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         try note("log \(cursor.map(String.init) ?? "now")")

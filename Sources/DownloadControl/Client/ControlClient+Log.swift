@@ -9,10 +9,10 @@ extension ControlClient {
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    package func events() async -> AsyncStream<DownloadEvent> {
-        guard let log = try? await log(since: nil) else { return AsyncStream { nil } }
+    package func events() async -> DownloadEvents {
+        guard let log = try? await log(since: nil) else { return DownloadEvents(groups: AsyncStream { nil }) }
         let source = EventSource(self, log)
-        return AsyncStream { await source.next() }
+        return DownloadEvents(groups: AsyncStream { await source.next().map { [$0] } })
     }
 }
 

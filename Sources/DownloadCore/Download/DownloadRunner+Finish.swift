@@ -188,7 +188,7 @@ extension DownloadRunner {
     /// The name asked for, or what the server calls it.
     func wantedName(_ head: ResponseHead, _ url: SourceURL) -> String {
         record.request.destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields[values: .contentDisposition].first, url: url)
+            ?? FileNaming.name(contentDisposition: head.fields.values(.contentDisposition).first, url: url)
     }
 
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
@@ -201,7 +201,7 @@ extension DownloadRunner {
                 try FileStatus.makeFolder(destination.folder)
             }
         }
-        let modified = head.fields[.lastModified].flatMap { HTTPDate.parse($0) }
+        let modified = head.fields.value(.lastModified).flatMap { HTTPDate.parse($0) }
         for count in 0...9999 {
             let candidate = count == 0 ? wanted : FileNaming.alternative(wanted, count)
             guard let name = try freeName(candidate, modified: modified) else { continue }

@@ -96,7 +96,7 @@ extension DownloadRunner {
     /// close_notify tells, else a digest must.
     private func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
         guard record.resume.total == nil, head.httpVersion.hasPrefix("1"), opening.url.scheme == "http",
-            head.fields[.transferEncoding]?.lowercased().hasSuffix("chunked") != true,
+            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
             expected == nil, !record.request.acceptsUnverified
         else { return }
         throw .verificationFailed(

@@ -12,7 +12,7 @@ package final class DownloadRunner {
     package internal(set) var record: DownloadRecord
     let context: RunnerContext
     let control: RunnerControl
-    private var messages: AsyncStream<RunnerControl.Message>.Iterator
+    private lazy var messages = control.messages.makeAsyncIterator()
 
     var file: PartialFile?
     var digest: FileDigest?
@@ -49,7 +49,6 @@ package final class DownloadRunner {
         self.context = context
         self.control = control
         self.prefersMultiplexing = prefersMultiplexing
-        messages = control.messages.makeAsyncIterator()
         receivedBefore = record.received
         savedDurable = record.resume.durable
         speedMark = (.now, record.received)

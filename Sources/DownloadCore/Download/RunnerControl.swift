@@ -28,8 +28,20 @@ package final class RunnerControl: Sendable {
         case stop
     }
 
-    let messages: AsyncStream<Message>
-    private let continuation: AsyncStream<Message>.Continuation
+    /// The queue for the task of the runner is made when it is needed: most small files have no task.
+    private struct Inbox {
+        var attendant: (any RunnerAttendant)?
+        var queue: (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation)?
+        var isClosed = false
+
+        mutating func open() -> (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation) {
+            if let queue { return queue }
+            let made = AsyncStream.makeStream(of: Message.self)
+            if isClosed { made.continuation.finish() }
+            queue = made
+            return made
+        }
+    }
 
     /// Bytes of the file that are here, or on their way to the disk.
     private let received: Atomic<Int64>
@@ -38,25 +50,32 @@ package final class RunnerControl: Sendable {
     private let isFinishing = Atomic(false)
     private let stops = Atomic(false)
     private let shown: Mutex<DownloadRecord>
-    private let attendant = Mutex<(any RunnerAttendant)?>(nil)
+    private let inbox = Mutex(Inbox())
     /// The limit of this download alone.
     package let rateLimit: RateLimit
 
     package init(record: DownloadRecord) {
-        (messages, continuation) = AsyncStream.makeStream()
         received = Atomic(record.received)
         total = Atomic(record.resume.total ?? -1)
         shown = Mutex(record)
         rateLimit = RateLimit(record.request.rateLimit)
     }
 
-    func send(_ message: Message) {
-        if attendant.withLock({ $0 })?.takes(message) == true { return }
-        continuation.yield(message)
+    /// For the task of the runner.
+    var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
+
+    func send(_ message: Message) { _ = deliver(message) }
+
+    /// - Returns: false when nobody will read it.
+    private func deliver(_ message: Message) -> Bool {
+        if inbox.withLock({ $0.attendant })?.takes(message) == true { return true }
+        let queue = inbox.withLock { inbox in inbox.isClosed ? nil : inbox.open().continuation }
+        if case .enqueued? = queue?.yield(message) { return true }
+        return false
     }
 
     /// Who reads the messages; nil: the task of the runner.
-    func attend(_ attendant: (any RunnerAttendant)?) { self.attendant.withLock { $0 = attendant } }
+    func attend(_ attendant: (any RunnerAttendant)?) { inbox.withLock { $0.attendant = attendant } }
 
     package func tick() { send(.tick) }
 
@@ -70,9 +89,7 @@ package final class RunnerControl: Sendable {
     /// - Returns: whether that made a difference; nil when the attempt has ended.
     func change(_ change: DownloadChange) async -> Bool? {
         await withCheckedContinuation { answer in
-            let message = Message.change(change, answer: answer)
-            if attendant.withLock({ $0 })?.takes(message) == true { return }
-            if case .terminated = continuation.yield(message) { answer.resume(returning: nil) }
+            if !deliver(.change(change, answer: answer)) { answer.resume(returning: nil) }
         }
     }
 
@@ -80,7 +97,13 @@ package final class RunnerControl: Sendable {
     var isStopping: Bool { stops.load(ordering: .acquiring) }
 
     /// Nothing more is read: what a message holds is let go.
-    func close() { continuation.finish() }
+    func close() {
+        let queue = inbox.withLock { inbox in
+            inbox.isClosed = true
+            return inbox.queue
+        }
+        queue?.continuation.finish()
+    }
 
     // MARK: For the display
 

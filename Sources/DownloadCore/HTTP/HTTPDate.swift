@@ -5,7 +5,12 @@ public enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     /// - Parameter now: decides the century of a year of two digits, which lies at most 50 years ahead.
     public static func parse(_ text: String, now: Date = Date()) -> Date? {
-        let words = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
+        var text = text
+        return text.withUTF8 { parse($0, now) }
+    }
+
+    private static func parse(_ text: UnsafeBufferPointer<UInt8>, _ now: Date) -> Date? {
+        let words = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
         guard let weekday = words.first, isWeekday(weekday) else { return nil }
         switch words.count {
         case 6 where isUniversal(words[5]):
@@ -31,7 +36,7 @@ public enum HTTPDate {
             + " " + padded(time / 3600) + ":" + padded(time / 60 % 60) + ":" + padded(time % 60) + " GMT"
     }
 
-    private typealias Word = Substring.UTF8View
+    private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
 
     private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -74,8 +74,8 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 200
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
-        let lengths = head.fields[values: .contentLength]
-        if head.fields[.transferEncoding] == nil, !lengths.isEmpty, Self.contentLength(head) == nil {
+        let lengths = head.fields.values(.contentLength)
+        if head.fields.value(.transferEncoding) == nil, !lengths.isEmpty, Self.contentLength(head) == nil {
             // libcurl takes the first number of it, or none: then the end of the connection would be the end of the file.
             return .failed(.protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))")))
         }
@@ -105,7 +105,7 @@ package struct ResponseJudge: Sendable, Equatable {
         func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
         guard asksRange else { return wrong("206 to a request without a range") }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
-        guard let value = head.fields[.contentRange] else { return wrong("206 without Content-Range") }
+        guard let value = head.fields.value(.contentRange) else { return wrong("206 without Content-Range") }
         guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
             return wrong("Content-Range: \(value)")
         }
@@ -136,7 +136,8 @@ package struct ResponseJudge: Sendable, Equatable {
             return start == 0
                 ? .askWithoutRange : .failed(.protocolViolated(.wrongRange("416 for a range from \(start)")))
         }
-        if let value = head.fields[.contentRange], case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
+        if let value = head.fields.value(.contentRange),
+            case .unsatisfied(let total?)? = ContentRange(fieldValue: value),
             total != known.total
         {
             return .changed(why: "its size is now \(total)")
@@ -194,7 +195,7 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package static func mediaType(_ head: ResponseHead) -> String? {
-        head.fields[.contentType].map { value in
+        head.fields.value(.contentType).map { value in
             let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
             return String(decoding: bytes, as: UTF8.self).lowercased()
         }
@@ -202,7 +203,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// The content coding; nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {
-        let codings = head.fields[values: .contentEncoding].joined(separator: ",").lowercased().split(separator: ",")
+        let codings = head.fields.values(.contentEncoding).joined(separator: ",").lowercased().split(separator: ",")
             .map { $0.trimmingPrefix { $0 == " " }.prefix { $0 != " " } }.filter { !$0.isEmpty && $0 != "identity" }
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
@@ -210,8 +211,8 @@ package struct ResponseJudge: Sendable, Equatable {
     /// The size of the whole body by its framing; nil when it is chunked, ends with the connection, or is not clearly
     /// said (RFC 9112 section 6.3): a list must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
-        if head.fields[.transferEncoding] != nil { return nil }
-        let values = head.fields[values: .contentLength].flatMap { value in
+        if head.fields.value(.transferEncoding) != nil { return nil }
+        let values = head.fields.values(.contentLength).flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
                 .map { $0.trimmingWhitespace().decimal }
         }
@@ -223,7 +224,7 @@ package struct ResponseJudge: Sendable, Equatable {
 extension EntityTag {
     /// The response's ETag; nil when there is none, or a malformed one.
     package init?(head: ResponseHead) {
-        guard let value = head.fields[.eTag] else { return nil }
+        guard let value = head.fields.value(.eTag) else { return nil }
         self.init(fieldValue: value)
     }
 }

@@ -33,8 +33,8 @@ package struct ServerPause: Sendable, Equatable {
     /// Nil when the answer asks for nothing, or for something malformed.
     init?(_ head: ResponseHead, _ url: SourceURL) {
         // A date is by the server's clock, and ours may be years off.
-        let now = head.fields[.date].flatMap { HTTPDate.parse($0) } ?? Date()
-        guard let value = head.fields[.retryAfter], let seconds = RetryAfter.seconds(value, now: now) else {
+        let now = head.fields.value(.date).flatMap { HTTPDate.parse($0) } ?? Date()
+        guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {
             return nil
         }
         self.init(seconds: seconds, origin: url.origin, isForOrigin: head.status == 429 || head.status == 503)

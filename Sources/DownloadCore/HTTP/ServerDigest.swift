@@ -36,7 +36,7 @@ enum ServerDigest {
     /// All fields of that name as one list; nil when there is none, or far too much.
     private static func value(_ name: HTTPField.Name?, _ head: ResponseHead) -> [UInt8]? {
         guard let name else { return nil }
-        let values = head.fields[values: name]
+        let values = head.fields.values(name)
         let joined = values.joined(separator: ", ")
         return values.isEmpty || joined.utf8.count > longest ? nil : Array(joined.utf8)
     }

@@ -7,10 +7,10 @@ extension Validators {
 
     /// The validators of a response: a malformed ETag is none, and a date is strong only beside a later `Date`.
     public init(head: ResponseHead) {
-        let modified = head.fields[.lastModified].flatMap { $0.isEmpty ? nil : $0 }
+        let modified = head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 }
         self.init(
-            etag: head.fields[.eTag].flatMap { EntityTag(fieldValue: $0) }, lastModified: modified,
-            lastModifiedIsStrong: modified.map { Self.isStrong($0, date: head.fields[.date]) } ?? false)
+            etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) }, lastModified: modified,
+            lastModifiedIsStrong: modified.map { Self.isStrong($0, date: head.fields.value(.date)) } ?? false)
     }
 
     private static func isStrong(_ lastModified: String, date: String?) -> Bool {

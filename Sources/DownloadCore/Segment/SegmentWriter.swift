@@ -95,7 +95,7 @@ package final class SegmentWriter: TransferSink {
     /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.
     package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
         state.withLock { state in
-            let isChunked = state.head?.fields[.transferEncoding] != nil
+            let isChunked = state.head?.fields.value(.transferEncoding) != nil
             let begin = state.head?.status == 206 ? judge.start : 0
             let kept: Int64 =
                 switch ending {
@@ -151,7 +151,7 @@ package final class SegmentWriter: TransferSink {
         let (last, isThere) = state.withLock { state in
             let last = max(end, state.position)
             state.cut = last
-            return (state.head?.fields[.transferEncoding] == nil ? last : end, state.position >= end)
+            return (state.head?.fields.value(.transferEncoding) == nil ? last : end, state.position >= end)
         }
         if isThere { cancel() }
         return last

@@ -132,7 +132,7 @@ public final class DownloadRouter: DownloadService {
 
     public func progress() async -> [DownloadProgress] { await local.progress() }
 
-    public func events() async -> AsyncStream<DownloadEvent> { await local.events() }
+    public func events() async -> DownloadEvents { await local.events() }
 
     public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         try await local.log(since: cursor)

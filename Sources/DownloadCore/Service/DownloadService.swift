@@ -14,7 +14,7 @@ public protocol DownloadService: Sendable {
     /// The downloads at work now, for display.
     func progress() async -> [DownloadProgress]
     /// What happens to the downloads of this service from now on.
-    func events() async -> AsyncStream<DownloadEvent>
+    func events() async -> DownloadEvents
     /// Every change in the store behind `cursor` (nil: from now on), whichever session made it, and what follows.
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error>
     /// Returns if it answers and can be worked with: it is not about to end. Cheap, whatever is in its queue.

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Hands each event to every stream, in the order of the calls, from any thread; a stream ends with the session.
+/// Hands events to every stream, in the order of the calls, from any thread; a stream ends with the session.
 final class EventBroadcaster: Sendable {
     private struct Listener {
-        let stream: AsyncStream<DownloadEvent>.Continuation
+        let stream: AsyncStream<[DownloadEvent]>.Continuation
         let hearsAdded: Bool
     }
 
@@ -16,8 +16,8 @@ final class EventBroadcaster: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter hearsAdded: false leaves `didAdd` out: a list may bring a million at once.
-    func stream(hearsAdded: Bool = true) -> AsyncStream<DownloadEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(of: DownloadEvent.self)
+    func stream(hearsAdded: Bool = true) -> DownloadEvents {
+        let (stream, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
         let key = UUID()
         let isFinished = state.withLock { state in
             if !state.isFinished { state.listeners[key] = Listener(stream: continuation, hearsAdded: hearsAdded) }
@@ -25,15 +25,18 @@ final class EventBroadcaster: Sendable {
         }
         if isFinished { continuation.finish() }
         continuation.onTermination = { [weak self] _ in self?.forget(key) }
-        return stream
+        return DownloadEvents(groups: stream)
     }
 
     private func forget(_ key: UUID) {
         state.withLock { state in _ = state.listeners.removeValue(forKey: key) }
     }
 
-    func send(_ event: DownloadEvent) {
-        state.withLock { state in for listener in state.listeners.values { listener.stream.yield(event) } }
+    func send(_ events: DownloadEvent...) { send(events) }
+
+    func send(_ events: [DownloadEvent]) {
+        if events.isEmpty { return }
+        state.withLock { state in for listener in state.listeners.values { listener.stream.yield(events) } }
     }
 
     /// Tells of new downloads those who hear of them.
@@ -41,10 +44,9 @@ final class EventBroadcaster: Sendable {
         state.withLock { state in
             let listeners = state.listeners.values.filter(\.hearsAdded)
             if listeners.isEmpty { return }
-            for record in records {
-                let event = DownloadEvent.didAdd(DownloadSnapshot(record: record))
-                for listener in listeners { listener.stream.yield(event) }
-            }
+            let events = records.map { DownloadEvent.didAdd(DownloadSnapshot(record: $0)) }
+            if events.isEmpty { return }
+            for listener in listeners { listener.stream.yield(events) }
         }
     }
 

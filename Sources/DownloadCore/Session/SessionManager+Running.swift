@@ -153,11 +153,10 @@ extension SessionManager {
         await fill()
     }
 
-    func completed(_ record: DownloadRecord) {
-        leave(record)
-        broadcaster.send(
-            record.failure.map { .didFail(DownloadSnapshot(record: record), $0) }
-                ?? .didComplete(DownloadSnapshot(record: record)))
+    /// Unless the store could not take it.
+    func endEvent(of record: DownloadRecord) -> DownloadEvent {
+        let snapshot = DownloadSnapshot(record: record)
+        return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
     }
 
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
@@ -171,7 +170,8 @@ extension SessionManager {
                 record.leaveForeground()
                 record = await save(record)
             }
-            completed(record)
+            leave(record)
+            broadcaster.send(endEvent(of: record))
         case .stopped: await stopped(record, wish)
         case .failed(let error, let retryAfter):
             // It would have been tried again, or was not to go on in any case.
@@ -299,7 +299,7 @@ extension SessionManager {
         if entry.record.state.kind == .waiting { entry.task?.cancel() }
     }
 
-    private func leave(_ record: DownloadRecord) {
+    func leave(_ record: DownloadRecord) {
         if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
         scheduler.doesNotWait(record.id)
         if !parts.keepsUnfinished, record.state.kind != .queued { deleteUnfinished(record) }

@@ -7,8 +7,7 @@ extension SessionManager {
             goOn: { runner in self.run(runner) },
             begin: { records in for record in records { await self.beginAgain(record) } },
             transfersEnded: { ids in Task { await self.transfersEnded(ids) } },
-            announce: { [broadcaster] event in broadcaster.send(event) },
-            ended: { records in await self.ended(records) })
+            ended: { files in await self.ended(files) })
     }
 
     /// In the ordinary way, with all that was asked of the first attempt.
@@ -27,11 +26,16 @@ extension SessionManager {
     }
 
     /// Small files whose ends the store knows, or could not take: then they are saved once it can.
-    private func ended(_ records: [DownloadRecord]) async {
-        for record in records {
+    private func ended(_ files: [(started: DownloadRecord, ended: DownloadRecord)]) async {
+        var events: [DownloadEvent] = []
+        events.reserveCapacity(2 * files.count)
+        for (started, record) in files {
             if record.failure != nil { unsaved[record.id] = record }
-            completed(record)
+            leave(record)
+            events.append(.didStart(DownloadSnapshot(record: started), atOffset: 0))
+            events.append(endEvent(of: record))
         }
+        broadcaster.send(events)
         await fill()
     }
 }

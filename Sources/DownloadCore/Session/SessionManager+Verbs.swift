@@ -149,10 +149,10 @@ extension SessionManager {
             + held.values.map { DownloadSnapshot(record: $0).progress }
     }
 
-    public func events() -> AsyncStream<DownloadEvent> { broadcaster.stream() }
+    public func events() -> DownloadEvents { broadcaster.stream() }
 
     /// All but the additions, which may be a million at once.
-    public func eventsOfWork() -> AsyncStream<DownloadEvent> { broadcaster.stream(hearsAdded: false) }
+    public func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
 
     public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let reader = try await EventLogReader(store: store, since: cursor)

@@ -12,9 +12,8 @@ final class SmallFileFinisher: Sendable {
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// They are written, and need no slot any more.
         let transfersEnded: @Sendable ([DownloadID]) -> Void
-        let announce: @Sendable (DownloadEvent) -> Void
-        /// Completed, and the store knows; or failed.
-        let ended: @Sendable ([DownloadRecord]) async -> Void
+        /// Completed, and the store knows; or failed. Each with what it was while it ran.
+        let ended: @Sendable ([(started: DownloadRecord, ended: DownloadRecord)]) async -> Void
     }
 
     /// On its way to its name.
@@ -83,7 +82,6 @@ final class SmallFileFinisher: Sendable {
             let written = files.compactMap { write($0, &folders) }
             if written.isEmpty { continue }
             pending.add(written.count, ordering: .relaxed)
-            for file in written { calls.announce(.didStart(DownloadSnapshot(record: file.record), atOffset: 0)) }
             calls.transfersEnded(written.map(\.queued.id))
             let wakes = state.withLock { state in
                 state.written += written
@@ -160,7 +158,7 @@ final class SmallFileFinisher: Sendable {
             FaultPoint.reached("afterFilesMarked")
             // One that the store did not take is still to be found as what it was before: whole, and about to get its name.
             if !completed.isEmpty {
-                await calls.ended(completed.map { outcome.failed($0.record) ?? Self.completed($0) })
+                await calls.ended(completed.map { ($0.record, outcome.failed($0.record) ?? Self.completed($0)) })
             }
             let lost = batch.filter { outcome.failed($0.record) != nil }
             if !lost.isEmpty {

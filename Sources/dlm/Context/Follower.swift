@@ -32,7 +32,7 @@ final class Follower: Sendable {
         case watched([DownloadSnapshot])
         case hasAll
         case cannotAsk(any Error)
-        case event(DownloadEvent)
+        case events([DownloadEvent])
         case logOpened
         case logged(LogEntry)
         case cannotRead(any Error)
@@ -107,7 +107,7 @@ final class Follower: Sendable {
         let events = await service.events()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [inbox] in
-                for await event in events { inbox.yield(.event(event)) }
+                for await group in events.groups { inbox.yield(.events(group)) }
                 inbox.yield(.serviceEnded)
             }
             group.addTask { [self] in
@@ -173,7 +173,7 @@ final class Follower: Sendable {
             if !moved.isEmpty { await look(at: moved.sorted()) }
         case .hasAll: ledger.withLock { $0.hasAll = true }
         case .cannotAsk(let error): try cannotAsk(error)
-        case .event(let event): handle(event)
+        case .events(let events): for event in events { handle(event) }
         case .logOpened: try await logOpened()
         case .logged(let entry): try await logged(entry)
         case .cannotRead(let error): throw error

@@ -17,7 +17,7 @@ struct DaemonLog: Sendable {
     }
 
     /// The ends of downloads; the rest is in `dlm events`.
-    func follow(_ events: AsyncStream<DownloadEvent>) async {
+    func follow(_ events: DownloadEvents) async {
         for await event in events {
             switch event {
             case .didComplete(let snapshot):

@@ -52,7 +52,7 @@ struct BackgroundSessionTests {
     @Test("One that is ending is waited for until it has ended")
     func ending() async throws {
         try await withSession([Self.ending, Self.ending, Self.gone, Self.ending]) { (session, directory) async throws in
-            let connected = try await session.connect()
+            let connected = try await session.connect(until: .now + .seconds(50))
             #expect(connected == nil)
             #expect(directory.isThrough)
         }
@@ -61,7 +61,7 @@ struct BackgroundSessionTests {
     @Test("One that comes up is waited for")
     func coming() async throws {
         try await withSession([Self.gone, nil]) { (session, _) async throws in
-            let connected = try await session.connect()
+            let connected = try await session.connect(until: .now + .seconds(50))
             #expect(connected?.status.identifier == "here")
         }
     }

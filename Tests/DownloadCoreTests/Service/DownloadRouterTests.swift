@@ -74,7 +74,7 @@ private struct Far: DownloadService {
         try await manager.snapshots(selection)
     }
     func progress() async -> [DownloadProgress] { await manager.progress() }
-    func events() async -> AsyncStream<DownloadEvent> { await manager.events() }
+    func events() async -> DownloadEvents { await manager.events() }
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         try await manager.log(since: cursor)
     }
