@@ -39,6 +39,9 @@ final class CurlLoop: @unchecked Sendable {
     /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
     private let bulk: MultiHandle
     private let mux: MultiHandle
+    private let multis: [MultiHandle]
+    let lastHead = LastHead()
+    private var headers: HeaderLines?
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
     /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
@@ -62,6 +65,7 @@ final class CurlLoop: @unchecked Sendable {
         else { throw .unexpected("libcurl cannot make a multi handle") }
         self.bulk = bulk
         self.mux = mux
+        multis = [bulk, mux]
         let thread = Thread { [self] in
             dlm_name_thread(name)
             run()
@@ -119,7 +123,7 @@ final class CurlLoop: @unchecked Sendable {
                 looks.removeFirst()
                 look(again: transfer)
             }
-            for multi in [bulk, mux] { survive(multi, multi.fireTimer(now: now)) }
+            for multi in multis { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
             if now >= nextStallCheck { cutStalled() }
         }
@@ -127,9 +131,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func timeout() -> Int32 {
-        var soonest = [bulk.deadline, mux.deadline, gate.deadline, looks.first?.at].compactMap { $0 }.min()
-        if !active.isEmpty { soonest = min(soonest ?? .max, nextStallCheck) }
-        guard let soonest else { return -1 }
+        var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
+        if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
+        if soonest == .max { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
     }
 
@@ -159,7 +163,7 @@ final class CurlLoop: @unchecked Sendable {
         else {
             return begin(transfer, on: bulk, waitsForConnection: false)
         }
-        switch shared.origins.withLock({ $0.route(transfer.request.url.origin, transfer) }) {
+        switch shared.origins.withLock({ $0.route(transfer.origin, transfer) }) {
         case .multiplexed: begin(transfer, on: mux, waitsForConnection: true)
         case .plain: begin(transfer, on: bulk, waitsForConnection: false)
         case .scout: begin(transfer, on: mux, waitsForConnection: false)
@@ -178,6 +182,7 @@ final class CurlLoop: @unchecked Sendable {
                 bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
                 waitsForConnection: waitsForConnection),
             shared: shared)
+        easy.setFields(of: transfer.request, &headers)
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now
@@ -204,7 +209,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func cancel(_ transfer: CurlTransfer) {
         if transfer.request.prefersMultiplexing {
-            shared.origins.withLock { $0.forget(transfer.request.url.origin, transfer) }
+            shared.origins.withLock { $0.forget(transfer.origin, transfer) }
         }
         finish(transfer, TransferResult(.cancelled))
     }
@@ -234,7 +239,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func collectFinished() {
-        for multi in [bulk, mux] {
+        for multi in multis {
             var code = CURLE_OK
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
@@ -286,7 +291,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
         guard transfer.request.prefersMultiplexing else { return }
-        let origin = transfer.request.url.origin
+        let origin = transfer.origin
         for held in shared.origins.withLock({ $0.scoutEnded(origin, transfer) }) {
             held.loop.send(.startAlone(held))
         }
@@ -296,7 +301,7 @@ final class CurlLoop: @unchecked Sendable {
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
         let held = shared.origins.withLock {
-            $0.learned(transfer.request.url.origin, from: transfer, multiplexes: head.httpVersion == "2")
+            $0.learned(transfer.origin, from: transfer, multiplexes: head.httpVersion == "2")
         }
         // Not from inside libcurl's callback: they start in the next turn.
         for other in held { other.loop.send(.start(other)) }
