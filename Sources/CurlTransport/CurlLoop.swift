@@ -25,12 +25,14 @@ final class CurlLoop: @unchecked Sendable {
 
     private struct Inbox {
         var commands: [Command] = []
+        /// The thread waits, or is about to, and looks here next when it is woken.
+        var needsWaking = false
         var isClosed = false
     }
 
     private let inbox = Mutex(Inbox())
     private let wakeUp: Int32
-    private let epoll: Int32
+    private let sockets: SocketWatch
     private let ended = DispatchSemaphore(value: 0)
 
     // What follows belongs to the engine thread.
@@ -55,13 +57,13 @@ final class CurlLoop: @unchecked Sendable {
     init(name: String, shared: SharedState) throws(DownloadError) {
         self.shared = shared
         gate = BandwidthGate(shared)
-        epoll = dlm_epoll_create()
+        sockets = SocketWatch(epoll: dlm_epoll_create())
         wakeUp = dlm_eventfd()
-        guard epoll >= 0, wakeUp >= 0, dlm_epoll_set(epoll, wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0 else {
-            throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))")
-        }
-        guard let bulk = MultiHandle(epoll: epoll, tag: 0, multiplexes: false, clock: CurlLoop.time),
-            let mux = MultiHandle(epoll: epoll, tag: 1, multiplexes: true, clock: CurlLoop.time)
+        guard sockets.epoll >= 0, wakeUp >= 0,
+            sockets.watch(wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0
+        else { throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))") }
+        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false, clock: CurlLoop.time),
+            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
         else { throw .unexpected("libcurl cannot make a multi handle") }
         self.bulk = bulk
         self.mux = mux
@@ -80,7 +82,8 @@ final class CurlLoop: @unchecked Sendable {
             if inbox.isClosed { return true }
             inbox.commands.append(command)
             // Under the lock: the thread closes the descriptor at its end, and its number may be another file's then.
-            if inbox.commands.count == 1 { _ = dlm_eventfd_signal(wakeUp) }
+            if inbox.needsWaking { _ = dlm_eventfd_signal(wakeUp) }
+            inbox.needsWaking = false
             return false
         }
         if isClosed, let transfer = command.started { transfer.finish(TransferResult(.cancelled)) }
@@ -104,20 +107,19 @@ final class CurlLoop: @unchecked Sendable {
     private func run() {
         var events = [dlm_event](repeating: dlm_event(), count: 64)
         while isRunning {
-            let count = dlm_epoll_wait(epoll, &events, 64, timeout())
+            sockets.forgetDropped()
+            let count = dlm_epoll_wait(sockets.epoll, &events, 64, isCalled() ? 0 : timeout())
             now = Self.time()
-            var commandsWait = false
             for event in events.prefix(max(0, Int(count))) {
                 if event.data == Self.wakeUpTag {
                     dlm_eventfd_drain(wakeUp)
-                    commandsWait = true
                 } else {
                     let multi = event.data >> 32 == 0 ? bulk : mux
                     let socket = Int32(bitPattern: UInt32(truncatingIfNeeded: event.data))
                     survive(multi, multi.socketReady(socket, flags: event.events))
                 }
             }
-            if commandsWait { obeyCommands() }
+            obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
             while let (at, transfer) = looks.first, at <= now {
                 looks.removeFirst()
@@ -130,6 +132,14 @@ final class CurlLoop: @unchecked Sendable {
         end()
     }
 
+    /// Commands wait; if not, the next one wakes the thread.
+    private func isCalled() -> Bool {
+        inbox.withLock { inbox in
+            inbox.needsWaking = inbox.commands.isEmpty
+            return !inbox.needsWaking
+        }
+    }
+
     private func timeout() -> Int32 {
         var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
         if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
@@ -139,9 +149,9 @@ final class CurlLoop: @unchecked Sendable {
 
     private func obeyCommands() {
         let commands = inbox.withLock { inbox in
-            let commands = inbox.commands
-            inbox.commands.removeAll(keepingCapacity: true)
-            return commands
+            inbox.needsWaking = false
+            defer { inbox.commands = [] }
+            return inbox.commands
         }
         for command in commands {
             switch command {
@@ -354,7 +364,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in held + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
         bulk.close()
         mux.close()
-        close(epoll)
+        close(sockets.epoll)
         close(wakeUp)
     }
 }
