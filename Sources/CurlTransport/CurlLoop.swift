@@ -25,12 +25,14 @@ final class CurlLoop: @unchecked Sendable {
 
     private struct Inbox {
         var commands: [Command] = []
+        /// The thread waits, or is about to, and looks here next when it is woken.
+        var needsWaking = false
         var isClosed = false
     }
 
     private let inbox = Mutex(Inbox())
     private let wakeUp: Int32
-    private let epoll: Int32
+    private let sockets: SocketWatch
     private let ended = DispatchSemaphore(value: 0)
 
     // What follows belongs to the engine thread.
@@ -39,6 +41,9 @@ final class CurlLoop: @unchecked Sendable {
     /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
     private let bulk: MultiHandle
     private let mux: MultiHandle
+    private let multis: [MultiHandle]
+    let lastHead = LastHead()
+    private var headers: HeaderLines?
     private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
     /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
@@ -52,16 +57,17 @@ final class CurlLoop: @unchecked Sendable {
     init(name: String, shared: SharedState) throws(DownloadError) {
         self.shared = shared
         gate = BandwidthGate(shared)
-        epoll = dlm_epoll_create()
+        sockets = SocketWatch(epoll: dlm_epoll_create())
         wakeUp = dlm_eventfd()
-        guard epoll >= 0, wakeUp >= 0, dlm_epoll_set(epoll, wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0 else {
-            throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))")
-        }
-        guard let bulk = MultiHandle(epoll: epoll, tag: 0, multiplexes: false, clock: CurlLoop.time),
-            let mux = MultiHandle(epoll: epoll, tag: 1, multiplexes: true, clock: CurlLoop.time)
+        guard sockets.epoll >= 0, wakeUp >= 0,
+            sockets.watch(wakeUp, DLM_READABLE.rawValue, Self.wakeUpTag) == 0
+        else { throw .unexpected("cannot make an event queue: \(String(cString: strerror(errno)))") }
+        guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false, clock: CurlLoop.time),
+            let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
         else { throw .unexpected("libcurl cannot make a multi handle") }
         self.bulk = bulk
         self.mux = mux
+        multis = [bulk, mux]
         let thread = Thread { [self] in
             dlm_name_thread(name)
             run()
@@ -76,7 +82,8 @@ final class CurlLoop: @unchecked Sendable {
             if inbox.isClosed { return true }
             inbox.commands.append(command)
             // Under the lock: the thread closes the descriptor at its end, and its number may be another file's then.
-            if inbox.commands.count == 1 { _ = dlm_eventfd_signal(wakeUp) }
+            if inbox.needsWaking { _ = dlm_eventfd_signal(wakeUp) }
+            inbox.needsWaking = false
             return false
         }
         if isClosed, let transfer = command.started { transfer.finish(TransferResult(.cancelled)) }
@@ -100,44 +107,51 @@ final class CurlLoop: @unchecked Sendable {
     private func run() {
         var events = [dlm_event](repeating: dlm_event(), count: 64)
         while isRunning {
-            let count = dlm_epoll_wait(epoll, &events, 64, timeout())
+            sockets.forgetDropped()
+            let count = dlm_epoll_wait(sockets.epoll, &events, 64, isCalled() ? 0 : timeout())
             now = Self.time()
-            var commandsWait = false
             for event in events.prefix(max(0, Int(count))) {
                 if event.data == Self.wakeUpTag {
                     dlm_eventfd_drain(wakeUp)
-                    commandsWait = true
                 } else {
                     let multi = event.data >> 32 == 0 ? bulk : mux
                     let socket = Int32(bitPattern: UInt32(truncatingIfNeeded: event.data))
                     survive(multi, multi.socketReady(socket, flags: event.events))
                 }
             }
-            if commandsWait { obeyCommands() }
+            obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
             while let (at, transfer) = looks.first, at <= now {
                 looks.removeFirst()
                 look(again: transfer)
             }
-            for multi in [bulk, mux] { survive(multi, multi.fireTimer(now: now)) }
+            for multi in multis { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
             if now >= nextStallCheck { cutStalled() }
         }
         end()
     }
 
+    /// Commands wait; if not, the next one wakes the thread.
+    private func isCalled() -> Bool {
+        inbox.withLock { inbox in
+            inbox.needsWaking = inbox.commands.isEmpty
+            return !inbox.needsWaking
+        }
+    }
+
     private func timeout() -> Int32 {
-        var soonest = [bulk.deadline, mux.deadline, gate.deadline, looks.first?.at].compactMap { $0 }.min()
-        if !active.isEmpty { soonest = min(soonest ?? .max, nextStallCheck) }
-        guard let soonest else { return -1 }
+        var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
+        if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
+        if soonest == .max { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
     }
 
     private func obeyCommands() {
         let commands = inbox.withLock { inbox in
-            let commands = inbox.commands
-            inbox.commands.removeAll(keepingCapacity: true)
-            return commands
+            inbox.needsWaking = false
+            defer { inbox.commands = [] }
+            return inbox.commands
         }
         for command in commands {
             switch command {
@@ -159,7 +173,7 @@ final class CurlLoop: @unchecked Sendable {
         else {
             return begin(transfer, on: bulk, waitsForConnection: false)
         }
-        switch shared.origins.withLock({ $0.route(transfer.request.url.origin, transfer) }) {
+        switch shared.origins.withLock({ $0.route(transfer.origin, transfer) }) {
         case .multiplexed: begin(transfer, on: mux, waitsForConnection: true)
         case .plain: begin(transfer, on: bulk, waitsForConnection: false)
         case .scout: begin(transfer, on: mux, waitsForConnection: false)
@@ -178,6 +192,7 @@ final class CurlLoop: @unchecked Sendable {
                 bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
                 waitsForConnection: waitsForConnection),
             shared: shared)
+        easy.setFields(of: transfer.request, &headers)
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now
@@ -204,7 +219,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func cancel(_ transfer: CurlTransfer) {
         if transfer.request.prefersMultiplexing {
-            shared.origins.withLock { $0.forget(transfer.request.url.origin, transfer) }
+            shared.origins.withLock { $0.forget(transfer.origin, transfer) }
         }
         finish(transfer, TransferResult(.cancelled))
     }
@@ -234,7 +249,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func collectFinished() {
-        for multi in [bulk, mux] {
+        for multi in multis {
             var code = CURLE_OK
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
@@ -286,7 +301,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
         guard transfer.request.prefersMultiplexing else { return }
-        let origin = transfer.request.url.origin
+        let origin = transfer.origin
         for held in shared.origins.withLock({ $0.scoutEnded(origin, transfer) }) {
             held.loop.send(.startAlone(held))
         }
@@ -296,7 +311,7 @@ final class CurlLoop: @unchecked Sendable {
     func didReceiveHead(_ transfer: CurlTransfer, _ head: ResponseHead) {
         guard transfer.request.prefersMultiplexing else { return }
         let held = shared.origins.withLock {
-            $0.learned(transfer.request.url.origin, from: transfer, multiplexes: head.httpVersion == "2")
+            $0.learned(transfer.origin, from: transfer, multiplexes: head.httpVersion == "2")
         }
         // Not from inside libcurl's callback: they start in the next turn.
         for other in held { other.loop.send(.start(other)) }
@@ -349,7 +364,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in held + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
         bulk.close()
         mux.close()
-        close(epoll)
+        close(sockets.epoll)
         close(wakeUp)
     }
 }

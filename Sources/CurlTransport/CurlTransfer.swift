@@ -15,6 +15,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     let request: TransferRequest
+    let origin: String
     let loop: CurlLoop
     /// The engine's number.
     private let engine: Int
@@ -22,7 +23,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private(set) var sink: (any TransferSink)?
     var easy: EasyHandle?
     var multi: MultiHandle?
-    var parser = ResponseHeadParser()
+    var parser: ResponseHeadParser
     var hold: Hold?
     var isKnownToLimiter = false
     /// How much of what libcurl is to deliver again the sink has taken already.
@@ -55,8 +56,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// The longest that it is waited for, in ms.
     private static let discardPatience: Int64 = 1000
 
-    init(request: TransferRequest, sink: any TransferSink, loop: CurlLoop, engine: Int) {
+    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop, engine: Int) {
         self.request = request
+        self.origin = origin
+        parser = ResponseHeadParser(after: loop.lastHead)
         self.engine = engine
         self.sink = sink
         self.loop = loop
@@ -123,7 +126,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         needsOwnConnection = false
         ahead = 0
         overrun = nil
-        parser = ResponseHeadParser()
+        parser = ResponseHeadParser(after: loop.lastHead)
         isConnected = false
     }
 
@@ -225,7 +228,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard let sink else { return }
         self.sink = nil
         // Before the sink hears of it: what it starts then may go on with the same connection.
-        loop.shared.roster.withLock { $0.ended(request.url.origin, on: engine) }
+        loop.shared.roster.withLock { $0.ended(origin, on: engine) }
         var result = result
         result.metrics.received = received
         result.exceedsLength = overrun?.isFound ?? false

@@ -33,16 +33,16 @@ package final class CurlTransport: Transport {
     package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        let (number, loop) = engine(for: request)
-        let transfer = CurlTransfer(request: request, sink: sink, loop: loop, engine: number)
+        let origin = request.url.origin
+        let (number, loop) = engine(for: request, to: origin)
+        let transfer = CurlTransfer(request: request, origin: origin, sink: sink, loop: loop, engine: number)
         loop.send(.start(transfer))
         return transfer
     }
 
     /// What may be a small file is spread over two: a third only costs. Parts of large ones go to all.
-    private func engine(for request: TransferRequest) -> (Int, CurlLoop) {
+    private func engine(for request: TransferRequest, to origin: String) -> (Int, CurlLoop) {
         let isPart = request.range.map { $0 != "0-" } ?? false
-        let origin = request.url.origin
         return engines.withLock { engines in
             var most = min(mostEngines, isPart ? 3 : 2)
             if engines.isClosed { most = engines.loops.count }

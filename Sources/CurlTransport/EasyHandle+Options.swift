@@ -58,12 +58,20 @@ extension EasyHandle {
         set(CURLOPT_FAILONERROR, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let range = request.range { set(CURLOPT_RANGE, range) }
-        var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        lines += configureMethod(request)
-        if !lines.isEmpty { set(CURLOPT_HTTPHEADER, lines: lines) }
         if let credential = request.credential {
             check(dlm_use_basic_authentication(pointer, credential.user, credential.password ?? ""))
         }
+    }
+
+    /// The request's method, body and fields.
+    /// - Parameter last: the fields that the last one without a body had; they are used again where they are the same.
+    func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {
+        let others = configureMethod(request)
+        if others.isEmpty, let last, last.fields.elementsEqual(request.fields) { return use(last) }
+        if others.isEmpty, request.fields.isEmpty { return }
+        let headers = HeaderLines(request.fields, others: others)
+        use(headers)
+        if others.isEmpty { last = headers }
     }
 
     /// Returns the lines that keep libcurl from adding fields of its own to a body.

@@ -5,7 +5,7 @@ import HTTPTypes
 /// A libcurl easy handle with its lists and error buffer; made anew for each transfer, used on the engine thread only.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private var headers: HeaderLines?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The first option that libcurl refused.
     private(set) var setupError: CURLcode?
@@ -19,7 +19,6 @@ final class EasyHandle {
 
     deinit {
         curl_easy_cleanup(pointer)
-        for list in lists { curl_slist_free_all(list) }
         errorBuffer.deallocate()
     }
 
@@ -31,14 +30,9 @@ final class EasyHandle {
 
     func set(_ option: CURLoption, _ value: String) { check(dlm_set_string(pointer, option, value)) }
 
-    func set(_ option: CURLoption, lines: [String]) {
-        var list: UnsafeMutablePointer<curl_slist>?
-        for line in lines {
-            guard let longer = curl_slist_append(list, line) else { return check(CURLE_OUT_OF_MEMORY) }
-            list = longer
-        }
-        if let list { lists.append(list) }
-        check(dlm_set_list(pointer, option, list))
+    func use(_ headers: HeaderLines) {
+        self.headers = headers
+        check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
     }
 
     // MARK: What came of it
@@ -89,4 +83,28 @@ final class EasyHandle {
         metrics.total = seconds(CURLINFO_TOTAL_TIME_T)
         return metrics
     }
+}
+
+/// The fields of a request as libcurl takes them. Handles share one, for those of many downloads are the same.
+final class HeaderLines {
+    let fields: HTTPFields
+    /// Nil without memory for it.
+    let list: UnsafeMutablePointer<curl_slist>?
+
+    /// - Parameter others: whole lines besides; at least one line there must be.
+    init(_ fields: HTTPFields, others: [String]) {
+        self.fields = fields
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in fields.map({ $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }) + others {
+            guard let longer = curl_slist_append(list, line) else {
+                curl_slist_free_all(list)
+                list = nil
+                break
+            }
+            list = longer
+        }
+        self.list = list
+    }
+
+    deinit { curl_slist_free_all(list) }
 }

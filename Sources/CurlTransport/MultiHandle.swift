@@ -5,17 +5,17 @@ import DownloadCore
 /// A libcurl multi handle on the loop's epoll: sockets and the timer as libcurl asks for them.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
-    private let epoll: Int32
+    private let sockets: SocketWatch
     /// Tells this handle's sockets from the other's in epoll data.
     let tag: UInt32
     /// Loop time in ms at which libcurl wants to be called; nil for not at all.
     private(set) var deadline: Int64?
     private let clock: () -> Int64
 
-    init?(epoll: Int32, tag: UInt32, multiplexes: Bool, clock: @escaping () -> Int64) {
+    init?(sockets: SocketWatch, tag: UInt32, multiplexes: Bool, clock: @escaping () -> Int64) {
         guard let pointer = curl_multi_init() else { return nil }
         self.pointer = pointer
-        self.epoll = epoll
+        self.sockets = sockets
         self.tag = tag
         self.clock = clock
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -53,9 +53,7 @@ final class MultiHandle {
         let failed: Int32
         switch what {
         case CURL_POLL_REMOVE:
-            // The socket may be closed already, which took it off the list.
-            _ = dlm_epoll_remove(epoll, socket)
-            return
+            return sockets.drop(socket)
         case CURL_POLL_IN: failed = set(socket, DLM_READABLE.rawValue)
         case CURL_POLL_OUT: failed = set(socket, DLM_WRITABLE.rawValue)
         case CURL_POLL_INOUT: failed = set(socket, DLM_READABLE.rawValue | DLM_WRITABLE.rawValue)
@@ -66,7 +64,30 @@ final class MultiHandle {
     }
 
     private func set(_ socket: Int32, _ events: UInt32) -> Int32 {
-        dlm_epoll_set(epoll, socket, events, UInt64(tag) << 32 | UInt64(UInt32(bitPattern: socket)))
+        sockets.watch(socket, events, UInt64(tag) << 32 | UInt64(UInt32(bitPattern: socket)))
+    }
+}
+
+/// The sockets on a loop's epoll. A connection that is used again at once stays on it. Engine thread only.
+final class SocketWatch {
+    let epoll: Int32
+    private var dropped: [Int32] = []
+
+    init(epoll: Int32) { self.epoll = epoll }
+
+    /// Returns 0, or fails. A number that was dropped may be another socket's by now, which is for the system to know.
+    func watch(_ socket: Int32, _ events: UInt32, _ data: UInt64) -> Int32 {
+        if let index = dropped.firstIndex(of: socket) { dropped.remove(at: index) }
+        return dlm_epoll_set(epoll, socket, events, data)
+    }
+
+    func drop(_ socket: Int32) { dropped.append(socket) }
+
+    /// To be called before every wait.
+    func forgetDropped() {
+        // Those that are closed already are off the list.
+        for socket in dropped { _ = dlm_epoll_remove(epoll, socket) }
+        dropped.removeAll(keepingCapacity: true)
     }
 }
 

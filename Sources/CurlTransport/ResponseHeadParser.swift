@@ -1,4 +1,5 @@
 import DownloadCore
+import Glibc
 import HTTPTypes
 
 /// Collects the header lines of a response as libcurl delivers them; interim (1xx) heads are dropped, trailers ignored.
@@ -10,9 +11,17 @@ struct ResponseHeadParser {
         case tooLarge
     }
 
-    private var head: ResponseHead?
-    /// A field that the next line may continue.
-    private var pending: (name: HTTPField.Name, value: String)?
+    private let last: LastHead
+    /// Of the status line; nil before it.
+    private var status: Int?
+    private var phrase = ""
+    /// The fields so far; from `count` on they are those of the last head.
+    private var fields = HTTPFields()
+    /// The lines that they came in.
+    private var lines: [[UInt8]] = []
+    private var count = 0
+    /// The next line may continue the last field.
+    private var isContinuable = false
     private var size = 0
     /// The final head has come.
     private(set) var isDone = false
@@ -20,32 +29,75 @@ struct ResponseHeadParser {
     /// All header lines of one response, as they came.
     static let sizeLimit = 256 << 10
 
+    init(after last: LastHead = LastHead()) { self.last = last }
+
     mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
         size += line.count
         if size > Self.sizeLimit { return .tooLarge }
         if isDone { return .incomplete }
         let line = Self.trimmed(line)
-        if head != nil, let first = line.first, Self.isSpace(first) {
+        guard let first = line.first else { return endOfHead() }
+        if status == nil {
+            takeStatus(line)
+        } else if Self.isSpace(first) {
             // A folded line counts as one space (RFC 9112 section 5.2).
-            pending?.value += " " + Self.text(Self.withoutSpaces(line), of: line)
-            return .incomplete
-        }
-        if let field = pending { head?.fields.append(HTTPField(name: field.name, value: field.value)) }
-        pending = nil
-        if line.isEmpty {
-            guard let complete = head, complete.status >= 200 else {
-                head = nil
-                return .incomplete
-            }
-            isDone = true
-            return .head(complete)
-        }
-        if head == nil {
-            head = Self.statusLine(line)
+            guard isContinuable else { return .incomplete }
+            fields[count - 1].value += " " + Self.text(Self.withoutSpaces(line), of: line)
+            lines[count - 1] = []
         } else {
-            pending = Self.field(line)
+            isContinuable = takeField(line)
         }
         return .incomplete
+    }
+
+    private mutating func endOfHead() -> Step {
+        fields.removeLast(fields.count - count)
+        lines.removeLast(lines.count - count)
+        defer {
+            status = nil
+            lines = []
+            count = 0
+            isContinuable = false
+        }
+        guard let status, status >= 200 else { return .incomplete }
+        last.fields = fields
+        last.lines = lines
+        isDone = true
+        return .head(ResponseHead(status: status, phrase: phrase, httpVersion: "", fields: fields))
+    }
+
+    private mutating func takeStatus(_ line: UnsafeRawBufferPointer) {
+        fields = last.fields
+        lines = last.lines
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") }
+        let code = line.drop { !isSpace($0) }.drop(while: isSpace)
+        let number = UnsafeRawBufferPointer(rebasing: code.prefix { !isSpace($0) })
+        let rest = UnsafeRawBufferPointer(rebasing: code.dropFirst(number.count).drop(while: isSpace))
+        status = Int(Self.text(number, of: line)) ?? 0
+        phrase = Self.text(rest, of: line)
+    }
+
+    /// False: it is none.
+    private mutating func takeField(_ line: UnsafeRawBufferPointer) -> Bool {
+        if count < lines.count, Self.isSame(lines[count], line) {
+            count += 1
+            return true
+        }
+        guard let field = Self.field(line) else { return false }
+        if count < lines.count {
+            fields[count] = field
+            lines[count] = Array(line)
+        } else {
+            fields.append(field)
+            lines.append(Array(line))
+        }
+        count += 1
+        return true
+    }
+
+    private static func isSame(_ line: [UInt8], _ other: UnsafeRawBufferPointer) -> Bool {
+        guard line.count == other.count, let start = other.baseAddress else { return false }
+        return line.withUnsafeBytes { memcmp(start, $0.baseAddress ?? start, $0.count) == 0 }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
@@ -70,20 +122,18 @@ struct ResponseHeadParser {
         return latin
     }
 
-    private static func statusLine(_ line: UnsafeRawBufferPointer) -> ResponseHead {
-        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: true)
-            .map { text(UnsafeRawBufferPointer(rebasing: $0), of: line) }
-        return ResponseHead(
-            status: parts.count > 1 ? Int(parts[1]) ?? 0 : 0,
-            phrase: parts.count > 2 ? parts[2] : "",
-            httpVersion: "")
-    }
-
-    private static func field(_ line: UnsafeRawBufferPointer) -> (name: HTTPField.Name, value: String)? {
+    private static func field(_ line: UnsafeRawBufferPointer) -> HTTPField? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
             let name = HTTPField.Name(text(UnsafeRawBufferPointer(rebasing: line[..<colon]), of: line))
         else { return nil }
         let value = withoutSpaces(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
-        return (name, text(value, of: line))
+        return HTTPField(name: name, value: text(value, of: line))
     }
+}
+
+/// The fields of the head before, with their lines: a server says most of them in every answer, in the same order, and
+/// making them anew is dear. Engine thread only.
+final class LastHead {
+    var fields = HTTPFields()
+    var lines: [[UInt8]] = []
 }

@@ -10,8 +10,10 @@ struct ResponseHeadParserTests {
         parse(lines.map { Array($0.utf8) })
     }
 
-    private func parse(_ lines: [[UInt8]]) -> (heads: [ResponseHead], isTooLarge: Bool) {
-        var parser = ResponseHeadParser()
+    private func parse(
+        _ lines: [[UInt8]], after last: LastHead = LastHead()
+    ) -> (heads: [ResponseHead], isTooLarge: Bool) {
+        var parser = ResponseHeadParser(after: last)
         var heads: [ResponseHead] = []
         for line in lines {
             switch line.withUnsafeBytes({ parser.take($0) }) {
@@ -90,6 +92,42 @@ struct ResponseHeadParserTests {
         ])
         #expect(heads.map(\.status) == [200])
         #expect(heads[0].fields.count == 1)
+    }
+
+    @Test("A head is read alike, whatever came before it on the same engine")
+    func afterOthers() {
+        let heads = [
+            ["HTTP/1.1 200 OK", "Server: a", "ETag: \"1\"", "Age: 5", ""],
+            ["HTTP/1.1 206 Partial Content", "Server: a", "ETag: \"2\"", "Age: 5", ""],
+            ["HTTP/1.1 200 OK", "Server: a", "Age: 5", ""], ["HTTP/1.1 404 Not Found", ""],
+            ["HTTP/1.1 200 OK", "Server: a", "ETag: \"1\"", " folded", "Age: 5", "Age: 6", ""],
+            ["HTTP/1.1 200 OK", "Server: a", "ETag: \"1\"", "no field", " folded", "Age: 5", ""],
+            ["HTTP/1.1 100 Continue", "Server: b", "", "HTTP/1.1 200 OK", "server: a", "ETag: \"1\"", "Age:  5", ""],
+            ["HTTP/1.1 200 OK", " folded", "Server: a", ""],
+        ].map { lines in lines.map { Array("\($0)\r\n".utf8) } }
+        for head in heads {
+            for before in heads {
+                let last = LastHead()
+                for lines in [head, before] { _ = parse(lines, after: last) }
+                #expect(parse(head, after: last).heads == parse(head).heads)
+            }
+        }
+    }
+
+    @Test("Two heads whose lines come in turn are read apart")
+    func interleaved() {
+        let last = LastHead()
+        let lines = [["HTTP/1.1 200 OK", "ETag: a", "Age: 1", ""], ["HTTP/1.1 206 OK", "ETag: a", "Age: 2", ""]]
+        _ = parse(lines[0].map { Array($0.utf8) }, after: last)
+        var parsers = [ResponseHeadParser(after: last), ResponseHeadParser(after: last)]
+        var ages: [String?] = []
+        for number in lines[0].indices {
+            for index in parsers.indices {
+                let step = Array(lines[index][number].utf8).withUnsafeBytes { parsers[index].take($0) }
+                if case .head(let head) = step { ages.append(head.fields[.age]) }
+            }
+        }
+        #expect(ages == ["1", "2"])
     }
 
     @Test("The same field twice is both of them")
