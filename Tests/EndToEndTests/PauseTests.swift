@@ -136,7 +136,7 @@ extension EndToEnd {
         func all(signal: Int32) async throws {
             try await withDlm({ [slow] _ in slow }) { sandbox, server in
                 let daemon = try await sandbox.startDaemon("-j", "2")
-                try await sandbox.hand(["/a", "/b", "/c"].map { server.url($0) })
+                try await sandbox.hand(["-x", "1"] + ["/a", "/b", "/c"].map { server.url($0) })
                 #expect(await server.waitUntil { $0.entries.count == 2 && $0.bytesSent > mebibyte })
                 daemon.send(signal)
                 #expect(await daemon.waitForEnd())

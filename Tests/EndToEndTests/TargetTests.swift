@@ -75,7 +75,7 @@ extension EndToEnd {
         @Test("Twenty get -b of one URL and destination at once: one session, one download, one id")
         func twenty() async throws {
             try await withDlm(serving: slow) { sandbox, server in
-                let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", server.url()) }
+                let processes = try (0..<20).map { _ in try sandbox.start("get", "-b", "-x", "1", server.url()) }
                 for process in processes {
                     let result = try await process.result()
                     #expect(result.ending == .exited(0), "\(result.stderr)")
