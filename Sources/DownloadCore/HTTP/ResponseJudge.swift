@@ -105,7 +105,7 @@ package struct ResponseJudge: Sendable, Equatable {
         func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
         guard asksRange else { return wrong("206 to a request without a range") }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
-        guard let value = head.fields[.contentRange] else { return wrong("206 without Content-Range") }
+        guard let value = head.fields.value(of: .contentRange) else { return wrong("206 without Content-Range") }
         guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
             return wrong("Content-Range: \(value)")
         }
@@ -194,11 +194,17 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package static func mediaType(_ head: ResponseHead) -> String? {
-        head.fields[.contentType].map { value in
+        head.fields.value(of: .contentType).map { value in
+            // What most of them are already.
+            if value.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) {
+                return value
+            }
             let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
             return String(decoding: bytes, as: UTF8.self).lowercased()
         }
     }
+
+    private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     /// The content coding; nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {
@@ -210,8 +216,10 @@ package struct ResponseJudge: Sendable, Equatable {
     /// The size of the whole body by its framing; nil when it is chunked, ends with the connection, or is not clearly
     /// said (RFC 9112 section 6.3): a list must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
-        if head.fields[.transferEncoding] != nil { return nil }
-        let values = head.fields[values: .contentLength].flatMap { value in
+        if head.fields.contains(.transferEncoding) { return nil }
+        let fields = head.fields[values: .contentLength]
+        if fields.count == 1, let length = fields[0].utf8.decimal { return length }
+        let values = fields.flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
                 .map { $0.trimmingWhitespace().decimal }
         }
@@ -220,10 +228,19 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 }
 
+extension HTTPFields {
+    /// What the subscript says, sooner where there is but one field of that name.
+    func value(of name: HTTPField.Name) -> String? {
+        if !contains(name) { return nil }
+        let values = self[values: name]
+        return values.count == 1 ? values[0] : self[name]
+    }
+}
+
 extension EntityTag {
     /// The response's ETag; nil when there is none, or a malformed one.
     package init?(head: ResponseHead) {
-        guard let value = head.fields[.eTag] else { return nil }
+        guard let value = head.fields.value(of: .eTag) else { return nil }
         self.init(fieldValue: value)
     }
 }
