@@ -2,7 +2,13 @@
 
 #include <pthread.h>
 
-unsigned int dlm_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+// Asked for with every transfer, and libcurl puts its whole description together for it.
+unsigned int dlm_curl_version(void) {
+    static _Atomic unsigned int version;
+    unsigned int known = version;
+    if (!known) version = known = curl_version_info(CURLVERSION_NOW)->version_num;
+    return known;
+}
 
 const char *dlm_curl_description(void) { return curl_version(); }
 

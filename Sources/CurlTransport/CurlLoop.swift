@@ -107,7 +107,6 @@ final class CurlLoop: @unchecked Sendable {
     private func run() {
         var events = [dlm_event](repeating: dlm_event(), count: 64)
         while isRunning {
-            sockets.forgetDropped()
             let count = dlm_epoll_wait(sockets.epoll, &events, 64, isCalled() ? 0 : timeout())
             now = Self.time()
             for event in events.prefix(max(0, Int(count))) {
@@ -116,7 +115,7 @@ final class CurlLoop: @unchecked Sendable {
                 } else {
                     let multi = event.data >> 32 == 0 ? bulk : mux
                     let socket = Int32(bitPattern: UInt32(truncatingIfNeeded: event.data))
-                    survive(multi, multi.socketReady(socket, flags: event.events))
+                    if !sockets.ignores(socket) { survive(multi, multi.socketReady(socket, flags: event.events)) }
                 }
             }
             obeyCommands()

@@ -14,6 +14,11 @@ struct EngineRoster {
         var active = 0
         /// The most that there were at once: so many connections may be open.
         var most = 0
+
+        mutating func begin() {
+            active += 1
+            most = max(most, active)
+        }
     }
 
     private var engines: [Engine] = []
@@ -33,9 +38,7 @@ struct EngineRoster {
         }
         let chosen = number ?? lightest(Array(few)) ?? 0
         engines[chosen].active += 1
-        engines[chosen].origins[origin, default: Load()].active += 1
-        let load = engines[chosen].origins[origin, default: Load()]
-        engines[chosen].origins[origin]?.most = max(load.most, load.active)
+        engines[chosen].origins[origin, default: Load()].begin()
         return chosen
     }
 

@@ -71,23 +71,24 @@ final class MultiHandle {
 /// The sockets on a loop's epoll. A connection that is used again at once stays on it. Engine thread only.
 final class SocketWatch {
     let epoll: Int32
-    private var dropped: [Int32] = []
+    /// Of no interest to libcurl at the moment; some may be closed, which took them off.
+    private var dropped: Set<Int32> = []
 
     init(epoll: Int32) { self.epoll = epoll }
 
     /// Returns 0, or fails. A number that was dropped may be another socket's by now, which is for the system to know.
     func watch(_ socket: Int32, _ events: UInt32, _ data: UInt64) -> Int32 {
-        if let index = dropped.firstIndex(of: socket) { dropped.remove(at: index) }
+        dropped.remove(socket)
         return dlm_epoll_set(epoll, socket, events, data)
     }
 
-    func drop(_ socket: Int32) { dropped.append(socket) }
+    func drop(_ socket: Int32) { dropped.insert(socket) }
 
-    /// To be called before every wait.
-    func forgetDropped() {
-        // Those that are closed already are off the list.
-        for socket in dropped { _ = dlm_epoll_remove(epoll, socket) }
-        dropped.removeAll(keepingCapacity: true)
+    /// It has an event. True: nobody wants it, and there will be no more of them.
+    func ignores(_ socket: Int32) -> Bool {
+        guard dropped.remove(socket) != nil else { return false }
+        _ = dlm_epoll_remove(epoll, socket)
+        return true
     }
 }
 

@@ -8,25 +8,27 @@ public enum ContentRange: Equatable, Sendable {
 
     /// Reads a field value; nil when it is malformed, contradicts itself or does not fit in 63 bits.
     public init?(fieldValue: String) {
-        let value = fieldValue.utf8.trimmingWhitespace()
+        var fieldValue = fieldValue
+        guard let range = fieldValue.withUTF8({ Self.read($0.trimmingWhitespace()) }) else { return nil }
+        self = range
+    }
+
+    private static func read(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> ContentRange? {
         let unit = value.prefix { $0 != UInt8(ascii: " ") }
-        guard unit.lowercasedASCII == "bytes" else { return nil }
+        guard unit.elementsEqual("bytes".utf8) || unit.lowercasedASCII == "bytes" else { return nil }
         let parts = value.dropFirst(unit.count + 1)
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, let total = Self.total(parts[1]) else { return nil }
-        if parts[0].elementsEqual("*".utf8) {
-            self = .unsatisfied(total: total)
-            return
-        }
+        guard parts.count == 2, let total = total(parts[1]) else { return nil }
+        if parts[0].elementsEqual("*".utf8) { return .unsatisfied(total: total) }
         let ends = parts[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard ends.count == 2, let first = ends[0].decimal, let last = ends[1].decimal, first <= last,
             last < total ?? .max
         else { return nil }
-        self = .satisfied(first..<last + 1, total: total)
+        return .satisfied(first..<last + 1, total: total)
     }
 
     /// The outer nil is malformed, the inner one `*`.
-    private static func total(_ text: Substring.UTF8View) -> Int64?? {
+    private static func total(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int64?? {
         if text.elementsEqual("*".utf8) { return .some(nil) }
         return text.decimal.map { .some($0) }
     }

@@ -196,10 +196,16 @@ package struct ResponseJudge: Sendable, Equatable {
 
     package static func mediaType(_ head: ResponseHead) -> String? {
         head.fields.value(.contentType).map { value in
+            // What most of them are already.
+            if value.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) {
+                return value
+            }
             let bytes = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
             return String(decoding: bytes, as: UTF8.self).lowercased()
         }
     }
+
+    private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     /// The content coding; nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {
@@ -212,7 +218,9 @@ package struct ResponseJudge: Sendable, Equatable {
     /// said (RFC 9112 section 6.3): a list must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
         if head.fields.value(.transferEncoding) != nil { return nil }
-        let values = head.fields.values(.contentLength).flatMap { value in
+        let fields = head.fields.values(.contentLength)
+        if fields.count == 1, let length = fields[0].utf8.decimal { return length }
+        let values = fields.flatMap { value in
             value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
                 .map { $0.trimmingWhitespace().decimal }
         }
