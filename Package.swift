@@ -12,6 +12,12 @@ let cSettings: [CSetting] =
     Context.environment["DLM_SANITIZE"] == "address"
     ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
 
+/// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
+/// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
+let linkerSettings: [LinkerSetting] = [
+    .unsafeFlags(["-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link"], .when(configuration: .release))
+]
+
 let package = Package(
     name: "dlm",
     products: [
@@ -32,8 +38,7 @@ let package = Package(
         .target(name: "CCurl", cSettings: cSettings),
         // The module is CSystem; as a target, that name is taken by swift-system, which comes with swift-nio.
         .target(
-            name: "CDownloadSystem", path: "Sources/CSystem", cSettings: cSettings,
-            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("ssl")]),
+            name: "CDownloadSystem", path: "Sources/CSystem", cSettings: cSettings),
         .target(
             name: "DownloadCore",
             dependencies: ["CDownloadSystem", .product(name: "HTTPTypes", package: "swift-http-types")],
@@ -66,7 +71,7 @@ let package = Package(
                 "DownloadKit", "CDownloadSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: swiftSettings, linkerSettings: linkerSettings),
 
         .target(
             name: "CTestSupport", path: "Tests/CTestSupport",

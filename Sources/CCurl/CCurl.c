@@ -12,8 +12,6 @@ unsigned int dlm_curl_version(void) {
 
 const char *dlm_curl_description(void) { return curl_version(); }
 
-CURLcode dlm_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
-
 // One for each kind of data, whatever share it is in.
 static pthread_mutex_t share_mutexes[CURL_LOCK_DATA_LAST] = {
     [0 ... CURL_LOCK_DATA_LAST - 1] = PTHREAD_MUTEX_INITIALIZER};

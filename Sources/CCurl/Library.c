@@ -1,5 +1,6 @@
 // libcurl is loaded when the first transfer needs it. It comes with some thirty libraries, and to load those would be a
 // third of what a command costs that fetches nothing. The functions below have its names and types, and pass on.
+// Bound lazily: of what the thirty ask of each other, a transfer needs little.
 #include "CCurl.h"
 
 #include <dlfcn.h>
@@ -68,7 +69,7 @@ static void *find(void *handle, const char *name) {
 }
 
 static void load(void) {
-    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
     if (!handle) {
         snprintf(failure, sizeof failure, "%s", dlerror());
         return;
@@ -83,6 +84,26 @@ const char *dlm_curl_load(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load);
     return failure[0] ? failure : NULL;
+}
+
+static CURLcode initialized;
+
+static void initialize(void) { initialized = curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+CURLcode dlm_curl_global_init(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, initialize);
+    return initialized;
+}
+
+static void *prepare(void *nothing) {
+    if (!dlm_curl_load()) dlm_curl_global_init();
+    return nothing;
+}
+
+void dlm_curl_prepare(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, prepare, NULL) == 0) pthread_detach(thread);
 }
 
 static void require(void) {

@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <malloc.h>
-#include <openssl/evp.h>
-#include <openssl/ssl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -199,46 +197,6 @@ int dlm_terminal_columns(int fd) {
 int dlm_terminal_rows(int fd) {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
-}
-
-struct dlm_digest {
-    EVP_MD_CTX *context;
-};
-
-struct dlm_digest *dlm_digest_create(const char *name) {
-    const EVP_MD *method = EVP_get_digestbyname(name);
-    if (!method) return NULL;
-    struct dlm_digest *digest = calloc(1, sizeof *digest);
-    if (!digest) return NULL;
-    digest->context = EVP_MD_CTX_new();
-    if (!digest->context || EVP_DigestInit_ex(digest->context, method, NULL) != 1) {
-        dlm_digest_free(digest);
-        return NULL;
-    }
-    return digest;
-}
-
-int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count) {
-    return EVP_DigestUpdate(digest->context, bytes, count) == 1 ? 0 : -1;
-}
-
-size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out) {
-    unsigned int length = 0;
-    if (EVP_DigestFinal_ex(digest->context, out, &length) != 1) return 0;
-    return length;
-}
-
-void dlm_digest_free(struct dlm_digest *digest) {
-    if (!digest) return;
-    EVP_MD_CTX_free(digest->context);
-    free(digest);
-}
-
-int dlm_tls_was_closed(const void *ssl) { return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0; }
-
-int dlm_tls_unread(void *ssl, void *bytes, int capacity) {
-    int pending = SSL_pending(ssl);
-    return pending > 0 ? SSL_peek(ssl, bytes, pending < capacity ? pending : capacity) : 0;
 }
 
 static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {

@@ -22,12 +22,15 @@ package final class CurlTransport: Transport {
         if let reason = dlm_curl_load() {
             throw .unexpected("libcurl cannot be loaded: \(String(cString: reason)); install it (Debian: libcurl4)")
         }
-        guard Self.isInitialized else { throw .unexpected("libcurl cannot be initialised") }
+        guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)
         shared = SharedState(authorities: CertificateAuthorities(environment: environment))
         self.engines = Mutex(Engines(loops: [try CurlLoop(name: "dlm-engine-0", shared: shared)]))
     }
+
+    /// Begins to load libcurl while something else is done: it takes as long as a short transfer.
+    package static func prepare() { dlm_curl_prepare() }
 
     /// A core is left to the threads that write, and to the server when it is near.
     package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
@@ -70,9 +73,6 @@ package final class CurlTransport: Transport {
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
     }
-
-    /// Once for the process: not safe to repeat from several threads before libcurl 7.84.
-    private static let isInitialized = dlm_curl_global_init() == CURLE_OK
 
     /// Every transfer needs a socket, every file a descriptor.
     private static func raiseDescriptorLimit() {

@@ -33,6 +33,9 @@ public enum DownloadSession {
             directory: StoreSessions(registry, configuration.stateFolder, startBackground: startBackground))
     }
 
+    /// Begins to load what transfers need while something else is done; for a program that is going to download at once.
+    public static func prepareTransfers() { CurlTransport.prepare() }
+
     /// The background session itself, which goes on where its predecessor stopped. Whoever opens it obeys its
     /// ``SessionManager/shutdownRequests``.
     /// - Parameter listener: a listening socket that somebody else made (sd_listen_fds(3)).

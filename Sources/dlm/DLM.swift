@@ -19,6 +19,11 @@ struct DLM: ParsableCommand {
             Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Manual.self,
         ])
 
+    /// Whether that is what the command will most probably do, before the command line is read.
+    static func downloads(_ arguments: [String]) -> Bool {
+        arguments.count > 2 && arguments[1] == Get.configuration.commandName
+    }
+
     /// Reads the command line; help and version are thrown as what is to be printed.
     static func command(_ arguments: [String]? = nil) throws -> any ContextCommand {
         var parsed = try parseAsRoot(arguments)
@@ -43,6 +48,8 @@ enum Program {
         let signals = Signals()
         signals.block()
         let console = Console()
+        let fault = Surroundings.fault()
+        if fault == nil, DLM.downloads(CommandLine.arguments) { DownloadSession.prepareTransfers() }
         let command: any ContextCommand
         do {
             try ArgumentEncoding.check()
@@ -52,7 +59,7 @@ enum Program {
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }
-        if let fault = Surroundings.fault() {
+        if let fault {
             console.report(fault)
             _exit(console.finish(1))
         }

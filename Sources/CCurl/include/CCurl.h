@@ -98,7 +98,10 @@ const char *dlm_curl_load(void);
 /// What the running library is: 0xXXYYZZ.
 unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
+/// Initialises the library, once.
 CURLcode dlm_curl_global_init(void);
+/// Begins to load and initialise it, on a thread of its own; whoever needs it before that is done waits.
+void dlm_curl_prepare(void);
 /// A share of DNS, TLS sessions and the public suffix list for handles of any thread; NULL without memory.
 CURLSH *dlm_share_create(void);
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);

@@ -1,0 +1,99 @@
+// OpenSSL is loaded when it is first needed: libcurl brings it, and most commands fetch nothing.
+#include <dlfcn.h>
+#include <openssl/evp.h>
+#include <openssl/opensslv.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "CSystem.h"
+
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#ifdef OPENSSL_SHLIB_VERSION
+#define LIBRARY(name) name ".so." TEXT(OPENSSL_SHLIB_VERSION)
+#else
+#define LIBRARY(name) name ".so." SHLIB_VERSION_NUMBER
+#endif
+
+#define DIGESTS(EACH)          \
+    EACH(EVP_get_digestbyname) \
+    EACH(EVP_MD_CTX_new)       \
+    EACH(EVP_MD_CTX_free)      \
+    EACH(EVP_DigestInit_ex)    \
+    EACH(EVP_DigestUpdate)     \
+    EACH(EVP_DigestFinal_ex)
+#define SESSIONS(EACH)     \
+    EACH(SSL_get_shutdown) \
+    EACH(SSL_pending)      \
+    EACH(SSL_peek)
+
+static struct {
+#define FUNCTION(name) __typeof__(name) *name;
+    DIGESTS(FUNCTION)
+    SESSIONS(FUNCTION)
+} library;
+static int has_digests;
+static int has_sessions;
+
+static void load(void) {
+    has_digests = has_sessions = 1;
+    void *crypto = dlopen(LIBRARY("libcrypto"), RTLD_LAZY | RTLD_LOCAL);
+    void *ssl = dlopen(LIBRARY("libssl"), RTLD_LAZY | RTLD_LOCAL);
+#define FIND(handle, found, name) \
+    if (!handle || !(*(void **)&library.name = dlsym(handle, #name))) found = 0;
+#define FIND_DIGEST(name) FIND(crypto, has_digests, name)
+#define FIND_SESSION(name) FIND(ssl, has_sessions, name)
+    DIGESTS(FIND_DIGEST)
+    SESSIONS(FIND_SESSION)
+}
+
+static void require(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+}
+
+struct dlm_digest {
+    EVP_MD_CTX *context;
+};
+
+struct dlm_digest *dlm_digest_create(const char *name) {
+    require();
+    const EVP_MD *method = has_digests ? library.EVP_get_digestbyname(name) : NULL;
+    if (!method) return NULL;
+    struct dlm_digest *digest = calloc(1, sizeof *digest);
+    if (!digest) return NULL;
+    digest->context = library.EVP_MD_CTX_new();
+    if (!digest->context || library.EVP_DigestInit_ex(digest->context, method, NULL) != 1) {
+        dlm_digest_free(digest);
+        return NULL;
+    }
+    return digest;
+}
+
+int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count) {
+    return library.EVP_DigestUpdate(digest->context, bytes, count) == 1 ? 0 : -1;
+}
+
+size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out) {
+    unsigned int length = 0;
+    if (library.EVP_DigestFinal_ex(digest->context, out, &length) != 1) return 0;
+    return length;
+}
+
+void dlm_digest_free(struct dlm_digest *digest) {
+    if (!digest) return;
+    library.EVP_MD_CTX_free(digest->context);
+    free(digest);
+}
+
+int dlm_tls_was_closed(const void *ssl) {
+    require();
+    return has_sessions && (library.SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+int dlm_tls_unread(void *ssl, void *bytes, int capacity) {
+    require();
+    int pending = has_sessions ? library.SSL_pending(ssl) : 0;
+    return pending > 0 ? library.SSL_peek(ssl, bytes, pending < capacity ? pending : capacity) : 0;
+}
