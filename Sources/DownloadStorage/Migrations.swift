@@ -119,6 +119,7 @@ enum Migrations {
 
     /// What was found out about hosts, by origin, for the number of connections; milliseconds since 1970. And an index
     /// made anew: of a list of three SQLite makes a table for each row that it looks at, a third of the cost of a save.
+    /// What is added is logged by the statement that adds it (``logAdded``): for many rows that is faster than a trigger.
     private static let version3 = """
         CREATE TABLE host (
             origin TEXT PRIMARY KEY,
@@ -126,6 +127,7 @@ enum Migrations {
             cap INTEGER,
             learned INTEGER NOT NULL
         ) WITHOUT ROWID;
+        DROP TRIGGER downloadAdded;
         DROP INDEX downloadEnded;
         CREATE INDEX downloadEnded ON download (updated)
             WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
@@ -134,6 +136,13 @@ enum Migrations {
     private static let kindOfMove = """
         CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'
             WHEN NEW.state = 'running' THEN 'started' ELSE NEW.state END
+        """
+
+    /// Logs that the rows from one id to another were added.
+    static let logAdded = """
+        INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+        SELECT created, 'added', id, askedName, url, session, state, stateDetail, received, total
+        FROM download WHERE id BETWEEN ? AND ?
         """
 
     /// The statement of a trigger that tells of `row`.

@@ -57,11 +57,18 @@ package final class ControlClient: DownloadService {
         _ method: HTTPRequest.Method, _ path: String, _ document: (any Encodable & Sendable)? = nil,
         within time: Duration? = nil
     ) async throws -> Data {
+        try await ask(method, path, json: document.map { try WireCoder.encode($0) }, within: time)
+    }
+
+    /// - Parameter json: the body, if there is one.
+    func ask(
+        _ method: HTTPRequest.Method, _ path: String, json: Data?, within time: Duration? = nil
+    ) async throws -> Data {
         let time = time ?? limits.verb
         let socket = try location.reach()
         var request = try request(method, path, socket)
-        if let document {
-            request.body = Array(try WireCoder.encode(document))
+        if let json {
+            request.body = Array(json)
             request.fields[.contentType] = "application/json"
         }
         request.stallTimeout = Double(time.components.seconds) + 5
