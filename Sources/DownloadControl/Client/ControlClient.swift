@@ -175,18 +175,27 @@ package final class ControlClient: DownloadService {
         }
     }
 
+    /// A process that is killed loses its connections a moment before its socket: one that cuts off this question, too,
+    /// is asked again.
     private func isListening() async -> Bool {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false
         }
-        do {
-            _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
-            withExtendedLifetime(socket) {}
-            return true
-        } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
-            return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
-        } catch {
-            return true
+        for _ in 0..<Self.lastQuestions {
+            do {
+                _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
+                withExtendedLifetime(socket) {}
+                return true
+            } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
+                return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
+            } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
+                do { try await Task.sleep(for: .milliseconds(20)) } catch { return true }
+            } catch {
+                return true
+            }
         }
+        return true
     }
+
+    private static let lastQuestions = 10
 }
