@@ -49,8 +49,10 @@ struct RowWriter {
         try statement.execute()
     }
 
+    /// OR FAIL, for what fails here fails the transaction: SQLite need not be able to take back the statement alone, for
+    /// which it would copy each page before it changes it.
     private static let columns = """
-        UPDATE download SET session = ?1, state = ?2, fileName = ?3, received = ?4, total = ?5, speed = ?6,
+        UPDATE OR FAIL download SET session = ?1, state = ?2, fileName = ?3, received = ?4, total = ?5, speed = ?6,
             isFinishing = ?7, updated = ?8, stateDetail = ?9, resume = ?10, attempts = ?11, completed = ?12
         """
 

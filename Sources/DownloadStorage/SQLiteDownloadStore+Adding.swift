@@ -12,7 +12,7 @@ extension SQLiteDownloadStore {
             let now = Date.stored
             var added: [AddedDownload] = []
             added.reserveCapacity(requests.count)
-            for run in runs { added += try add(run, &ownership, now, db) }
+            for run in runs { try add(run, &ownership, now, to: &added, db) }
             return added
         }
     }
@@ -22,12 +22,15 @@ extension SQLiteDownloadStore {
         var runs: [ArraySlice<DownloadRequest>] = []
         var urls = Set<String>(minimumCapacity: requests.count)
         var start = 0
+        guard var probe = requests.first else { return [] }
         // By index: to take each out of the array would copy all that it has.
         for index in requests.indices {
             let isNew = urls.insert(requests[index].url.string).inserted
-            if !isNew || !requests[index].differsOnlyInURL(from: requests[start]) {
+            probe.url = requests[index].url
+            if !isNew || probe != requests[index] {
                 runs.append(requests[start..<index])
                 start = index
+                probe = requests[index]
                 urls = [requests[index].url.string]
             }
         }
@@ -36,25 +39,29 @@ extension SQLiteDownloadStore {
     }
 
     private func add(
-        _ run: ArraySlice<DownloadRequest>, _ ownership: inout DownloadOwnership, _ now: Date, _ db: Database
-    ) throws -> [AddedDownload] {
+        _ run: ArraySlice<DownloadRequest>, _ ownership: inout DownloadOwnership, _ now: Date,
+        to added: inout [AddedDownload], _ db: Database
+    ) throws {
         let urls = Self.json(run)
         let found = try find(run, urls, in: db)
         let new = found.isEmpty ? run : ArraySlice(run.indices.filter { found[$0] == nil }.map { run[$0] })
         var id = try insert(new, found.isEmpty ? urls : Self.json(new), ownership.session, now, db)
-        return try run.indices.map { index in
+        for index in run.indices {
             guard let known = found[index] else {
-                defer { id += 1 }
                 var record = DownloadRecord(id: id, request: run[index], created: now)
                 record.session = ownership.session
-                return AddedDownload(kind: .inserted, record: record)
+                added.append(AddedDownload(kind: .inserted, record: record))
+                id += 1
+                continue
             }
             if ownership.standing(of: known.kind, owner: known.record.session) == .busy {
-                return AddedDownload(kind: .joined, record: known.record)
+                added.append(AddedDownload(kind: .joined, record: known.record))
+                continue
             }
             var record = known.record
             record.request = run[index]
-            return AddedDownload(kind: .adopted, record: try hand(record, to: ownership.session, at: now, db))
+            added.append(
+                AddedDownload(kind: .adopted, record: try hand(record, to: ownership.session, at: now, db)))
         }
     }
 
@@ -95,7 +102,10 @@ extension SQLiteDownloadStore {
             session, DownloadState.Kind.queued.rawValue, request.priority, request.destination.folder,
             request.destination.fileName, time, time, try coder.encode(request), urls,
         ])
-        return db.lastInsertedRowID - DownloadID(run.count) + 1
+        let last = db.lastInsertedRowID
+        let first = last - DownloadID(run.count) + 1
+        try db.cachedStatement(sql: Migrations.logAdded).execute(arguments: [first, last])
+        return first
     }
 
     private static func json(_ run: ArraySlice<DownloadRequest>) -> String {

@@ -28,7 +28,7 @@ struct SessionMove {
         if let from { arguments += [try JSONText.encode(from)] }
         try db.cachedStatement(
             sql: """
-                UPDATE download SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
+                UPDATE OR FAIL download SET state = ?, stateDetail = ?, session = ?, speed = NULL, updated = ?
                 WHERE id IN (
                     SELECT id FROM \(rows) AND session \(owner == nil ? "IS" : "=") ?
                         \(from == nil ? "" : "AND stateDetail = ?") LIMIT \(Self.rowsAtOnce))

@@ -118,6 +118,14 @@ struct HostilePeerTests {
         end()
     }
 
+    @Test("One that cuts off everybody and is gone a moment later is not running", arguments: 1...3)
+    func dies(clients: Int) async throws {
+        let server = try RawServer("", unixSocket: location.socketPath, clients: clients)
+        #expect(await failure { _ = try await client().status() } == .notRunning(location.identifier))
+        server.stop()
+        end()
+    }
+
     @Test("An answer without end is cut off")
     func endless() async throws {
         let server = try RawServer(

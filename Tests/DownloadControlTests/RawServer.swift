@@ -13,16 +13,18 @@ final class RawServer: Sendable {
         set { said.withLock { $0 = newValue } }
     }
 
-    init(_ reply: String, unixSocket path: String, isEndless: Bool = false) throws {
+    /// - Parameter clients: how many are served before it listens no more.
+    init(_ reply: String, unixSocket path: String, isEndless: Bool = false, clients: Int = .max) throws {
         said = Mutex(Array(reply.utf8))
         listener = try LoopbackSocket.listen(unixSocket: path, backlog: 16)
         Thread.detachNewThread { [self] in
-            while true {
+            for _ in 0..<clients {
                 let descriptor = accept(listener, nil, nil)
                 if descriptor < 0 { return }
                 Self.serve(descriptor, self.reply, isEndless: isEndless)
                 close(descriptor)
             }
+            stop()
         }
     }
 

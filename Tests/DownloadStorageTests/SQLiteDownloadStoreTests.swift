@@ -77,11 +77,12 @@ struct SQLiteDownloadStoreTests {
                     """)
         }
         #expect(try await store.queuedCount(session: "foreground-dead") == count)
+        let before = try await store.eventBounds().last
         try await store.releaseDeadSessions()
         let paused = try await store.records(DownloadSelection(.states([.paused])))
         #expect(paused.count == count)
         #expect(paused.allSatisfy { $0.session == nil && $0.state == .paused(.interrupted) })
-        let events = try await store.events(after: EventCursor(count), limit: .max)
+        let events = try await store.events(after: before, limit: .max)
         #expect(events.map(\.id).sorted() == paused.map(\.id))
         #expect(events.allSatisfy { $0.kind == .paused && $0.session == "foreground-dead" })
     }

@@ -5,14 +5,13 @@ import HTTPTypes
 extension ControlClient {
     package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         var added: [AddedDownload] = []
-        added.reserveCapacity(requests.count)
         for batch in RequestBatch.batches(of: requests) {
-            let document = WireAdd(groups: batch.groups, isBrief: true)
-            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", document))
+            let document = try WireAdd(groups: batch.groups, isBrief: true).json()
+            let answer = try decode(WireAddedList.self, await ask(.post, "downloads", json: document))
             guard let downloads = answer.added(batch.requests, session: identifier, at: Date()) else {
                 throw bad("its answer makes no sense")
             }
-            added += downloads
+            if added.isEmpty { added = downloads } else { added += downloads }
         }
         return added
     }

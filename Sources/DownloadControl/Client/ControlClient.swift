@@ -57,11 +57,18 @@ package final class ControlClient: DownloadService {
         _ method: HTTPRequest.Method, _ path: String, _ document: (any Encodable & Sendable)? = nil,
         within time: Duration? = nil
     ) async throws -> Data {
+        try await ask(method, path, json: document.map { try WireCoder.encode($0) }, within: time)
+    }
+
+    /// - Parameter json: the body, if there is one.
+    func ask(
+        _ method: HTTPRequest.Method, _ path: String, json: Data?, within time: Duration? = nil
+    ) async throws -> Data {
         let time = time ?? limits.verb
         let socket = try location.reach()
         var request = try request(method, path, socket)
-        if let document {
-            request.body = Array(try WireCoder.encode(document))
+        if let json {
+            request.body = Array(json)
             request.fields[.contentType] = "application/json"
         }
         request.stallTimeout = Double(time.components.seconds) + 5
@@ -168,18 +175,27 @@ package final class ControlClient: DownloadService {
         }
     }
 
+    /// A process that is killed loses its connections a moment before its socket: one that cuts off this question, too,
+    /// is asked again.
     private func isListening() async -> Bool {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false
         }
-        do {
-            _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
-            withExtendedLifetime(socket) {}
-            return true
-        } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
-            return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
-        } catch {
-            return true
+        for _ in 0..<Self.lastQuestions {
+            do {
+                _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
+                withExtendedLifetime(socket) {}
+                return true
+            } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
+                return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
+            } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
+                do { try await Task.sleep(for: .milliseconds(20)) } catch { return true }
+            } catch {
+                return true
+            }
         }
+        return true
     }
+
+    private static let lastQuestions = 10
 }

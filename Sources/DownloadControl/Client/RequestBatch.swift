@@ -3,8 +3,10 @@ import DownloadCore
 /// Requests that travel together: neighbours that differ only in their URL share one text.
 struct RequestBatch {
     private(set) var groups: [WireGroup] = []
-    private(set) var requests: [DownloadRequest] = []
+    private(set) var requests: ArraySlice<DownloadRequest>
     private var size = 0
+    /// The last request, to compare the next one with: its URL is replaced, which costs less than a copy of the whole.
+    private var probe: DownloadRequest?
 
     /// In one exchange: a transaction and its answer stay small.
     private static let limit = 4_000
@@ -13,30 +15,34 @@ struct RequestBatch {
 
     static func batches(of requests: [DownloadRequest]) -> [RequestBatch] {
         var batches: [RequestBatch] = []
-        var current = RequestBatch()
-        for request in requests {
+        var current = RequestBatch(requests: requests[..<0])
+        for index in requests.indices {
             if current.requests.count == limit || current.size >= sizeLimit {
                 batches.append(current)
-                current = RequestBatch()
+                current = RequestBatch(requests: requests[index..<index])
             }
-            current.append(request)
+            current.append(requests[index])
+            current.requests = requests[current.requests.startIndex...index]
         }
         if !current.requests.isEmpty { batches.append(current) }
         return batches
     }
 
+    private init(requests: ArraySlice<DownloadRequest>) { self.requests = requests }
+
     private mutating func append(_ request: DownloadRequest) {
-        if let last = requests.last, last.differsOnlyInURL(from: request) {
+        probe?.url = request.url
+        if probe.map({ $0 == request }) ?? false {
             groups[groups.count - 1].urls.append(request.url.string)
             size += request.url.string.utf8.count + 3
         } else {
             groups.append(WireGroup(request))
+            probe = request
             size +=
                 request.url.string.utf8.count + 1_000 + (request.checksums?.size ?? 0)
                 + request.headers.reduce(0) { sum, field in
                     sum + field.name.utf8.count + (field.value?.utf8.count ?? 0)
                 }
         }
-        requests.append(request)
     }
 }

@@ -93,9 +93,12 @@ extension Routes {
     // MARK: POST
 
     private func add(_ request: ControlRequest) async throws -> ControlAnswer {
-        let wish = try decode(WireAdd.self, request)
+        let wish = try WireAdd.read(request.body)
         var requests: [DownloadRequest] = []
-        for group in wish.groups { requests += try group.requests() }
+        for group in wish.groups {
+            let more = try group.requests()
+            if requests.isEmpty { requests = more } else { requests += more }
+        }
         let wanted = requests
         return try await within(limits.answer) {
             .json(WireAddedList(try await service.add(wanted), isBrief: wish.isBrief))

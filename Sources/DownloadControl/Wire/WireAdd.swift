@@ -8,7 +8,7 @@ struct WireAdd: Sendable {
     var isBrief = false
 }
 
-extension WireAdd: Codable {
+extension WireAdd: Decodable {
     private enum Key: String, CodingKey {
         case groups
         case isBrief = "brief"
@@ -19,11 +19,29 @@ extension WireAdd: Codable {
         groups = try values.decodeIfPresent([WireGroup].self, forKey: .groups) ?? [WireGroup(from: decoder)]
         isBrief = try values.decodeIfPresent(Bool.self, forKey: .isBrief) ?? false
     }
+}
 
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: Key.self)
-        try values.encode(groups, forKey: .groups)
-        if isBrief { try values.encode(true, forKey: .isBrief) }
+extension WireAdd {
+    /// As ``WireCoder`` decodes it.
+    static func read(_ document: Data) throws -> WireAdd {
+        if let array = URLArray(in: document), let add = try? WireCoder.decode(WireAdd.self, array.rest),
+            add.groups.count == 1, var group = add.groups.first
+        {
+            group.urls = array.urls
+            return WireAdd(groups: [group], isBrief: add.isBrief)
+        }
+        return try WireCoder.decode(WireAdd.self, document)
+    }
+
+    /// Its text. The URLs are written here: the encoder takes several times as long for them.
+    func json() throws -> Data {
+        var text = Data(isBrief ? #"{"brief":true,"groups":["#.utf8 : #"{"groups":["#.utf8)
+        for (index, group) in groups.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            try group.write(to: &text)
+        }
+        text.append(contentsOf: "]}".utf8)
+        return text
     }
 }
 
@@ -76,6 +94,33 @@ struct WireGroup: Codable, Sendable {
         maxRedirects = request.redirect.limit
     }
 
+    fileprivate func write(to text: inout Data) throws {
+        var others = self
+        others.urls = []
+        let frame = try WireCoder.encode(others)
+        // Behind it comes at most the user, and in a string a quote would be escaped.
+        guard let gap = frame.range(of: Data(#""urls":[]"#.utf8), options: .backwards) else {
+            return text.append(try WireCoder.encode(self))
+        }
+        text.append(frame[..<(gap.upperBound - 1)])
+        for (index, url) in urls.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            if url.utf8.allSatisfy(Self.isUnescaped) {
+                text.append(UInt8(ascii: "\""))
+                text.append(contentsOf: url.utf8)
+                text.append(UInt8(ascii: "\""))
+            } else {
+                text.append(try WireCoder.encode(url))
+            }
+        }
+        text.append(frame[(gap.upperBound - 1)...])
+    }
+
+    /// As it stands in JSON.
+    private static func isUnescaped(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
     /// In order.
     func requests() throws(WireProblem) -> [DownloadRequest] {
         guard let first = urls.first else { throw WireProblem("urls: give at least one") }
@@ -85,10 +130,11 @@ struct WireGroup: Codable, Sendable {
         requests.reserveCapacity(urls.count)
         for text in urls {
             let parsed = try Self.url(text)
-            var request = template
-            request.url = parsed.url
-            if request.credential == nil { request.credential = parsed.credential }
-            requests.append(request)
+            requests.append(template)
+            requests[requests.count - 1].url = parsed.url
+            if template.credential == nil, parsed.credential != nil {
+                requests[requests.count - 1].credential = parsed.credential
+            }
         }
         return requests
     }

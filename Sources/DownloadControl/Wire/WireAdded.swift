@@ -43,17 +43,27 @@ struct WireAddedList: Codable, Sendable {
             downloads = added.map { WireAdded($0) }
             return
         }
-        downloads = added.enumerated().filter { $1.kind != .inserted }.map { WireAdded($1, at: $0) }
-        var ranges: [[DownloadID]] = []
-        for download in added where download.kind == .inserted {
-            let id = download.record.id
-            if ranges.last?[1] == id - 1 { ranges[ranges.count - 1][1] = id } else { ranges.append([id, id]) }
+        var (known, ranges): ([WireAdded], [ClosedRange<DownloadID>]) = ([], [])
+        for index in added.indices {
+            guard added[index].kind == .inserted else {
+                known.append(WireAdded(added[index], at: index))
+                continue
+            }
+            let id = added[index].record.id
+            if let last = ranges.last, last.upperBound == id - 1 {
+                ranges[ranges.count - 1] = last.lowerBound...id
+            } else {
+                ranges.append(id...id)
+            }
         }
-        inserted = ranges
+        downloads = known
+        inserted = ranges.map { [$0.lowerBound, $0.upperBound] }
     }
 
     /// Nil when it makes no sense.
-    func added(_ requests: [DownloadRequest], session: String, at now: Date) -> [AddedDownload]? {
+    func added(
+        _ requests: some Collection<DownloadRequest>, session: String, at now: Date
+    ) -> [AddedDownload]? {
         let known = Dictionary(downloads.enumerated().map { ($1.index ?? $0, $1) }) { first, _ in first }
         guard known.count == downloads.count, let ids = ids(upTo: requests.count - known.count) else { return nil }
         var next = ids.makeIterator()

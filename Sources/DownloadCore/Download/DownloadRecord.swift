@@ -15,7 +15,7 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     /// The file is whole, verified and synced; what is left is the rename. Set before it, so that a crash in
     /// between costs nothing.
     public var isFinishing = false
-    @Boxed public var resume = ResumeData()
+    @Boxed public var resume: ResumeData
     /// Bytes per second, of late.
     public var speed: Double?
     public var attempts: [AttemptRecord] = []
@@ -28,9 +28,13 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
         self.id = id
         self.request = request
         self.state = state
+        _resume = Self.noResume
         self.created = created
         self.updated = created
     }
+
+    /// Shared by all that have fetched nothing: thousands of a list are in memory at a time.
+    private static let noResume = Boxed(wrappedValue: ResumeData())
 
     /// Bytes on disk.
     public var received: Int64 { resume.written.count }

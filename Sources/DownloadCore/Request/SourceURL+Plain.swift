@@ -61,7 +61,7 @@ extension SourceURL {
 
     /// Somewhere `xn--`.
     private static func isEncodedHost(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        host.indices.contains { host[$0...].starts(with: "xn--".utf8) }
+        host.contains(UInt8(ascii: "-")) && host.indices.contains { host[$0...].starts(with: "xn--".utf8) }
     }
 
     private static func isPlainInPath(_ byte: UInt8) -> Bool { isPlain(byte) && byte != UInt8(ascii: "#") }

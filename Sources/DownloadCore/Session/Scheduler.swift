@@ -12,7 +12,12 @@ package struct Scheduler: Sendable, Equatable {
         }
 
         /// Starts earlier, all else equal.
-        package func precedes(_ other: Candidate) -> Bool { (other.priority, id) < (priority, other.id) }
+        package func precedes(_ other: Candidate) -> Bool { other.follows(id, priority: priority) }
+
+        /// Starts later than that one, all else equal.
+        func follows(_ other: DownloadID, priority otherPriority: Int) -> Bool {
+            (priority, other) < (otherPriority, id)
+        }
     }
 
     /// At least 1; those that run already stay when it falls.

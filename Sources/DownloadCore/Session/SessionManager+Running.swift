@@ -15,12 +15,12 @@ extension SessionManager {
     func offer(_ record: DownloadRecord) {
         let id = record.id
         if candidates[id] != nil || entries[id] != nil || changing.contains(id) { return }
-        let candidate = Scheduler.Candidate(
-            id: id, origin: record.request.url.origin, priority: record.request.priority)
         // Whoever is between two attempts is not queued in the store.
         if candidates.count >= 2 * Self.windowSize, retries[id] == nil {
             leaveToStore()
-            guard let last = scheduler.last(where: { retries[$0] == nil }), candidate.precedes(last) else { return }
+            guard let last = scheduler.last(where: { retries[$0] == nil }),
+                last.follows(id, priority: record.request.priority)
+            else { return }
             scheduler.remove(last.id)
             candidates[last.id] = nil
         }

@@ -35,10 +35,13 @@ extension SessionManager {
         FaultPoint.reached("afterAdd")
         startTicker()
         broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
-        for download in added where download.kind != .joined {
-            held[download.record.id] = nil
-            secrets.keep(download.record)
-            takeUp(download.record)
+        let haveSecrets = requests.contains { $0.hasSecrets }
+        // By index: to take each out of the array would copy all that it has.
+        for index in added.indices where added[index].kind != .joined {
+            held[added[index].record.id] = nil
+            // Of a new one nothing was kept before.
+            if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
+            takeUp(added[index].record)
         }
         return added
     }

@@ -6,8 +6,10 @@ struct BackgroundHandover {
     let console: Console
     let options: OutputOptions
     /// Lines of a list in one question to the session.
-    static let chunk = 4_000
+    static let chunk = 2_500
     private(set) var statuses: Set<Int32> = []
+    /// Found with the first part.
+    private var session: (any DownloadService)?
 
     init(_ router: any SessionRouting, console: Console, options: OutputOptions) {
         self.router = router
@@ -20,13 +22,16 @@ struct BackgroundHandover {
 
     mutating func add(_ requests: [DownloadRequest]) async throws {
         guard !requests.isEmpty else { return }
+        let added = try await added(requests)
+        let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []
-        for (request, download) in zip(requests, try await added(requests)) {
-            if download.kind == .joined, request.asksForMore(than: download.record.request) {
-                reject(RejectedDocument(Self.joinedUnverified(download.record.id)))
+        ids.reserveCapacity(added.count)
+        for index in added.indices {
+            if added[index].kind == .joined, requests[index].asksForMore(than: added[index].record.request) {
+                reject(RejectedDocument(Self.joinedUnverified(added[index].record.id)))
             } else {
-                ids.append(download.record.id)
-                tell(download)
+                ids.append(added[index].record.id)
+                if tellsEach { tell(added[index]) }
             }
         }
         if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
@@ -34,27 +39,33 @@ struct BackgroundHandover {
 
     /// More than its id, which is printed with those of the others: a million lines are not a million writes.
     private func tell(_ download: AddedDownload) {
-        let isVerbose = options.verbose > 0 && !options.quiet
-        guard options.json || isVerbose else { return }
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
         if options.json { console.print(EventDocument(verb, snapshot).json) }
-        guard isVerbose else { return }
+        guard options.verbose > 0, !options.quiet else { return }
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
 
     /// A session that somebody ends just now is followed by the next one.
-    private func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    private mutating func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         for _ in 1..<Self.attempts {
             do {
-                return try await router.background().add(requests)
+                return try await background().add(requests)
             } catch DownloadError.sessionUnavailable(let failure)
                 where failure == .notRunning(SessionIdentifier.background) || failure == .shuttingDown
             {
-                continue
+                session = nil
             }
         }
-        return try await router.background().add(requests)
+        return try await background().add(requests)
+    }
+
+    /// Asked whether it is there once, not for each part of a list.
+    private mutating func background() async throws -> any DownloadService {
+        if let session { return session }
+        let found = try await router.background()
+        session = found
+        return found
     }
 
     private static let attempts = 5

@@ -17,6 +17,8 @@ final class InputList: Sendable {
         var splitter = LineSplitter()
         var waiting: ArraySlice<Line> = []
         var isAtEnd = false
+        /// Told once the lines before it are through.
+        var failure: (any Error)?
     }
 
     private static let bufferSize = 1 << 16
@@ -44,11 +46,22 @@ final class InputList: Sendable {
 
     private func read(_ limit: Int) throws -> [Line]? {
         try state.withLock { state in
-            while state.waiting.isEmpty, !state.isAtEnd { try fill(&state) }
+            while state.waiting.count < limit, !state.isAtEnd, state.failure == nil,
+                state.waiting.isEmpty || Self.isReadable(state.descriptor)
+            {
+                do { try fill(&state) } catch { state.failure = error }
+            }
+            if state.waiting.isEmpty, let failure = state.failure { throw failure }
             let lines = Array(state.waiting.prefix(limit))
             state.waiting = state.waiting.dropFirst(limit)
             return lines.isEmpty ? nil : lines
         }
+    }
+
+    /// Without waiting: what a pipe has brought so far is not held back.
+    private static func isReadable(_ descriptor: Int32) -> Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) > 0
     }
 
     private func fill(_ state: inout State) throws {
@@ -63,10 +76,10 @@ final class InputList: Sendable {
         if failure != 0 { throw DownloadError.fileFailed(.system(operation: "read", errno: failure), path: name) }
         if bytes.isEmpty {
             state.isAtEnd = true
-            state.waiting = state.splitter.end()[...]
+            state.waiting += state.splitter.end()
             if state.descriptor != STDIN_FILENO { close(state.descriptor) }
         } else {
-            state.waiting = state.splitter.split(bytes)[...]
+            state.waiting += state.splitter.split(bytes)
             if let number = state.splitter.overlong {
                 throw DownloadError.requestInvalid(.malformedURL("\(name): line \(number), longer than 8 MiB"))
             }
@@ -89,8 +102,12 @@ struct LineSplitter {
         var lines: [InputList.Line] = []
         var start = bytes.startIndex
         while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
-            append(rest + bytes[start..<end], to: &lines)
-            rest = []
+            if rest.isEmpty {
+                append(bytes[start..<end], to: &lines)
+            } else {
+                append((rest + bytes[start..<end])[...], to: &lines)
+                rest = []
+            }
             start = end + 1
         }
         rest += bytes[start...]
@@ -100,13 +117,16 @@ struct LineSplitter {
     /// The last line may lack its line break.
     mutating func end() -> [InputList.Line] {
         var lines: [InputList.Line] = []
-        if !rest.isEmpty { append(rest, to: &lines) }
+        if !rest.isEmpty { append(rest[...], to: &lines) }
         rest = []
         return lines
     }
 
-    private mutating func append(_ bytes: [UInt8], to lines: inout [InputList.Line]) {
+    private mutating func append(_ bytes: ArraySlice<UInt8>, to lines: inout [InputList.Line]) {
         number += 1
+        if let first = bytes.first, Self.isLetter(first), bytes.allSatisfy(Self.isVisible) {
+            return lines.append(InputList.Line(number: number, text: String(decoding: bytes, as: UTF8.self)))
+        }
         let decoded = String(validating: bytes, as: UTF8.self)
         var text = decoded ?? String(decoding: bytes, as: UTF8.self)
         if number == 1, text.hasPrefix("\u{FEFF}") { text.removeFirst() }
@@ -116,4 +136,9 @@ struct LineSplitter {
             lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
         }
     }
+
+    /// Most lines begin so and are of such bytes only: nothing to cut off, and no comment.
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 }

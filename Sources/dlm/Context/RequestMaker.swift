@@ -4,7 +4,8 @@ import Foundation
 
 /// Makes the requests of one `get` from its options.
 struct RequestMaker: Sendable {
-    private let template: @Sendable (SourceURL) -> DownloadRequest
+    /// What all have in common; each has a URL of its own.
+    private let common: DownloadRequest
     /// There is one request and no other.
     private let isOnly: Bool
     /// Where the requests find their checksums.
@@ -14,26 +15,23 @@ struct RequestMaker: Sendable {
         guard let folder = workingFolder ?? (command.place.isAbsolute ? "/" : nil) else {
             throw ValidationError("the working folder is gone, or its name is not UTF-8; give a folder with -d")
         }
-        let destination = command.place.destination(in: folder)
         let overrides = command.renewable.overrides
-        let transfer = command.transfer
-        let checksum = command.checksums.given
         isOnly = command.urls.count == 1 && command.inputFile == nil
-        template = { url in
-            var request = DownloadRequest(url: url, destination: destination)
-            transfer.apply(to: &request)
-            request.checksum = checksum
-            request.headers = overrides.headers
-            request.trust = overrides.trust ?? .system
-            if let connections = overrides.connections { request.connections = connections }
-            request.acceptsUnverified = overrides.acceptsUnverified
-            return request
-        }
+        let (placeholder, _) = try Self.address("http://list.invalid/").get()
+        var request = DownloadRequest(url: placeholder, destination: command.place.destination(in: folder))
+        command.transfer.apply(to: &request)
+        request.checksum = command.checksums.given
+        request.headers = overrides.headers
+        request.trust = overrides.trust ?? .system
+        if let connections = overrides.connections { request.connections = connections }
+        request.acceptsUnverified = overrides.acceptsUnverified
+        common = request
     }
 
     func request(_ text: String) -> Result<DownloadRequest, DownloadError> {
         Self.address(text).flatMap { url, credential in
-            var request = template(url)
+            var request = common
+            request.url = url
             request.credential = credential
             do throws(DownloadError) {
                 try list?.settle(&request, isOnly: isOnly)
@@ -47,8 +45,9 @@ struct RequestMaker: Sendable {
     /// How something that belongs to these URLs is fetched: what was given for their host is sent to no other.
     func companion(of urls: [String]) -> (SourceURL) -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
-        return { url in
-            var request = template(url)
+        return { [common] url in
+            var request = common
+            request.url = url
             if origins != [url.origin] { request.headers = [] }
             return request
         }

@@ -62,16 +62,10 @@ DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence VALUES('event',10);
 INSERT INTO sqlite_sequence VALUES('download',5);
 CREATE INDEX downloadByDestination ON download (folder, url);
-CREATE TRIGGER downloadAdded AFTER INSERT ON download BEGIN
-    INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), 'added', NEW.id,
-    coalesce(NEW.fileName, NEW.askedName), NEW.url, NEW.session, NEW.state, NEW.stateDetail, NEW.received,
-    NEW.total);
-END;
 CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
 WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
     INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
-VALUES (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'
+VALUES (NEW.updated, CASE WHEN NEW.state = OLD.state THEN 'restarted' WHEN NEW.state = 'queued' THEN 'resumed'
     WHEN NEW.state = 'running' THEN 'started' ELSE NEW.state END, NEW.id,
     coalesce(NEW.fileName, NEW.askedName), NEW.url, coalesce(NEW.session, OLD.session), NEW.state, NEW.stateDetail, NEW.received,
     NEW.total);
