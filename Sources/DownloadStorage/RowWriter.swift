@@ -60,7 +60,7 @@ struct RowWriter {
 
     /// What was asked for rarely changes, and SQLite writes the index of every column that an UPDATE names, and runs its
     /// triggers.
-    private static let inPlace =
+    static let inPlace =
         columns + """
              WHERE id = ?13 AND session IS ?14 AND request = ?15
                 AND url = ?16 AND folder = ?17 AND askedName IS ?18 AND priority = ?19
