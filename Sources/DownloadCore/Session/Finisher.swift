@@ -1,3 +1,5 @@
+import Foundation
+
 /// Finishes whole files in batches: what is ready shares its syncs and its commits. The order makes every crash in
 /// between harmless: sync, `finishing` in the store (durably), rename, sync of the folder, `completed` in the store.
 package actor Finisher {
@@ -184,5 +186,6 @@ extension DownloadRecord {
         state = .completed
         session = nil
         speed = nil
+        updated = Date()
     }
 }

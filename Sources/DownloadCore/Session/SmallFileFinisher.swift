@@ -10,7 +10,7 @@ final class SmallFileFinisher: Sendable {
         let goOn: @Sendable (sending DownloadRunner) -> Void
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
-        /// They are written, and need no slot any more.
+        /// They have come, and need no slot any more.
         let transfersEnded: @Sendable ([DownloadID]) -> Void
         /// Completed, and the store knows; or failed. Each with what it was while it ran.
         let ended: @Sendable ([(started: DownloadRecord, ended: DownloadRecord)]) async -> Void
@@ -41,7 +41,7 @@ final class SmallFileFinisher: Sendable {
     /// False once the file system turned out to have no files without names.
     private let isPossible = Atomic(true)
 
-    /// Files that are written and have no names yet; each holds a descriptor.
+    /// Files that have come and have no names yet; each holds a buffer, and then a descriptor.
     private let pending = Atomic(0)
     private static let pendingAtMost = 512
 
@@ -65,6 +65,7 @@ final class SmallFileFinisher: Sendable {
             defer { state.isWriting = true }
             return !state.isWriting
         }
+        pending.add(1, ordering: .relaxed)
         if wakes { queue.async { self.write() } }
     }
 
@@ -79,10 +80,11 @@ final class SmallFileFinisher: Sendable {
                 return state.arrived
             }
             if files.isEmpty { return }
+            // Before they are written: the engines would wait for the disk.
+            calls.transfersEnded(files.map(\.runner.record.id))
             let written = files.compactMap { write($0, &folders) }
+            pending.subtract(files.count - written.count, ordering: .relaxed)
             if written.isEmpty { continue }
-            pending.add(written.count, ordering: .relaxed)
-            calls.transfersEnded(written.map(\.queued.id))
             let wakes = state.withLock { state in
                 state.written += written
                 defer { state.isCommitting = true }
@@ -263,7 +265,6 @@ final class SmallFileFinisher: Sendable {
         record.resume = record.resume.afterCompletion
         record.attempts.append(written.attempt)
         record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
-        record.updated = Date()
         return record
     }
 
