@@ -1,7 +1,8 @@
 /// Keeps a large part of a value apart, shared between copies until one is written to: async functions hold several
-/// copies of a record in their frames, for each of a thousand downloads.
+/// copies of a record in their frames, for each of a thousand downloads. What a type requires of another is looked up
+/// among all that the program knows when the first is used; so this requires little.
 @propertyWrapper
-public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable, CustomStringConvertible {
+public struct Boxed<Value: Sendable>: Sendable {
     /// Written to only by a struct that alone refers to it.
     private final class Box: @unchecked Sendable {
         var value: Value
@@ -25,16 +26,22 @@ public struct Boxed<Value: Codable & Sendable & Equatable>: Codable, Sendable, E
             yield &box.value
         }
     }
+}
 
+extension Boxed: CustomStringConvertible {
     /// That of the value, which hides what is secret.
     public var description: String { "\(box.value)" }
+}
 
+extension Boxed: Codable where Value: Codable {
     /// Coded as the value alone.
     public init(from decoder: any Decoder) throws { box = Box(try Value(from: decoder)) }
 
     /// Coded as the value alone.
     public func encode(to encoder: any Encoder) throws { try box.value.encode(to: encoder) }
+}
 
+extension Boxed: Equatable where Value: Equatable {
     /// Whether the values are the same.
     public static func == (first: Boxed, second: Boxed) -> Bool {
         first.box === second.box || first.box.value == second.box.value

@@ -104,6 +104,7 @@ extension DownloadRunner {
     }
 
     /// Part of the file, to which no other can be joined: then all of it is wanted in one answer.
+    @inline(never)
     private func isFirstOfUnprovenParts(_ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         guard record.resume.written.isEmpty, case .body(_, let end?, let total?) = verdict, end < total else {
             return false
@@ -139,8 +140,9 @@ extension DownloadRunner {
         retryAfter = ServerPause(head, url)
     }
 
-    // MARK: The request
+    // MARK: The request (not inlined: see DownloadRunner.note)
 
+    @inline(never)
     func begin(
         _ scout: SegmentWriter, _ url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
     ) {
@@ -151,6 +153,7 @@ extension DownloadRunner {
             request(for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate))
     }
 
+    @inline(never)
     func makeScout(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
         let resume = record.resume
         let hasData = !resume.written.isEmpty
@@ -234,6 +237,7 @@ extension DownloadRunner {
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         request.rateLimits = [context.rateLimit, control.rateLimit]
+        request.isOneOfMany = context.isCrowded
         request.prefersMultiplexing = prefersMultiplexing && record.request.connections <= 1
         return request
     }
@@ -241,6 +245,7 @@ extension DownloadRunner {
     // MARK: A file that is complete already
 
     /// The file of an earlier completion, if it is still as it was left and the server can tell whether it is current.
+    @inline(never)
     func currentCandidate() -> CompletedFile? {
         let destination = record.request.destination
         guard let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
@@ -254,6 +259,7 @@ extension DownloadRunner {
         return completed
     }
 
+    @inline(never)
     private func keepCurrent(_ candidate: CompletedFile?) {
         guard var current = candidate else { return }
         current.wasCurrent = true

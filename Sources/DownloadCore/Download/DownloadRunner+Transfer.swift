@@ -108,6 +108,20 @@ extension DownloadRunner {
     // MARK: What the first answer established
 
     private func establish(_ head: ResponseHead, _ opening: Opening) async throws {
+        try note(head, opening)
+        if file == nil { file = try await createFile(head, opening.url) }
+        let file = try require(file)
+        if !opening.isWhole, context.watchesWriters { file.watchWriters() }
+        if let total = record.resume.total {
+            try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
+            FaultPoint.reached("afterReserve")
+        }
+        tellStart(file)
+    }
+
+    /// Not inlined, nor what follows: what an async function keeps of it, each of a thousand downloads keeps to its end.
+    @inline(never)
+    private func note(_ head: ResponseHead, _ opening: Opening) throws(DownloadError) {
         let total: Int64? =
             switch opening.scout.verdict {
             case .body(_, _, let total), .newVersion(let total, _): total
@@ -128,13 +142,10 @@ extension DownloadRunner {
         try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
         tellOfComparing(opening)
-        if file == nil { file = try await createFile(head, opening.url) }
-        let file = try require(file)
-        if !opening.isWhole, context.watchesWriters { file.watchWriters() }
-        if let total = record.resume.total {
-            try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
-            FaultPoint.reached("afterReserve")
-        }
+    }
+
+    @inline(never)
+    private func tellStart(_ file: PartialFile) {
         startDigest(file)
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))

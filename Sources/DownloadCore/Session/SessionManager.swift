@@ -162,6 +162,7 @@ public actor SessionManager: DownloadService {
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
+            isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         smallFiles = SmallFileFinisher(store: store, session: identifier, calls: callsOfSmallFiles)
@@ -193,6 +194,8 @@ public actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
+    /// So many downloads at once hold little memory each.
+    private static let crowd = 200
     private static let checkpointsAtOnce = 200
     /// From the beginning of a foreground session to its first answer; whoever finds its lock waits for that.
     private static let quiet = Duration.milliseconds(150)

@@ -57,6 +57,8 @@ public struct TransferRequest: Sendable, Equatable {
     /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
     /// moves better over connections of its own.
     public var prefersMultiplexing = false
+    /// Hundreds may run at the same time: each is to hold little memory.
+    public var isOneOfMany = false
 
     /// Path of a Unix socket to connect to instead of the URL's host; no proxy is used then.
     public var unixSocket: String?

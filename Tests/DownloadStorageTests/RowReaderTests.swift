@@ -1,0 +1,9 @@
+import Testing
+
+@testable import DownloadStorage
+
+struct RowReaderTests {
+    @Test func everyColumnIsAskedForInItsPlace() {
+        #expect(RowReader.columns == RowReader.Column.allCases.map { "\($0)" }.joined(separator: ", "))
+    }
+}
