@@ -118,6 +118,8 @@ final class CurlLoop: @unchecked Sendable {
                     if !sockets.ignores(socket) { survive(multi, multi.socketReady(socket, flags: event.events)) }
                 }
             }
+            // First: what has ended is not told to go on, for libcurl answers that with an error of its own.
+            collectFinished()
             obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
             while let (at, transfer) = looks.first, at <= now {

@@ -26,6 +26,8 @@ final class CollectingSink: TransferSink {
         var head = HeadDisposition.accept
         /// Every so many pieces one is held back; somebody else resumes the transfer.
         var pausesEvery: Int?
+        /// It is resumed before the pause is returned, so that the engine reads of it in the same turn.
+        var resumesAtOnce = false
         /// The first piece that reaches so far is refused.
         var refusesAt: Int?
         /// Counts bytes only: for bodies that need not be compared.
@@ -67,7 +69,7 @@ final class CollectingSink: TransferSink {
             !isPausing.exchange(true, ordering: .relaxed)
         {
             record.update { $0.pauses += 1 }
-            DispatchQueue.global().async { [weak self] in self?.goOn() }
+            if behaviour.resumesAtOnce { goOn() } else { DispatchQueue.global().async { [weak self] in self?.goOn() } }
             return .pause
         }
         isPausing.store(false, ordering: .relaxed)

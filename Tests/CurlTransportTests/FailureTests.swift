@@ -138,6 +138,17 @@ struct FailureTests {
         #expect(["protocol", "network"].contains(error.kind), "\(error)")
     }
 
+    @Test("A body that breaks behind a piece that was held back is malformed, also where it is to go on in that moment")
+    func brokenWhileHeldBack() async throws {
+        let server = try RawServer(
+            .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nbody\r\n0\r\n\r\n"))
+        defer { server.stop() }
+        let bench = try TransportBench()
+        let record = try await bench.run(server.url, .init(pausesEvery: 1, resumesAtOnce: true))
+        #expect(record.pauses == 1)
+        #expect(failure(record)?.kind == "protocol", "\(String(describing: record.ending))")
+    }
+
     @Test(
         "A header section without end is cut off",
         arguments: ["X-Filler: \(String(repeating: "x", count: 1000))\r\n", "x"])
