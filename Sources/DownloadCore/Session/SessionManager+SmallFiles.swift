@@ -6,7 +6,7 @@ extension SessionManager {
         SmallFileFinisher.Calls(
             goOn: { runner in self.run(runner) },
             begin: { records in for record in records { await self.beginAgain(record) } },
-            transfersEnded: { ids in Task { await self.transfersEnded(ids) } },
+            transfersEnded: { ids in await self.transfersEnded(ids) },
             ended: { files in await self.ended(files) })
     }
 

@@ -11,7 +11,7 @@ final class SmallFileFinisher: Sendable {
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// They have come, and need no slot any more.
-        let transfersEnded: @Sendable ([DownloadID]) -> Void
+        let transfersEnded: @Sendable ([DownloadID]) async -> Void
         /// Completed, and the store knows; or failed. Each with what it was while it ran.
         let ended: @Sendable ([(started: DownloadRecord, ended: DownloadRecord)]) async -> Void
     }
@@ -29,6 +29,9 @@ final class SmallFileFinisher: Sendable {
     private struct State {
         var arrived: [WholeSmallFile] = []
         var isWriting = false
+        /// Whose slots are free, and nobody knows it yet.
+        var ended: [DownloadID] = []
+        var isTelling = false
         var written: [Written] = []
         var isCommitting = false
     }
@@ -36,7 +39,9 @@ final class SmallFileFinisher: Sendable {
     private let store: any DownloadStore
     private let session: String
     private let calls: Calls
-    private let queue = DispatchQueue(label: "dlm.small", qos: .userInitiated)
+    private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
+    /// Files get their names while the next ones are written: that takes half as long, and the folder's lock.
+    private let naming = DispatchQueue(label: "dlm.small.names", qos: .userInitiated)
     private let state = Mutex(State())
     /// False once the file system turned out to have no files without names.
     private let isPossible = Atomic(true)
@@ -60,13 +65,28 @@ final class SmallFileFinisher: Sendable {
 
     /// Called on an engine's thread.
     func add(_ file: WholeSmallFile) {
-        let wakes = state.withLock { state in
-            state.arrived.append(file)
-            defer { state.isWriting = true }
-            return !state.isWriting
-        }
         pending.add(1, ordering: .relaxed)
-        if wakes { queue.async { self.write() } }
+        let (writes, tells) = state.withLock { state in
+            state.arrived.append(file)
+            state.ended.append(file.runner.record.id)
+            defer { (state.isWriting, state.isTelling) = (true, true) }
+            return (!state.isWriting, !state.isTelling)
+        }
+        // At once, not when they are written: the engines would wait for the disk.
+        if tells { Task { await tell() } }
+        if writes { writing.async { self.write() } }
+    }
+
+    private func tell() async {
+        while true {
+            let ids = state.withLock { state in
+                defer { state.ended = [] }
+                if state.ended.isEmpty { state.isTelling = false }
+                return state.ended
+            }
+            if ids.isEmpty { return }
+            await calls.transfersEnded(ids)
+        }
     }
 
     // MARK: Writing
@@ -80,8 +100,6 @@ final class SmallFileFinisher: Sendable {
                 return state.arrived
             }
             if files.isEmpty { return }
-            // Before they are written: the engines would wait for the disk.
-            calls.transfersEnded(files.map(\.runner.record.id))
             let written = files.compactMap { write($0, &folders) }
             pending.subtract(files.count - written.count, ordering: .relaxed)
             if written.isEmpty { continue }
@@ -175,7 +193,7 @@ final class SmallFileFinisher: Sendable {
     /// Those that are durable now.
     private func sync(_ batch: [Written]) async -> [Written] {
         if batch.isEmpty { return [] }
-        let synced = await onQueue { () -> [Written] in
+        let synced = await onNaming { () -> [Written] in
             if batch.count < Finisher.sharedSyncFrom {
                 return batch.filter { written in Self.succeeds { () throws(DownloadError) in try written.file.sync() } }
             }
@@ -227,7 +245,7 @@ final class SmallFileFinisher: Sendable {
     /// Gives them their names. Those whose names are taken by now, or whose folder is not where it was, begin anew.
     private func link(_ batch: [Written]) async -> [Written] {
         if batch.isEmpty { return [] }
-        let (completed, failed) = await onQueue { [self] in
+        let (completed, failed) = await onNaming { [self] in
             var linked: [Written] = []
             var failed: [DownloadRecord] = []
             var folders: [ObjectIdentifier: (folder: UnnamedFile.Folder, isSound: Bool)] = [:]
@@ -268,8 +286,8 @@ final class SmallFileFinisher: Sendable {
         return record
     }
 
-    private func onQueue<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
-        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+    private func onNaming<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in naming.async { continuation.resume(returning: body()) } }
     }
 
     private static func succeeds(_ body: () throws(DownloadError) -> Void) -> Bool {
