@@ -21,19 +21,25 @@ package actor Finisher {
     private let store: any DownloadStore
     private let session: String
     private let disk: DiskWriter
+    /// Takes those that have their names, and that the store did not take as completed.
+    private let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
     private var waiting: [Entry] = []
     private var isWorking = false
 
     /// From so many files on, one sync of the file system is cheaper than one for each.
     static let sharedSyncFrom = 8
 
-    package init(store: any DownloadStore, session: String, disk: DiskWriter) {
+    package init(
+        store: any DownloadStore, session: String, disk: DiskWriter,
+        unrecorded: @escaping @Sendable ([DownloadRecord], DownloadError) async -> Void = { _, _ in }
+    ) {
+        self.unrecorded = unrecorded
         self.store = store
         self.session = session
         self.disk = disk
     }
 
-    /// Returns the record as completed and stored.
+    /// Returns the record as completed.
     package func finish(_ job: Job) async throws(DownloadError) -> DownloadRecord {
         let result = await withCheckedContinuation { continuation in
             waiting.append(Entry(job: job, continuation: continuation))
@@ -70,8 +76,8 @@ package actor Finisher {
             batch[index].job.record.complete()
         }
         FaultPoint.reached("beforeCompleted")
-        // Lost with the power, it is told again by the file under its final name.
-        await save(&batch, durably: false)
+        // Lost with the power, or not taken by the store, it is told again by the file under its final name.
+        await save(&batch, durably: false, isEnd: true)
         FaultPoint.reached("afterCompleted")
     }
 
@@ -148,7 +154,7 @@ package actor Finisher {
         throw .fileFailed(.exists, path: FileNaming.path(job.file.folder, name))
     }
 
-    private func save(_ batch: inout [Entry], durably: Bool) async {
+    private func save(_ batch: inout [Entry], durably: Bool, isEnd: Bool = false) async {
         let records = batch.filter { $0.failure == nil }.map(\.job.record)
         guard !records.isEmpty else { return }
         do {
@@ -159,6 +165,7 @@ package actor Finisher {
             }
         } catch {
             let failure = error as? DownloadError ?? .unexpected("\(error)")
+            if isEnd { return await unrecorded(records, failure) }
             note(batch.map { _ in failure }, &batch)
         }
     }

@@ -114,6 +114,15 @@ extension SessionManager {
         for record in records where unsaved[record.id]?.updated == record.updated { unsaved[record.id] = nil }
     }
 
+    /// Files that are complete, and stay so whatever becomes of the store: it has them as about to get their names, and
+    /// whoever looks at them next finds that they have. It is asked again until then.
+    func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
+        for record in records { unsaved[record.id] = record }
+        guard let first = records.first else { return }
+        let what = records.count == 1 ? "\(first.id): \(first.displayName) is" : "\(records.count) downloads are"
+        parts.notice("\(what) complete, but not recorded as such: \(error)")
+    }
+
     // MARK: Withholding
 
     /// Returns once nobody changes any of these in the store. What runs then may be another thing than before.

@@ -7,6 +7,7 @@ extension SessionManager {
             goOn: { runner in self.run(runner) },
             begin: { records in for record in records { await self.beginAgain(record) } },
             transfersEnded: { ids in await self.transfersEnded(ids) },
+            unrecorded: { records, error in await self.keepUnrecorded(records, error) },
             ended: { files in await self.ended(files) })
     }
 
@@ -25,12 +26,11 @@ extension SessionManager {
         await fill()
     }
 
-    /// Small files whose ends the store knows, or could not take: then they are saved once it can.
+    /// Small files that have ended.
     private func ended(_ files: [(started: DownloadRecord, ended: DownloadRecord)]) async {
         var events: [DownloadEvent] = []
         events.reserveCapacity(2 * files.count)
         for (started, record) in files {
-            if record.failure != nil { unsaved[record.id] = record }
             leave(record)
             events.append(.didStart(DownloadSnapshot(record: started), atOffset: 0))
             events.append(endEvent(of: record))

@@ -160,7 +160,10 @@ public actor SessionManager: DownloadService {
         let disk = DiskWriter(pool: BufferPool())
         context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
-            finisher: Finisher(store: store, session: identifier, disk: disk), userAgent: "dlm/\(parts.version)",
+            finisher: Finisher(
+                store: store, session: identifier, disk: disk,
+                unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
+            userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },

@@ -12,7 +12,9 @@ final class SmallFileFinisher: Sendable {
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// They have come, and need no slot any more.
         let transfersEnded: @Sendable ([DownloadID]) async -> Void
-        /// Completed, and the store knows; or failed. Each with what it was while it ran.
+        /// They have their names, and the store did not take them as completed.
+        let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
+        /// Completed, or owned by another session now. Each with what it was while it ran.
         let ended: @Sendable ([(started: DownloadRecord, ended: DownloadRecord)]) async -> Void
     }
 
@@ -176,11 +178,13 @@ final class SmallFileFinisher: Sendable {
             FaultPoint.reached("beforeFilesMarked")
             let outcome = await save(completed.map(Self.completed) + batch.map(\.record), durably: !batch.isEmpty)
             FaultPoint.reached("afterFilesMarked")
-            // One that the store did not take is still to be found as what it was before: whole, and about to get its name.
             if !completed.isEmpty {
-                await calls.ended(completed.map { ($0.record, outcome.failed($0.record) ?? Self.completed($0)) })
+                let ends = completed.map { (started: $0.record, ended: outcome.end(of: $0)) }
+                // In the store they are still what they were before: whole, and about to get their names.
+                if let failure = outcome.failure { await calls.unrecorded(ends.map(\.ended), failure) }
+                await calls.ended(ends)
             }
-            let lost = batch.filter { outcome.failed($0.record) != nil }
+            let lost = batch.filter { !outcome.has($0.record) }
             if !lost.isEmpty {
                 await calls.begin(lost.map(\.queued))
                 batch.removeAll { written in lost.contains { $0.queued.id == written.queued.id } }
@@ -217,17 +221,14 @@ final class SmallFileFinisher: Sendable {
         let lost: Set<DownloadID>
         let failure: DownloadError?
 
-        /// The record, if the store did not take it.
-        func failed(_ record: DownloadRecord) -> DownloadRecord? {
-            var record = record
-            if let failure {
-                record.state = .failed(failure)
-                record.leaveForeground()
-            } else if lost.contains(record.id) {
+        /// Whether the store has it.
+        func has(_ record: DownloadRecord) -> Bool { failure == nil && !lost.contains(record.id) }
+
+        /// As it has ended: another session may own it now.
+        func end(of written: Written) -> DownloadRecord {
+            var record = SmallFileFinisher.completed(written)
+            if lost.contains(record.id) {
                 record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
-                record.session = nil
-            } else {
-                return nil
             }
             return record
         }
