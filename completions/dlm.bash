@@ -173,13 +173,13 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|config|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon config help' -- "${cur}"))
         ;;
     esac
 }
@@ -628,6 +628,22 @@ _dlm_daemon_stop() {
 }
 
 _dlm_daemon_status() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_config() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--json --quiet -q --version -h --help)
     repeating_options=()

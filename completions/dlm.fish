@@ -62,6 +62,8 @@ function __dlm_parse_tokens -S
             case 'status'
                 __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
             end
+        case 'config'
+            __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'
             __dlm_parse_subcommand -r 1 'version'
         end
@@ -134,6 +136,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'set-url' -d 'Go on with a download from another URL.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'verify' -d 'Check finished files against their checksums.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'daemon' -d 'Run, start, stop or look at the background session.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'config' -d 'Show the settings in force, and where each comes from.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" i input-file' -l 'input-file' -s 'i' -d 'Also download the URLs in this file, one a line, # for comments; - is standard input.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" b background' -l 'background' -s 'b' -d 'Hand the downloads to the background session, print their numbers and return.'
@@ -308,4 +311,10 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" color' -l 'color' -d 'Colour the output on terminals, always or never.' -rfka 'auto always never'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" version' -l 'version' -d 'Show the version.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config" json' -l 'json' -d 'Write JSON to stdout, one value a line.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config" q quiet' -l 'quiet' -s 'q' -d 'Print nothing but errors.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config"' -l 'verbose' -s 'v' -d 'Tell more on stderr; secrets are never shown.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config" color' -l 'color' -d 'Colour the output on terminals, always or never.' -rfka 'auto always never'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config" version' -l 'version' -d 'Show the version.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm config" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm help" version' -l 'version' -d 'Show the version.'

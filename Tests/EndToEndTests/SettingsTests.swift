@@ -97,6 +97,44 @@ extension EndToEnd {
             }
         }
 
+        /// One line of `dlm config --json`.
+        struct Setting: Decodable, Equatable {
+            let version: Int
+            let key: String
+            let value: String
+            let origin: String
+            let place: String?
+        }
+
+        @Test("dlm config shows each setting as it is in force, with its origin; what cannot be used is an error")
+        func config() async throws {
+            try await withDlm { sandbox in
+                let file = sandbox.root("config/dlm/config.yaml")
+                let plain = try await sandbox.done("config")
+                #expect(plain.stdout.split(separator: "\n").allSatisfy { $0.hasSuffix("  default") })
+                #expect(plain.stdout.contains("\nmax-concurrent   16    default\n"), "\(plain.stdout)")
+
+                try sandbox.configure("# mine\nlimit-rate: 2M\nretries: 7\n")
+                let result = try await sandbox.run("config", "--json") { $0.environment["DLM_RETRIES"] = "9" }
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let settings = try result.stdout.split(separator: "\n").map {
+                    try JSONDecoder().decode(Setting.self, from: Data($0.utf8))
+                }
+                #expect(settings.allSatisfy { $0.version == 1 })
+                let set = settings.filter { $0.origin != "default" }
+                #expect(
+                    set == [
+                        Setting(version: 1, key: "limit-rate", value: "2M", origin: "file", place: file + ":2"),
+                        Setting(version: 1, key: "retries", value: "9", origin: "environment", place: "DLM_RETRIES"),
+                    ])
+
+                try sandbox.configure("limit-rat: 2M\n")
+                let wrong = try await sandbox.run("config")
+                expectFailure(2, of: wrong)
+                #expect(wrong.stderr.contains("config.yaml:1: unknown key 'limit-rat'; did you mean 'limit-rate'?"))
+            }
+        }
+
         @Test("Retries and other options of get are taken from the file, unless they are given")
         func requests() async throws {
             try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in

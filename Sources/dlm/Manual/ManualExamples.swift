@@ -75,6 +75,10 @@ extension ManualText {
             ("dlm daemon status", "See whether it runs, and what it does:"),
             ("dlm daemon stop --finish", "End it once the downloads that run have ended:"),
         ],
+        "config": [
+            ("dlm config", "Every setting, and where it comes from:"),
+            ("dlm config --json | jq 'select(.place)'", "Only those that somebody set:"),
+        ],
         "set-url": [("dlm set-url 3 https://mirror.example.org/debian-12.iso", "When the old link has expired:")],
     ]
 }

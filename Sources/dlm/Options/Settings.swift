@@ -19,9 +19,17 @@ struct Settings: Equatable, Sendable {
 
     /// - Throws: ``SettingsError`` for the first thing that is wrong, wherever it is: what is overridden counts, too.
     init(environment: [String: String]) throws(SettingsError) {
-        for entry in try SettingsFile.entries(environment: environment) + SettingsEntry.entries(environment) {
-            try take(entry)
-        }
+        try self.init(Self.entries(environment: environment))
+    }
+
+    /// - Parameter entries: of two for one key the later one counts.
+    init(_ entries: [SettingsEntry]) throws(SettingsError) {
+        for entry in entries { try take(entry) }
+    }
+
+    /// What somebody set, the file's before the environment's.
+    static func entries(environment: [String: String]) throws(SettingsError) -> [SettingsEntry] {
+        try SettingsFile.entries(environment: environment) + SettingsEntry.entries(environment)
     }
 
     private mutating func take(_ entry: SettingsEntry) throws(SettingsError) {

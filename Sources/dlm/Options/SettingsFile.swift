@@ -91,7 +91,7 @@ struct SettingsFile {
         guard case .scalar(let text) = value else {
             throw SettingsError("\(place): \(known.rawValue) takes one plain value; \(Self.form)")
         }
-        return SettingsEntry(key: known, text: text.string, place: "\(place): \(known.rawValue)")
+        return SettingsEntry(key: known, text: text.string, origin: .file(place))
     }
 
     private static let form = "give one setting a line, such as 'history-age: 30d'"
