@@ -58,7 +58,7 @@ package struct Certificates: Sendable {
         subjectKeyIdentifier = hash
         [server]
         basicConstraints = critical, CA:FALSE
-        subjectAltName = DNS:localhost, IP:127.0.0.1
+        subjectAltName = DNS:localhost, IP:127.0.0.1, DNS:example.org, DNS:*.example.org
         extendedKeyUsage = serverAuth
         [elsewhere]
         basicConstraints = critical, CA:FALSE

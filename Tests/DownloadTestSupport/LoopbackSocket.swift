@@ -53,10 +53,25 @@ package enum LoopbackSocket {
 
     /// True if something accepts connections on the port.
     package static func accepts(port: Int) throws -> Bool {
+        do {
+            close(try connect(port: port))
+            return true
+        } catch is RefusedConnection {
+            return false
+        }
+    }
+
+    struct RefusedConnection: Error {}
+
+    /// A connection to a port of this machine.
+    static func connect(port: Int) throws -> Int32 {
         let descriptor = try open()
-        defer { close(descriptor) }
         var address = loopback(port: port)
-        return withSocketAddress(&address) { connect(descriptor, $0, $1) } == 0
+        guard withSocketAddress(&address, { Glibc.connect(descriptor, $0, $1) }) == 0 else {
+            close(descriptor)
+            throw RefusedConnection()
+        }
+        return descriptor
     }
 
     private static func open(_ family: Int32 = AF_INET) throws -> Int32 {

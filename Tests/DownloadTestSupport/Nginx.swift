@@ -1,7 +1,8 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
-/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection. End it with ``stop()``.
+/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection; all below
+/// `/expired` is gone. End it with ``stop()``.
 package final class Nginx: Sendable {
     /// Bytes a second.
     package static let slowRate = 4 << 20
@@ -43,6 +44,9 @@ package final class Nginx: Sendable {
     }
 
     package func url(_ path: String) -> String { "http://127.0.0.1:\(plainPort)\(path)" }
+
+    /// Leads every https host to this server, which has the certificate of example.org and its subdomains.
+    package func proxy() throws -> TunnelProxy { try TunnelProxy(to: securePort) }
 
     package func secureURL(_ path: String) -> String { "https://localhost:\(securePort)\(path)" }
 
@@ -116,6 +120,9 @@ package final class Nginx: Sendable {
                 location /slow/ {
                     alias \(folder("files"))/;
                     limit_rate \(slowRate);
+                }
+                location /expired/ {
+                    return 410;
                 }
             }
         }
