@@ -1,0 +1,128 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// What the README tells people to type, typed as it stands there: `https://example.org` is an nginx behind a proxy
+    /// of the test's, the shell is bash, and a line of a crontab runs with the environment that cron gives.
+    @Suite("Recipes of the README", .timeLimit(.minutes(3)))
+    struct RecipeTests {
+        @Test("Each recipe has a test, and each test a recipe")
+        func titles() throws {
+            #expect(try Recipe.all().map(\.title) == RecipeCase.all.map(\.title))
+        }
+
+        @Test("Recipe", arguments: RecipeCase.all)
+        func recipe(_ recipeCase: RecipeCase) async throws {
+            let recipe = try #require(try Recipe.all().first { $0.title == recipeCase.title })
+            try await withNginx { sandbox, nginx in
+                let proxy = try nginx.proxy()
+                defer { proxy.stop() }
+                let kitchen = Kitchen(sandbox: sandbox, nginx: nginx, proxy: proxy, recipe: recipe)
+                try kitchen.prepare()
+                try await recipeCase.check(kitchen)
+            }
+        }
+    }
+}
+
+/// One of the README's recipes.
+struct Recipe {
+    let title: String
+    /// The fenced blocks, by their language: `sh` is typed, `crontab` is run by cron, anything else is a file.
+    let blocks: [(language: String, text: String)]
+
+    static func all() throws -> [Recipe] {
+        let readme = try String(
+            contentsOf: EndToEnd.GeneratedFilesTests.root.appending(path: "README.md"), encoding: .utf8)
+        let section = readme.components(separatedBy: "\n## ").first { $0.hasPrefix("Recipes\n") } ?? ""
+        return section.components(separatedBy: "\n### ").dropFirst().map { text in
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            var blocks: [(language: String, text: String)] = []
+            var open: (language: String, lines: [Substring])?
+            for line in lines.dropFirst() {
+                if let block = open, line == "```" {
+                    blocks.append((block.language, block.lines.map { $0 + "\n" }.joined()))
+                    open = nil
+                } else if open != nil {
+                    open?.lines.append(line)
+                } else if line.hasPrefix("```") {
+                    open = (String(line.dropFirst(3)), [])
+                }
+            }
+            return Recipe(title: String(lines[0]), blocks: blocks)
+        }
+    }
+
+    func block(_ language: String) throws -> String {
+        try #require(blocks.first { $0.language == language }?.text, "\(title): no block of \(language)")
+    }
+
+    /// The commands of its crontab, in their order.
+    func cronCommands() throws -> [String] {
+        try block("crontab").split(separator: "\n").map { line in
+            line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true).last.map(String.init) ?? ""
+        }
+    }
+}
+
+/// Where a recipe is tried.
+struct Kitchen {
+    let sandbox: DlmSandbox
+    let nginx: Nginx
+    let proxy: TunnelProxy
+    let recipe: Recipe
+
+    static let iso = Content(seed: 1, size: 300_000)
+    static let small = Content("a,b\n1,2\n")
+
+    func prepare() throws {
+        for name in ["debian-12.iso", "backup.tar", "report.zip"] { try nginx.add(Self.iso, as: name) }
+        try nginx.add(Self.small, as: "prices.csv")
+        // No machine has a program of this name in a folder of its own but the one under test.
+        try FileManager.default.createDirectory(atPath: sandbox.root("bin"), withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: sandbox.root("bin/dlm"), withDestinationPath: try DlmSandbox.binary)
+    }
+
+    /// All that cron sets (crontab(5)), and the way to the server.
+    private var environment: [String: String] {
+        [
+            "PATH": "\(sandbox.root("bin")):/usr/bin:/bin", "HOME": sandbox.root("home"), "LOGNAME": "me",
+            "SHELL": "/bin/sh", "https_proxy": proxy.url, "CURL_CA_BUNDLE": nginx.certificates.authority,
+        ]
+    }
+
+    /// Types it in a shell that stands among the downloads.
+    func type(_ text: String) async throws -> ChildProcess.Result {
+        try await run("/bin/bash", text, in: sandbox.files, environment.merging(["LANG": "C.UTF-8"]) { $1 })
+    }
+
+    /// Runs it as cron does: by `sh`, at home, and with hardly an environment.
+    func runFromCron(_ text: String) async throws -> ChildProcess.Result {
+        try await run("/bin/sh", text, in: sandbox.root("home"), environment)
+    }
+
+    private func run(
+        _ shell: String, _ text: String, in folder: String, _ environment: [String: String]
+    ) async throws -> ChildProcess.Result {
+        var launch = ProcessLaunch(shell, ["-c", text])
+        launch.folder = folder
+        launch.environment = environment.merging(Sanitizer.environment) { own, _ in own }
+        return try await ChildProcess(launch).result()
+    }
+
+    func typeAll() async throws -> ChildProcess.Result { try await type(try recipe.block("sh")) }
+
+    func expectFile(_ name: String, is content: Content = iso, sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
+        #expect(sandbox.root.exists("files/\(name)"), "\(recipe.title)", sourceLocation: sourceLocation)
+        #expect(try sha256(of: sandbox.file(name)) == content.sha256, "\(recipe.title)", sourceLocation: sourceLocation)
+    }
+}
+
+extension ChildProcess.Result {
+    func expectSuccess(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(ending == .exited(0), "\(stdout)\(stderr)", sourceLocation: sourceLocation)
+    }
+}
