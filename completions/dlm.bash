@@ -188,13 +188,19 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral -k --insecure --allow-unverified --json --quiet -q --version -h --help)
     repeating_options=(-H --header)
-    non_repeating_options=(--input-file -i --output -o --directory -d --if-exists -j --max-concurrent --max-per-host --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
     '--input-file'|'-i')
         __dlm_add_completions -f
+        return
+        ;;
+    '-j'|'--max-concurrent')
+        return
+        ;;
+    '--max-per-host')
         return
         ;;
     '--output'|'-o')
@@ -207,12 +213,6 @@ _dlm_get() {
         ;;
     '--if-exists')
         __dlm_add_completions -W 'fail'$'\n''overwrite'$'\n''rename'$'\n''skip'$'\n''newer'
-        return
-        ;;
-    '-j'|'--max-concurrent')
-        return
-        ;;
-    '--max-per-host')
         return
         ;;
     '--limit-rate')

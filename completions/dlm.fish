@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'o/output=' 'd/directory=' 'if-exists=' 'j/max-concurrent=' 'max-per-host=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -141,18 +141,18 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_positional "dlm" -eq 1'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" i input-file' -l 'input-file' -s 'i' -d 'Also download the URLs in this file, one a line, # for comments; - is standard input.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" b background' -l 'background' -s 'b' -d 'Hand the downloads to the background session, print their numbers and return.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ephemeral' -l 'ephemeral' -d 'Record nothing: no other command sees these downloads, and a file that is not complete at the end is deleted.'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" o output' -l 'output' -s 'o' -d 'The file to write; folders in it are created.' -rF
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" d directory' -l 'directory' -s 'd' -d 'The folder for the files; created if missing.' -rfa '(__dlm_complete_directories)'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" if-exists' -l 'if-exists' -d 'When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the new one, skip the download, or overwrite only if the server\'s is newer.' -rfka 'fail overwrite rename skip newer'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" j max-concurrent' -s 'j' -l 'max-concurrent' -d 'Downloads that run at the same time, 1 to 1000; 16 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" max-per-host' -l 'max-per-host' -d 'Of those, downloads from one host, 1 to 1000.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" o output' -l 'output' -s 'o' -d 'The file to write; folders in it are created.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" d directory' -l 'directory' -s 'd' -d 'The folder for the files; created if missing.' -rfa '(__dlm_complete_directories)'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" if-exists' -l 'if-exists' -d 'When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the new one, skip the download, or overwrite only if the server\'s is newer; fail unless given.' -rfka 'fail overwrite rename skip newer'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" limit-rate' -l 'limit-rate' -d 'Bytes per second for each download, such as 500k, 2M or 1.5GiB; none unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" retries' -l 'retries' -d 'Attempts after the first that failed, counted anew after progress; 5 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" retry-delay' -l 'retry-delay' -d 'Before the first repetition, 1 unless given; doubles each time.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" connect-timeout' -l 'connect-timeout' -d 'For name lookup, connection and TLS together; 15 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" stall-timeout' -l 'stall-timeout' -d 'Cut a connection that brings no byte for so long, and retry; 30 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" max-redirects' -l 'max-redirects' -d 'Redirects that are followed; 20 unless given.' -rfka ''
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" priority' -l 'priority' -d 'Higher starts earlier.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" priority' -l 'priority' -d 'Higher starts earlier; 0 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum' -l 'checksum' -d 'What the file must hash to, such as sha256:HEX.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" checksum-file' -l 'checksum-file' -d 'Find it in this file, such as SHA256SUMS, by the file\'s name; - is standard input. Its digests prove no more than the way it came: give a URL with https.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, or auto for as many as pay, at most 16; at first auto.' -rfka ''

@@ -64,7 +64,7 @@ extension EndToEnd {
                     $0.runInShell(after: "printf '\(server.url("/caf"))\\351\\n\(server.url("/b"))\\n' > list")
                 }
                 #expect(listed.ending == .exited(2), "\(listed.stderr)")
-                #expect(listed.stderr.hasPrefix("dlm: line 1: is not UTF-8 text"), "\(listed.stderr)")
+                #expect(listed.stderr.hasPrefix("dlm: list:1: is not UTF-8 text"), "\(listed.stderr)")
                 #expect(sandbox.names == ["b", "list"])
             }
         }

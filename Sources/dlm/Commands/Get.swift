@@ -19,7 +19,8 @@ struct Get: ContextCommand {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "Also download the URLs in this file, one a line, # for comments; - is standard input.",
+            "Also download the URLs in this file, one a line, # for comments; indented lines below a URL are options "
+                + "for it, such as output=NAME; - is standard input.",
             valueName: "file"),
         completion: .file())
     var inputFile: String?
@@ -33,28 +34,26 @@ struct Get: ContextCommand {
             """)
     var ephemeral = false
 
-    @OptionGroup(title: "Where") var place: DestinationOptions
-    @OptionGroup(title: "How") var transfer: TransferOptions
-    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
-    @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup(title: "How") var session: SessionOptions
+    @OptionGroup var item: ItemOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
         if urls.isEmpty, inputFile == nil { throw ValidationError("give a URL, or a list with -i") }
-        if place.output != nil, urls.count > 1 || inputFile != nil {
+        if item.place.output != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("-o names one file; give several URLs a folder with -d")
         }
-        if checksums.checksum != nil, urls.count > 1 || inputFile != nil {
+        if item.checksums.checksum != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
-        if inputFile == "-", checksums.checksumFile == "-" {
+        if inputFile == "-", item.checksums.checksumFile == "-" {
             throw ValidationError("-i and --checksum-file cannot both be standard input")
         }
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
-        if background, let option = transfer.sessionOption {
+        if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
     }
@@ -62,15 +61,16 @@ struct Get: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
         var maker = try RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
-        maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
+        maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
-            kind: ephemeral ? .ephemeral : .foreground, { transfer.apply(to: &$0, settings) }
+            kind: ephemeral ? .ephemeral : .foreground,
+            { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
             let following = Following(context, output, progress.progress, keepsUnfinished: !ephemeral)
-            return try await following.follow(service, for: .get(renewable.overrides)) { follower in
+            return try await following.follow(service, for: .get(item.renewable.overrides)) { follower in
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {
                     try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })

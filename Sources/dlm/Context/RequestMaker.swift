@@ -8,38 +8,36 @@ struct RequestMaker: Sendable {
     private let common: DownloadRequest
     /// There is one request and no other.
     private let isOnly: Bool
+    private let workingFolder: String?
+    /// Of the list, in messages.
+    private let listName: String
+    private let listOptions = ListOptions()
     /// Where the requests find their checksums.
     var list: ChecksumList?
 
     init(_ command: Get, workingFolder: String?) throws {
-        guard let folder = workingFolder ?? (command.place.isAbsolute ? "/" : nil) else {
-            throw ValidationError("the working folder is gone, or its name is not UTF-8; give a folder with -d")
-        }
-        let overrides = command.renewable.overrides
+        self.workingFolder = workingFolder
         isOnly = command.urls.count == 1 && command.inputFile == nil
+        listName = command.inputFile.map(InputList.name) ?? ""
         let (placeholder, _) = try Self.address("http://list.invalid/").get()
-        var request = DownloadRequest(url: placeholder, destination: command.place.destination(in: folder))
-        command.transfer.apply(to: &request)
-        request.checksum = command.checksums.given
-        request.headers = overrides.headers
-        request.trust = overrides.trust ?? .system
-        if let connections = overrides.connections { request.connections = connections }
-        request.acceptsUnverified = overrides.acceptsUnverified
+        let folder = workingFolder.map(FolderPath.canonical) ?? ""
+        var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
+        try command.item.apply(to: &request, in: workingFolder)
+        if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         common = request
     }
 
-    func request(_ text: String) -> Result<DownloadRequest, DownloadError> {
-        Self.address(text).flatMap { url, credential in
-            var request = common
-            request.url = url
-            request.credential = credential
-            do throws(DownloadError) {
-                try list?.settle(&request, isOnly: isOnly)
-                return .success(request)
-            } catch {
-                return .failure(error)
-            }
-        }
+    func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil) } }
+
+    /// - Parameter item: what is said of this URL alone.
+    private func request(_ text: String, _ item: ItemOptions?) throws -> DownloadRequest {
+        let (url, credential) = try Self.address(text).get()
+        var request = common
+        request.url = url
+        if let credential { request.credential = credential }
+        try item?.apply(to: &request, in: workingFolder)
+        if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
+        return request
     }
 
     /// How something that belongs to these URLs is fetched: what was given for their host is sent to no other.
@@ -76,19 +74,24 @@ struct RequestMaker: Sendable {
 
     /// Nil for a bad line, which is told to `reject`: the others go on.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
-        guard line.isReadable else {
-            reject(RejectedDocument("is not UTF-8 text", line: line.number))
-            return nil
+        do {
+            return try request(line)
+        } catch let error as DownloadError {
+            reject(RejectedDocument(error, line: line.number, of: listName))
+        } catch let error as ListOptions.Failure {
+            reject(RejectedDocument(error.message, line: error.line, of: listName))
+        } catch {
+            reject(RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: line.number, of: listName))
         }
-        if line.text.first?.isWhitespace ?? false, line.text.contains("="), !line.text.contains("://") {
-            reject(RejectedDocument("options for one URL are not built yet", line: line.number))
-            return nil
+        return nil
+    }
+
+    private func request(_ line: InputList.Line) throws -> DownloadRequest {
+        guard line.isReadable else { throw ListOptions.Failure(line: line.number, message: "is not UTF-8 text") }
+        if OptionText.isOption(line.text) {
+            let why = "no URL above it waits for options; write them right below theirs, at once"
+            throw ListOptions.Failure(line: line.number, message: why)
         }
-        switch request(line.text) {
-        case .success(let request): return request
-        case .failure(let error):
-            reject(RejectedDocument(error, line: line.number))
-            return nil
-        }
+        return try request(line.text, line.options.isEmpty ? nil : listOptions.options(line.options))
     }
 }

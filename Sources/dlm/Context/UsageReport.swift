@@ -38,6 +38,11 @@ struct UsageReport {
         return line + "; run: dlm \(command.map { "\($0) " } ?? "")--help"
     }
 
+    /// An error of other options than those of the command line.
+    static func sentence(_ error: any Error, of type: (some ParsableArguments).Type) -> String {
+        oneLine(type.message(for: error))
+    }
+
     /// The parser's sentences in the manner of our own: no capital, no full stop, no line break.
     private static func oneLine(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }

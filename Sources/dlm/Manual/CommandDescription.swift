@@ -36,9 +36,9 @@ struct CommandDescription: Decodable {
     let arguments: [Argument]?
 
     /// `dlm` with its commands.
-    static func root() throws -> CommandDescription {
-        try JSONDecoder().decode(Root.self, from: Data(DLM._dumpHelp().utf8)).command
-    }
+    static func root() throws -> CommandDescription { try CommandDescription(dump: DLM._dumpHelp()) }
+
+    init(dump: String) throws { self = try JSONDecoder().decode(Root.self, from: Data(dump.utf8)).command }
 
     var names: [String] { [commandName] + (aliases ?? []) }
 

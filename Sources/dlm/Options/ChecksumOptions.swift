@@ -31,6 +31,10 @@ struct ChecksumOptions: ParsableArguments {
     /// The one given for a single file.
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
+    func apply(to request: inout DownloadRequest) {
+        if let given { request.checksum = given }
+    }
+
     /// The list, read now; nil when none is given.
     /// - Parameter template: how it is fetched, if it is to be fetched.
     func list(

@@ -19,8 +19,9 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the "
-                + "new one, skip the download, or overwrite only if the server's is newer.", valueName: "what"))
-    var ifExists = Destination.IfExists.fail
+                + "new one, skip the download, or overwrite only if the server's is newer; fail unless given.",
+            valueName: "what"))
+    var ifExists: Destination.IfExists?
 
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
@@ -37,20 +38,24 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
-    /// True where the working folder does not matter.
-    var isAbsolute: Bool { (directory ?? output)?.utf8.first == UInt8(ascii: "/") }
-
-    /// - Parameter workingFolder: absolute; relative folders start there.
-    func destination(in workingFolder: String) -> Destination {
-        var folder = directory.map { FolderPath.joined(workingFolder, $0) } ?? workingFolder
-        var name: String?
-        if let output {
-            let parts = output.split(separator: "/", omittingEmptySubsequences: false)
-            name = parts.last.map(String.init)
-            if parts.count > 1 {
-                folder = FolderPath.joined(folder, parts.dropLast().joined(separator: "/") + "/")
-            }
+    /// Changes only what was given. The folder in a name belongs to the folder that was given before, if any.
+    /// - Parameter workingFolder: absolute; relative folders start there. Nil when there is none that could be used.
+    func apply(to destination: inout Destination, in workingFolder: String?) throws {
+        if let ifExists { destination.ifExists = ifExists }
+        if let directory {
+            guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
+            destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))
         }
-        return Destination(folder: FolderPath.canonical(folder), fileName: name, ifExists: ifExists)
+        guard let output else { return }
+        let parts = output.split(separator: "/", omittingEmptySubsequences: false)
+        destination.fileName = parts.last.map(String.init)
+        if parts.count > 1 {
+            let folder = parts.dropLast().joined(separator: "/") + "/"
+            guard folder.hasPrefix("/") || !destination.folder.isEmpty else { throw Self.noWorkingFolder }
+            destination.folder = FolderPath.canonical(FolderPath.joined(destination.folder, folder))
+        }
     }
+
+    static let noWorkingFolder = ValidationError(
+        "the working folder is gone, or its name is not UTF-8; give a folder with -d")
 }

@@ -35,6 +35,17 @@ struct RenewableOptions: ParsableArguments {
         }
     }
 
+    /// Changes only what was given; a field takes the place of those of its name.
+    func apply(to request: inout DownloadRequest) {
+        if let connections { request.connections = connections.number }
+        if insecure { request.trust = .insecure }
+        if allowUnverified { request.acceptsUnverified = true }
+        guard !header.isEmpty else { return }
+        let fields = header.compactMap(RequestHeader.init)
+        let names = Set(fields.map { $0.name.lowercased() })
+        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+    }
+
     var overrides: RequestOverrides {
         var overrides = RequestOverrides()
         overrides.headers = header.compactMap(RequestHeader.init)
@@ -51,14 +62,6 @@ struct TransferOptions: ParsableArguments {
     private static let delay = Seconds(RetryPolicy().delay)
     private static let connect = Seconds(DownloadRequest.Timeouts().connect)
     private static let stall = Seconds(DownloadRequest.Timeouts().stall)
-
-    @Option(
-        name: [.customShort("j"), .long],
-        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
-    var maxConcurrent: Int?
-
-    @Option(help: ArgumentHelp("Of those, downloads from one host, 1 to 1000.", valueName: "n"))
-    var maxPerHost: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -96,16 +99,10 @@ struct TransferOptions: ParsableArguments {
             "Redirects that are followed; \(RedirectPolicy().limit) unless given.", valueName: "n"))
     var maxRedirects: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts earlier.", valueName: "n"))
-    var priority = 0
+    @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts earlier; 0 unless given.", valueName: "n"))
+    var priority: Int?
 
     func validate() throws {
-        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
-            throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
-        }
-        if let maxPerHost, !(1...1000).contains(maxPerHost) {
-            throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
-        }
         if let retries, !(0...1_000_000).contains(retries) {
             throw ValidationError("--retries \(retries): give 0 or more")
         }
@@ -116,13 +113,8 @@ struct TransferOptions: ParsableArguments {
         if stallTimeout?.value == 0 { throw ValidationError("--stall-timeout: give more than 0") }
     }
 
-    /// The option given, if any, that is not about downloads but about the session that runs them.
-    var sessionOption: String? {
-        maxConcurrent.map { "-j \($0)" } ?? maxPerHost.map { "--max-per-host \($0)" }
-    }
-
     func apply(to request: inout DownloadRequest) {
-        request.rateLimit = limitRate?.limit
+        if let limitRate { request.rateLimit = limitRate.limit }
         if let retries { request.retry.limit = retries }
         if let delay = retryDelay?.value {
             request.retry.delay = delay
@@ -131,6 +123,6 @@ struct TransferOptions: ParsableArguments {
         if let connectTimeout { request.timeouts.connect = connectTimeout.value }
         if let stallTimeout { request.timeouts.stall = stallTimeout.value }
         if let maxRedirects { request.redirect.limit = maxRedirects }
-        request.priority = priority
+        if let priority { request.priority = priority }
     }
 }

@@ -47,7 +47,7 @@ struct BackgroundTests {
         let (status, captured) = try await run(["get", "-b", "-i", path], front)
         #expect(status == 2)
         #expect(captured.outputLines == (1...9299).map { "\($0)" })
-        #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: line 700: "))
+        #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: \(path):700: "))
         #expect(background.calls.count >= 3)
         #expect(background.calls.allSatisfy { ($0.split(separator: " ").last.flatMap { Int($0) } ?? 0) <= 4_000 })
     }

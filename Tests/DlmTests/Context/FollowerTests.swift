@@ -147,11 +147,12 @@ struct FollowerTests {
     func badLine() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "dlm-list-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try "# two\nhttp://a/x\nnonsense\n  out=y\nhttp://a/z\n".write(toFile: path, atomically: true, encoding: .utf8)
+        try "# two\nhttp://a/x\nnonsense\n  out=y\n  # below\nhttp://a/z\n".write(
+            toFile: path, atomically: true, encoding: .utf8)
         let (status, captured) = try await run(["get", "-i", path], Self.completing())
         #expect(status == 2)
         #expect(captured.output == "/data/x\n/data/z\n")
-        #expect(captured.errorLines.map { $0.prefix(12) } == ["dlm: line 3:", "dlm: line 4:"])
+        #expect(captured.errorLines.count == 1 && captured.errors.hasPrefix("dlm: \(path):3: nonsense: "))
     }
 
     @Test("The store that cannot be opened is one line and status 12")

@@ -26,7 +26,8 @@ struct DestinationOptionsTests {
             Case(arguments: ["-d", "data", "-o", "a/./b/x"], folder: "/nowhere/work/data/a/b", name: "x"),
         ])
     func places(place: Case) throws {
-        let destination = try DestinationOptions.parse(place.arguments).destination(in: "/nowhere/work")
+        var destination = Destination(folder: "/nowhere/work")
+        try DestinationOptions.parse(place.arguments).apply(to: &destination, in: "/nowhere/work")
         #expect(destination.folder == place.folder)
         #expect(destination.fileName == place.name)
         #expect(destination.ifExists == .fail)
@@ -49,6 +50,10 @@ struct DestinationOptionsTests {
     @Test("Every way to treat an existing file can be chosen", arguments: Destination.IfExists.allCases)
     func ifExists(choice: Destination.IfExists) throws {
         let options = try DestinationOptions.parse(["--if-exists", choice.rawValue])
-        #expect(options.destination(in: "/").ifExists == choice)
+        var destination = Destination(folder: "/")
+        try options.apply(to: &destination, in: "/")
+        #expect(destination.ifExists == choice)
+        try DestinationOptions.parse([]).apply(to: &destination, in: "/")
+        #expect(destination.ifExists == choice)
     }
 }

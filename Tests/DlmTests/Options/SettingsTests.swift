@@ -133,7 +133,7 @@ struct SettingsTests {
         let settings = try settings(Self.everything)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
         settings.apply(to: &configuration)
-        get.transfer.apply(to: &configuration, settings)
+        get.session.apply(to: &configuration, settings, limitsEach: get.item.transfer.limitRate != nil)
         #expect(configuration.maxConcurrent == concurrent && configuration.maxPerHost == perHost)
         #expect(configuration.rateLimit == rate)
     }
@@ -142,7 +142,7 @@ struct SettingsTests {
     func concurrentAlone() throws {
         let get = try #require(try DLM.command(["get", "http://h/", "-j", "40"]) as? Get)
         var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
-        get.transfer.apply(to: &configuration, Settings())
+        get.session.apply(to: &configuration, Settings(), limitsEach: false)
         #expect(configuration.maxConcurrent == 40 && configuration.maxPerHost == 40)
     }
 

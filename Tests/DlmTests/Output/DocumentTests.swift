@@ -86,8 +86,8 @@ struct DocumentTests {
 
     @Test("A bad line of a list is told with its number")
     func rejected() throws {
-        let document = RejectedDocument(.requestInvalid(.missingScheme("a:hunter2@b")), line: 7)
-        #expect(document.text.hasPrefix("line 7: ") && !document.text.contains("hunter2"))
+        let document = RejectedDocument(.requestInvalid(.missingScheme("a:hunter2@b")), line: 7, of: "l")
+        #expect(document.text.hasPrefix("l:7: ") && !document.text.contains("hunter2"))
         #expect(try keys(document)["exitStatus"] as? Int == 2)
     }
 }

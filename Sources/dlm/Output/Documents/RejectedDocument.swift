@@ -4,20 +4,26 @@ import DownloadKit
 struct RejectedDocument: Document, Equatable {
     var version = 1
     var event = "rejected"
+    /// The list; nil for what is in none.
+    let file: String?
     /// In the list.
     let line: Int?
     let message: String
     let exitStatus: Int32
 
-    init(_ error: DownloadError, line: Int? = nil) {
-        self.init(Redaction.describe(error), line: line, exitStatus: error.exitStatus)
+    init(_ error: DownloadError, line: Int? = nil, of file: String? = nil) {
+        self.init(Redaction.describe(error), line: line, of: file, exitStatus: error.exitStatus)
     }
 
-    init(_ message: String, line: Int?, exitStatus: Int32 = 2) {
+    init(_ message: String, line: Int?, of file: String? = nil, exitStatus: Int32 = 2) {
+        self.file = file
         self.line = line
         self.message = message
         self.exitStatus = exitStatus
     }
 
-    var text: String { line.map { "line \($0): \(message)" } ?? message }
+    var text: String {
+        guard let file, let line else { return message }
+        return "\(file):\(line): \(message)"
+    }
 }

@@ -1,0 +1,58 @@
+/// Cuts bytes into numbered lines, and drops blank ones and `#` comments. Pure.
+struct LineSplitter {
+    private var rest: [UInt8] = []
+    private var number = 0
+
+    /// Bytes; a line without end (of a file that is no list) must not fill the memory.
+    private static let longest = 8 << 20
+
+    /// The number of the line that is being read, when it is too long to be one.
+    var overlong: Int? { rest.count > Self.longest ? number + 1 : nil }
+
+    /// The line that is being read has begun, and with it none about the line before it.
+    var isWithinURL: Bool { rest.first.map { !" \t\r#".utf8.contains($0) } ?? false }
+
+    mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
+        var lines: [InputList.Line] = []
+        var start = bytes.startIndex
+        while let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            if rest.isEmpty {
+                append(bytes[start..<end], to: &lines)
+            } else {
+                append((rest + bytes[start..<end])[...], to: &lines)
+                rest = []
+            }
+            start = end + 1
+        }
+        rest += bytes[start...]
+        return lines
+    }
+
+    /// The last line may lack its line break.
+    mutating func end() -> [InputList.Line] {
+        var lines: [InputList.Line] = []
+        if !rest.isEmpty { append(rest[...], to: &lines) }
+        rest = []
+        return lines
+    }
+
+    private mutating func append(_ bytes: ArraySlice<UInt8>, to lines: inout [InputList.Line]) {
+        number += 1
+        if let first = bytes.first, Self.isLetter(first), bytes.allSatisfy(Self.isVisible) {
+            return lines.append(InputList.Line(number: number, text: String(decoding: bytes, as: UTF8.self)))
+        }
+        let decoded = String(validating: bytes, as: UTF8.self)
+        var text = decoded ?? String(decoding: bytes, as: UTF8.self)
+        if number == 1, text.hasPrefix("\u{FEFF}") { text.removeFirst() }
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        let start = text.drop(while: \.isWhitespace)
+        if !start.isEmpty, start.first != "#" {
+            lines.append(InputList.Line(number: number, text: text, isReadable: decoded != nil))
+        }
+    }
+
+    /// Most lines begin so and are of such bytes only: nothing to cut off, and no comment.
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+
+    private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
+}

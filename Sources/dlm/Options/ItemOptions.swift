@@ -1,0 +1,20 @@
+import ArgumentParser
+import DownloadKit
+
+/// What can be said of one download: on the command line of `get`, below a URL in a list, and as a setting. A group of
+/// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
+struct ItemOptions: ParsableArguments {
+    @OptionGroup(title: "Where") var place: DestinationOptions
+    @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Request") var renewable: RenewableOptions
+
+    /// Changes only what was given.
+    /// - Parameter workingFolder: absolute; relative folders start there.
+    func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
+        try place.apply(to: &request.destination, in: workingFolder)
+        transfer.apply(to: &request)
+        checksums.apply(to: &request)
+        renewable.apply(to: &request)
+    }
+}

@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+
+/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. Made
+/// of what the parser knows, so that no option has to be listed twice.
+struct OptionCatalog: Sendable {
+    struct Option: Sendable, Equatable {
+        let name: String
+        let isFlag: Bool
+        let isRepeatable: Bool
+    }
+
+    private let options: [String: Option]
+
+    /// In the order of the help.
+    let names: [String]
+
+    init(_ type: (some ParsableArguments).Type) {
+        let arguments = (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
+        let named = arguments.compactMap { argument -> Option? in
+            guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return nil }
+            return Option(name: name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating)
+        }
+        names = named.map(\.name).filter { $0 != "help" && $0 != "version" }
+        options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
+    }
+
+    /// Those of one download.
+    static let item = OptionCatalog(ItemOptions.self)
+
+    /// Those of a command line.
+    static let get = OptionCatalog(Get.self)
+
+    subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
+
+    /// The one that was probably meant.
+    static func nearest(to word: String, in names: [String]) -> String? {
+        // Far longer than any name: the comparison would only take its time.
+        guard word.count <= 64 else { return nil }
+        let distances = names.map { ($0, UnknownCommand.distance(word, $0)) }
+        guard let (name, distance) = distances.min(by: { $0.1 < $1.1 }),
+            distance <= max(1, min(word.count, name.count) / 2)
+        else { return nil }
+        return name
+    }
+}
+
+extension OptionCatalog.Option {
+    /// As the parser takes it: one argument, so that no value becomes another option. Nothing for a flag that is off
+    /// and has no opposite.
+    func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
+        // The parser takes no value from "--name=".
+        guard isFlag else { return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"] }
+        switch value.lowercased() {
+        case "true", "yes", "on": return ["--\(name)"]
+        case "false", "no", "off": return catalog["no-\(name)"].map { ["--\($0.name)"] } ?? []
+        default: throw ValidationError("give true or false")
+        }
+    }
+}

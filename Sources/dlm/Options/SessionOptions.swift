@@ -1,0 +1,37 @@
+import ArgumentParser
+import DownloadKit
+
+/// What is not about one download but about the session that runs them all.
+struct SessionOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("j"), .long],
+        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
+    var maxConcurrent: Int?
+
+    @Option(help: ArgumentHelp("Of those, downloads from one host, 1 to 1000.", valueName: "n"))
+    var maxPerHost: Int?
+
+    func validate() throws {
+        if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
+            throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
+        }
+        if let maxPerHost, !(1...1000).contains(maxPerHost) {
+            throw ValidationError("--max-per-host \(maxPerHost): give 1 to 1000 downloads")
+        }
+    }
+
+    /// The option given, if any.
+    var given: String? { maxConcurrent.map { "-j \($0)" } ?? maxPerHost.map { "--max-per-host \($0)" } }
+
+    /// The settings are in force already.
+    /// - Parameter limitsEach: a limit for each download takes the place of the one for all together.
+    func apply(to configuration: inout SessionConfiguration, _ settings: Settings, limitsEach: Bool) {
+        if let maxConcurrent {
+            configuration.maxConcurrent = maxConcurrent
+            // Unless asked otherwise, all of them may be from one host.
+            configuration.maxPerHost = settings.maxPerHost ?? maxConcurrent
+        }
+        if let maxPerHost { configuration.maxPerHost = maxPerHost }
+        if limitsEach { configuration.rateLimit = nil }
+    }
+}
