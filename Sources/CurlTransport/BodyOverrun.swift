@@ -31,7 +31,7 @@ struct BodyOverrun {
             let length = ResponseJudge.contentLength(head)
         else { return nil }
         announced = length
-        closes = head.httpVersion == "1.0" || head.fields[.connection]?.lowercased() == "close"
+        closes = head.httpVersion == "1.0" || head.fields.value(.connection)?.lowercased() == "close"
     }
 
     var isEmpty: Bool { announced == 0 }

@@ -81,10 +81,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             guard let easy, let sink else { return false }
             head.httpVersion = easy.httpVersion
             // Two that differ are none to follow.
-            if (300..<400).contains(head.status), let location = Set(head.fields[values: .location]).first,
-                head.fields[values: .location].allSatisfy({ $0 == location })
-            {
-                head.redirectURL = Self.resolve(location, against: request.url)
+            if (300..<400).contains(head.status) {
+                let locations = head.fields.values(.location)
+                if let location = locations.first, locations.allSatisfy({ $0 == location }) {
+                    head.redirectURL = Self.resolve(location, against: request.url)
+                }
             }
             needsOwnConnection = endsUnproved(head)
             if endsWithTLS(head) {
@@ -135,7 +136,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
             return false
         }
-        let isChunked = head.fields[.transferEncoding]?.lowercased().contains("chunked") ?? false
+        let isChunked = head.fields.value(.transferEncoding)?.lowercased().contains("chunked") ?? false
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
 

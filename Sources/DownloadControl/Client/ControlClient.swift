@@ -175,8 +175,8 @@ package final class ControlClient: DownloadService {
         }
     }
 
-    /// A process that is killed loses its connections a moment before its socket: one that cuts off this question, too,
-    /// is asked again.
+    /// A process that is killed loses its connections a moment before its socket. A question that comes in between waits
+    /// in the queue of the socket, which nobody takes it from, and is cut off with it: the next one is refused.
     private func isListening() async -> Bool {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false
@@ -189,7 +189,7 @@ package final class ControlClient: DownloadService {
             } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {
                 return ![ENOENT, ECONNREFUSED].contains(diagnosis.errno)
             } catch Exchange.Failure.transfer(.networkFailed(.connectionLost, _)) {
-                do { try await Task.sleep(for: .milliseconds(20)) } catch { return true }
+                continue
             } catch {
                 return true
             }
@@ -197,5 +197,5 @@ package final class ControlClient: DownloadService {
         return true
     }
 
-    private static let lastQuestions = 10
+    private static let lastQuestions = 4
 }

@@ -241,8 +241,8 @@ extension DownloadRunner {
     private func awaitPulse(_ work: inout SegmentWork) {
         guard !work.isPulseDue, !segments.isEmpty, let interval = work.planner.tickInterval else { return }
         work.isPulseDue = true
-        Task { [control] in
-            try? await Task.sleep(for: .seconds(interval))
+        pulse = Task { [control] in
+            do { try await Task.sleep(for: .seconds(interval)) } catch { return }
             control.send(.pulse)
         }
     }

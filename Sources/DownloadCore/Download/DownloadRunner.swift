@@ -28,6 +28,8 @@ package final class DownloadRunner {
     /// Parts of it cannot be joined: it is not asked for in parts.
     var asksWhole = false
     private var checkpoint: Task<Void, Never>?
+    /// Tells when to look at the speeds again; ends with the attempt.
+    var pulse: Task<Void, Never>?
     /// Of checkpoints: word of one may come when the next is under way.
     private var checkpointNumber = 0
     /// The store knows that it runs, if it runs for more than a moment.
@@ -61,6 +63,7 @@ package final class DownloadRunner {
         // Not left to the end of this object: others may hold the file a little longer, and the next attempt opens it.
         file?.unlock()
         digest?.abandon()
+        pulse?.cancel()
         control.close()
         while let message = await messages.next() {
             if case .change(_, let answer) = message { answer.resume(returning: nil) }

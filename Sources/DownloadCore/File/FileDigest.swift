@@ -15,7 +15,8 @@ package final class FileDigest: @unchecked Sendable {
     private var position: Int64 = 0
     private var failure: DownloadError?
 
-    private static let step: Int64 = 1 << 20
+    /// Stays in a core's cache, so that reading costs little beside hashing; memory made anew for each step cost as much.
+    private static let bufferSize = 256 << 10
 
     /// Nil when this OpenSSL has no such digest.
     package init?(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) {
@@ -54,11 +55,15 @@ package final class FileDigest: @unchecked Sendable {
     }
 
     private func hash(to end: Int64, unless isUnwanted: () -> Bool) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 4096)
+        defer { buffer.deallocate() }
         while position < end, failure == nil, !isAbandoned.load(ordering: .relaxed), !isUnwanted() {
             do throws(DownloadError) {
-                let bytes = try file.read(position..<min(end, position + Self.step))
-                let code = bytes.withUnsafeBytes { dlm_digest_update(context, $0.baseAddress, $0.count) }
-                if code != 0 { throw .unexpected("the digest failed") }
+                let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: end - position)))
+                try file.read(into: bytes, at: position)
+                if dlm_digest_update(context, bytes.baseAddress, bytes.count) != 0 {
+                    throw .unexpected("the digest failed")
+                }
                 position += Int64(bytes.count)
             } catch {
                 failure = error

@@ -323,22 +323,30 @@ package final class PartialFile: Sendable {
 
     /// Reads bytes that are written already.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
-        var failure: Int32 = 0
-        let count = Int(range.upperBound - range.lowerBound)
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
-            while done < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress.map { $0 + done }, count - done, off_t(range.lowerBound) + done)
-                if got < 0, errno == EINTR { continue }
-                if got <= 0 {
-                    failure = got < 0 ? errno : EIO
-                    return
-                }
-                done += got
+        var failure: DownloadError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+            let wanted = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+            do throws(DownloadError) {
+                try read(into: wanted, at: range.lowerBound)
+                count = wanted.count
+            } catch {
+                failure = error
             }
         }
-        if failure != 0 { throw .file(failure, "read", path: path) }
+        if let failure { throw failure }
         return bytes
+    }
+
+    /// The same into memory that is there, all of it.
+    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DownloadError) {
+        var done = 0
+        while done < buffer.count {
+            let count = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + done)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { throw .file(count < 0 ? errno : EIO, "read", path: path) }
+            done += count
+        }
     }
 }
 

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// Hands events to every stream, in the order of the calls, from any thread; a stream ends with the session.
@@ -9,7 +8,8 @@ final class EventBroadcaster: Sendable {
     }
 
     private struct State {
-        var listeners: [UUID: Listener] = [:]
+        var listeners: [Int: Listener] = [:]
+        var nextKey = 0
         var isFinished = false
     }
 
@@ -18,17 +18,19 @@ final class EventBroadcaster: Sendable {
     /// - Parameter hearsAdded: false leaves `didAdd` out: a list may bring a million at once.
     func stream(hearsAdded: Bool = true) -> DownloadEvents {
         let (stream, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
-        let key = UUID()
-        let isFinished = state.withLock { state in
-            if !state.isFinished { state.listeners[key] = Listener(stream: continuation, hearsAdded: hearsAdded) }
-            return state.isFinished
+        let (key, isFinished) = state.withLock { state in
+            defer { state.nextKey += 1 }
+            if !state.isFinished {
+                state.listeners[state.nextKey] = Listener(stream: continuation, hearsAdded: hearsAdded)
+            }
+            return (state.nextKey, state.isFinished)
         }
         if isFinished { continuation.finish() }
         continuation.onTermination = { [weak self] _ in self?.forget(key) }
         return DownloadEvents(groups: stream)
     }
 
-    private func forget(_ key: UUID) {
+    private func forget(_ key: Int) {
         state.withLock { state in _ = state.listeners.removeValue(forKey: key) }
     }
 

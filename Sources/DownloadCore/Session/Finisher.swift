@@ -31,7 +31,7 @@ package actor Finisher {
 
     package init(
         store: any DownloadStore, session: String, disk: DiskWriter,
-        unrecorded: @escaping @Sendable ([DownloadRecord], DownloadError) async -> Void = { _, _ in }
+        unrecorded: @escaping @Sendable ([DownloadRecord], DownloadError) async -> Void
     ) {
         self.unrecorded = unrecorded
         self.store = store

@@ -28,14 +28,10 @@ final class SmallFileFinisher: Sendable {
         let attempt: AttemptRecord
     }
 
-    private struct State {
-        var arrived: [WholeSmallFile] = []
-        var isWriting = false
-        /// Whose slots are free, and nobody knows it yet.
-        var ended: [DownloadID] = []
-        var isTelling = false
-        var written: [Written] = []
-        var isCommitting = false
+    /// Has its name.
+    private struct Linked: Sendable {
+        let started: DownloadRecord
+        var ended: DownloadRecord
     }
 
     private let store: any DownloadStore
@@ -44,7 +40,10 @@ final class SmallFileFinisher: Sendable {
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
     /// Files get their names while the next ones are written: that takes half as long, and the folder's lock.
     private let naming = DispatchQueue(label: "dlm.small.names", qos: .userInitiated)
-    private let state = Mutex(State())
+    private let arrived = Backlog<WholeSmallFile>()
+    /// Whose slots are free, and nobody knows it yet.
+    private let ended = Backlog<DownloadID>()
+    private let written = Backlog<Written>()
     /// False once the file system turned out to have no files without names.
     private let isPossible = Atomic(true)
 
@@ -68,24 +67,14 @@ final class SmallFileFinisher: Sendable {
     /// Called on an engine's thread.
     func add(_ file: WholeSmallFile) {
         pending.add(1, ordering: .relaxed)
-        let (writes, tells) = state.withLock { state in
-            state.arrived.append(file)
-            state.ended.append(file.runner.record.id)
-            defer { (state.isWriting, state.isTelling) = (true, true) }
-            return (!state.isWriting, !state.isTelling)
-        }
         // At once, not when they are written: the engines would wait for the disk.
-        if tells { Task { await tell() } }
-        if writes { writing.async { self.write() } }
+        if ended.add([file.runner.record.id]) { Task { await tell() } }
+        if arrived.add([file]) { writing.async { self.write() } }
     }
 
     private func tell() async {
         while true {
-            let ids = state.withLock { state in
-                defer { state.ended = [] }
-                if state.ended.isEmpty { state.isTelling = false }
-                return state.ended
-            }
+            let ids = ended.take()
             if ids.isEmpty { return }
             await calls.transfersEnded(ids)
         }
@@ -96,21 +85,11 @@ final class SmallFileFinisher: Sendable {
     private func write() {
         var folders: [String: UnnamedFile.Folder] = [:]
         while true {
-            let files = state.withLock { state in
-                defer { state.arrived = [] }
-                if state.arrived.isEmpty { state.isWriting = false }
-                return state.arrived
-            }
+            let files = arrived.take()
             if files.isEmpty { return }
             let written = files.compactMap { write($0, &folders) }
             pending.subtract(files.count - written.count, ordering: .relaxed)
-            if written.isEmpty { continue }
-            let wakes = state.withLock { state in
-                state.written += written
-                defer { state.isCommitting = true }
-                return !state.isCommitting
-            }
-            if wakes { Task { await commit() } }
+            if !written.isEmpty, self.written.add(written) { Task { await commit() } }
         }
     }
 
@@ -166,23 +145,23 @@ final class SmallFileFinisher: Sendable {
     // MARK: Committing
 
     private func commit() async {
-        var completed: [Written] = []
+        var completed: [Linked] = []
         while true {
-            let taken = state.withLock { state in
-                defer { state.written = [] }
-                if state.written.isEmpty, completed.isEmpty { state.isCommitting = false }
-                return state.written
-            }
+            let taken = written.take(goesOn: !completed.isEmpty)
             if taken.isEmpty, completed.isEmpty { return }
             var batch = await sync(taken)
             FaultPoint.reached("beforeFilesMarked")
-            let outcome = await save(completed.map(Self.completed) + batch.map(\.record), durably: !batch.isEmpty)
+            let outcome = await save(completed.map(\.ended) + batch.map(\.record), durably: !batch.isEmpty)
             FaultPoint.reached("afterFilesMarked")
             if !completed.isEmpty {
-                let ends = completed.map { (started: $0.record, ended: outcome.end(of: $0)) }
+                for index in completed.indices where outcome.lost.contains(completed[index].ended.id) {
+                    let id = completed[index].ended.id
+                    completed[index].ended.state = .failed(
+                        .sessionUnavailable(.ownedElsewhere(id, session: "another")))
+                }
                 // In the store they are still what they were before: whole, and about to get their names.
-                if let failure = outcome.failure { await calls.unrecorded(ends.map(\.ended), failure) }
-                await calls.ended(ends)
+                if let failure = outcome.failure { await calls.unrecorded(completed.map(\.ended), failure) }
+                await calls.ended(completed.map { ($0.started, $0.ended) })
             }
             let lost = batch.filter { !outcome.has($0.record) }
             if !lost.isEmpty {
@@ -223,15 +202,6 @@ final class SmallFileFinisher: Sendable {
 
         /// Whether the store has it.
         func has(_ record: DownloadRecord) -> Bool { failure == nil && !lost.contains(record.id) }
-
-        /// As it has ended: another session may own it now.
-        func end(of written: Written) -> DownloadRecord {
-            var record = SmallFileFinisher.completed(written)
-            if lost.contains(record.id) {
-                record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
-            }
-            return record
-        }
     }
 
     private func save(_ records: [DownloadRecord], durably: Bool) async -> Saved {
@@ -244,7 +214,7 @@ final class SmallFileFinisher: Sendable {
     }
 
     /// Gives them their names. Those whose names are taken by now, or whose folder is not where it was, begin anew.
-    private func link(_ batch: [Written]) async -> [Written] {
+    private func link(_ batch: [Written]) async -> [Linked] {
         if batch.isEmpty { return [] }
         let (completed, failed) = await onNaming { [self] in
             var linked: [Written] = []
@@ -268,7 +238,8 @@ final class SmallFileFinisher: Sendable {
             }
             // The others are found under their names, or not, when they are begun again.
             let (sound, unsound) = linked.partitioned { folders[ObjectIdentifier($0.file.folder)]?.isSound == true }
-            return (sound, failed + unsound.map(\.record))
+            let ends = sound.map { Linked(started: $0.record, ended: Self.completed($0)) }
+            return (ends, failed + unsound.map(\.record))
         }
         if !failed.isEmpty { await calls.begin(failed) }
         return completed

@@ -16,7 +16,7 @@ struct FinisherTests {
         init(_ trouble: SaveLog.Trouble = .init()) throws {
             folder = try TemporaryFolder()
             store = SaveLog(trouble)
-            finisher = Finisher(store: store, session: "own", disk: DiskWriter(pool: BufferPool()))
+            finisher = Finisher(store: store, session: "own", disk: DiskWriter(pool: BufferPool())) { _, _ in }
         }
 
         func job(_ name: String, replaces: Bool = false, renames: Bool = false) async throws -> Finisher.Job {
