@@ -16,7 +16,7 @@ struct DocumentationTests {
         guard let match = line.firstMatch(of: /(?:^|[(`]|\) )dlm ([^`)|;]*)/) else { return nil }
         return match.1.replacing("\"Authorization: Bearer $TOKEN\"", with: "Authorization:x")
             .replacing("sha256:HEX", with: "sha256:" + String(repeating: "0", count: 64))
-            .replacing("URL...", with: "URL").split(separator: " ").map { String($0) }
+            .replacing("\"$id\"", with: "3").replacing("URL...", with: "URL").split(separator: " ").map { String($0) }
     }
 
     @Test("Every command has examples")
