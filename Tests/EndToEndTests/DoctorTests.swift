@@ -195,7 +195,7 @@ extension EndToEnd {
                 #expect(lines.named("name").first?.detail == "prices 2.csv")
                 let timings = try #require(lines.named("phases").first?.timings)
                 #expect(timings.total >= timings.connect && timings.connect > 0)
-                #expect(server.log.requests.map(\.range) == ["bytes=0-0"])
+                #expect(server.log.requests(to: "/x").map(\.range) == ["bytes=0-0"])
                 #expect(sandbox.names.isEmpty && sandbox.root.names(in: "state").isEmpty)
             }
         }
@@ -273,9 +273,7 @@ extension EndToEnd {
         func tls() async throws {
             try await withCertificates { certificates in
                 let reply = FaultReply(content, etag: "\"v\"")
-                try await withSecureDlm(certificates) { _ in
-                    reply
-                } _: { site in
+                try await withSecureDlm(certificates, { _ in reply }) { site in
                     let result = try await site.run("doctor", site.server.url(), "--json")
                     #expect(result.ending == .exited(0), "\(result.stdout)")
                     let tls = try result.findings().named("TLS").last

@@ -28,7 +28,8 @@ package struct RequestProbe: Sendable {
             let shown = head.map { secrets.hidden(in: $0) }
             probed.steps.append(
                 ProbedRequest.Step(
-                    url: url, head: shown, metrics: result.metrics, connection: result.connection ?? ConnectionTrace())
+                    url: url, text: secrets.hidden(in: url.string), head: shown, metrics: result.metrics,
+                    connection: result.connection ?? ConnectionTrace())
             )
             if case .failed(let error) = result.ending, head == nil {
                 probed.error = error.hiding(secrets)
@@ -53,7 +54,9 @@ package struct RequestProbe: Sendable {
                 probed.error = error.hiding(secrets)
                 return probed
             default:
-                probed.abilities = ServerAbilities(secrets.hidden(in: head), url: url)
+                var abilities = ServerAbilities(secrets.hidden(in: head), url: url)
+                abilities.name = secrets.hidden(in: abilities.name)
+                probed.abilities = abilities
                 return probed
             }
         }
@@ -91,13 +94,18 @@ public struct ProbedRequest: Sendable, Equatable {
     /// One request and its answer.
     public struct Step: Sendable, Equatable {
         public var url: SourceURL
+        /// The URL without what a server may have repeated in it of the request's secrets.
+        public var text: String
         /// Nil when none came.
         public var head: ResponseHead?
         public var metrics: TransferMetrics
         public var connection: ConnectionTrace
 
-        public init(url: SourceURL, head: ResponseHead?, metrics: TransferMetrics, connection: ConnectionTrace) {
+        public init(
+            url: SourceURL, text: String, head: ResponseHead?, metrics: TransferMetrics, connection: ConnectionTrace
+        ) {
             self.url = url
+            self.text = text
             self.head = head
             self.metrics = metrics
             self.connection = connection

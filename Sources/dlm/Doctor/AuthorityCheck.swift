@@ -22,7 +22,7 @@ struct AuthorityCheck: Equatable, Sendable {
 
     private static func file(_ path: String) -> AuthorityCheck {
         do {
-            let text = try Data(contentsOf: URL(fileURLWithPath: path))
+            let text = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
             let count = ["CERTIFICATE", "TRUSTED CERTIFICATE"].map {
                 occurrences(of: "-----BEGIN \($0)-----", in: text)
             }

@@ -30,7 +30,7 @@ struct RequestFindings {
     // MARK: The way there
 
     private func way(_ step: ProbedRequest.Step) -> [Finding] {
-        var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.url.string))]
+        var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]
         if let proxy = proxies.proxy(for: step.url) {
             findings.append(.ok(Self.section, "proxy", "\(proxy.shown) (\(proxy.variable))"))
         }

@@ -26,7 +26,7 @@ struct FindingTests {
         let lines = FindingText(style: Style(isColored: false)).lines(findings)
         #expect(
             lines == [
-                "Transfers", "  ok       a          fine", "  warning  long name  x\\u{1b}[2J",
+                "Transfers", "  ok       a          fine", "  warning  long name  x\\x1b[2J",
                 "                      -> do this", "", "Request", "  problem  b          broken", "",
                 "1 problem, 1 warning",
             ])
