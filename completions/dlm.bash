@@ -173,13 +173,13 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|config|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|doctor|config|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon config help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon doctor config help' -- "${cur}"))
         ;;
     esac
 }
@@ -633,6 +633,22 @@ _dlm_daemon_status() {
     repeating_options=()
     non_repeating_options=(--color)
     __dlm_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+}
+
+_dlm_doctor() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in

@@ -84,6 +84,31 @@ int dlm_keeps_exact_books(int fd) {
     }
 }
 
+const char *dlm_file_system_name(int fd, int *is_remote) {
+    static const struct {
+        uint32_t magic;
+        int is_remote;
+        const char *name;
+    } known[] = {
+        {EXT4_SUPER_MAGIC, 0, "ext4"},    {XFS_SUPER_MAGIC, 0, "xfs"},      {BTRFS_SUPER_MAGIC, 0, "btrfs"},
+        {F2FS_SUPER_MAGIC, 0, "f2fs"},    {TMPFS_MAGIC, 0, "tmpfs"},        {RAMFS_MAGIC, 0, "ramfs"},
+        {OVERLAYFS_SUPER_MAGIC, 0, "overlay"}, {MSDOS_SUPER_MAGIC, 0, "vfat"},  {0x2011BAB0, 0, "exfat"},
+        {0x5346544E, 0, "ntfs"},          {0x2FC12FC1, 0, "zfs"},           {0xCA451A4E, 0, "bcachefs"},
+        {NFS_SUPER_MAGIC, 1, "nfs"},      {SMB_SUPER_MAGIC, 1, "smb"},      {0xFF534D42, 1, "cifs"},
+        {0xFE534D42, 1, "smb2"},          {CODA_SUPER_MAGIC, 1, "coda"},    {AFS_SUPER_MAGIC, 1, "afs"},
+        {0x00C36400, 1, "ceph"},          {V9FS_MAGIC, 1, "9p"},            {0x65735546, 1, "fuse"},
+    };
+    struct statfs info;
+    *is_remote = 0;
+    if (fstatfs(fd, &info) != 0) return NULL;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].magic != (uint32_t)info.f_type) continue;
+        *is_remote = known[i].is_remote;
+        return known[i].name;
+    }
+    return NULL;
+}
+
 int64_t dlm_next_hole(int fd, int64_t offset) { return lseek(fd, offset, SEEK_HOLE); }
 
 int64_t dlm_next_data(int fd, int64_t offset) { return lseek(fd, offset, SEEK_DATA); }

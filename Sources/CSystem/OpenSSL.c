@@ -23,10 +23,13 @@
     EACH(EVP_DigestInit_ex)    \
     EACH(EVP_DigestUpdate)     \
     EACH(EVP_DigestFinal_ex)
-#define SESSIONS(EACH)     \
-    EACH(SSL_get_shutdown) \
-    EACH(SSL_pending)      \
-    EACH(SSL_peek)
+#define SESSIONS(EACH)           \
+    EACH(SSL_get_shutdown)       \
+    EACH(SSL_pending)            \
+    EACH(SSL_peek)               \
+    EACH(SSL_get_version)        \
+    EACH(SSL_get_current_cipher) \
+    EACH(SSL_CIPHER_get_name)
 
 static struct {
 #define FUNCTION(name) __typeof__(name) *name;
@@ -96,4 +99,12 @@ int dlm_tls_unread(void *ssl, void *bytes, int capacity) {
     require();
     int pending = has_sessions ? library.SSL_pending(ssl) : 0;
     return pending > 0 ? library.SSL_peek(ssl, bytes, pending < capacity ? pending : capacity) : 0;
+}
+
+int dlm_tls_names(const void *ssl, const char **version, const char **cipher) {
+    require();
+    if (!has_sessions) return 0;
+    *version = library.SSL_get_version(ssl);
+    *cipher = library.SSL_CIPHER_get_name(library.SSL_get_current_cipher(ssl));
+    return *version && *cipher;
 }

@@ -194,6 +194,7 @@ final class CurlLoop: @unchecked Sendable {
                 waitsForConnection: waitsForConnection),
             shared: shared)
         easy.setFields(of: transfer.request, &headers)
+        if transfer.request.isTraced { easy.trace(transfer) }
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now

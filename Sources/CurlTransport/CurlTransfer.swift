@@ -39,6 +39,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var lastActivity: Int64 = 0
     var isConnected = false
     private(set) var received: Int64 = 0
+    /// Of a transfer that is traced.
+    var trace: ConnectionTrace?
     /// For a body over TLS that only the end of the connection ends: whether that was an orderly one.
     private var isTLSClosed: Bool?
 
@@ -96,6 +98,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             if overrun != nil {
                 isSecure = easy.isSecure
                 easy.watchBytes(for: self)
+            }
+            if trace != nil, let names = easy.tlsNames {
+                trace?.tlsVersion = names.version
+                trace?.cipher = names.cipher
             }
             loop.didReceiveHead(self, head)
             if needsOwnConnection { return false }
@@ -233,6 +239,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         var result = result
         result.metrics.received = received
         result.exceedsLength = overrun?.isFound ?? false
+        result.connection = trace
         sink.transferDidFinish(result)
     }
 

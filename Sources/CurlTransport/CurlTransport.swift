@@ -19,14 +19,18 @@ package final class CurlTransport: Transport {
     package init(
         engines: Int = CurlTransport.standardEngines, environment: [String: String]
     ) throws(DownloadError) {
-        if let reason = dlm_curl_load() {
-            throw .unexpected("libcurl cannot be loaded: \(String(cString: reason)); install it (Debian: libcurl4)")
-        }
+        try Self.load()
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)
         shared = SharedState(authorities: CertificateAuthorities(environment: environment))
         self.engines = Mutex(Engines(loops: [try CurlLoop(name: "dlm-engine-0", shared: shared)]))
+    }
+
+    static func load() throws(DownloadError) {
+        if let reason = dlm_curl_load() {
+            throw .unexpected("libcurl cannot be loaded: \(String(cString: reason)); install it (Debian: libcurl4)")
+        }
     }
 
     /// Begins to load libcurl while something else is done: it takes as long as a short transfer.
@@ -88,6 +92,8 @@ struct CertificateAuthorities: Sendable {
     let file: String?
     /// One of files named by hashes, searched besides. It costs each connection some 40 ms, so nobody gets it unasked.
     let folder: String?
+    /// The variable that says so; nil for the system's, or libcurl's own.
+    let origin: String?
 
     init(environment: [String: String]) {
         let named = environment.filter { !$0.value.isEmpty }
@@ -95,5 +101,6 @@ struct CertificateAuthorities: Sendable {
         file =
             named["CURL_CA_BUNDLE"] ?? named["SSL_CERT_FILE"] ?? (access(system, R_OK) == 0 ? system : nil)
         folder = named["CURL_CA_BUNDLE"] == nil ? named["SSL_CERT_DIR"] : nil
+        origin = ["CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR"].first { named[$0] != nil }
     }
 }

@@ -23,6 +23,12 @@ enum Migrations {
         }
     }
 
+    /// The number of steps that a store has taken; nil for an empty file, which the next process makes one of.
+    static func known(in db: Database) throws -> Int? {
+        let version = try version(of: db)
+        return version == 0 ? nil : version
+    }
+
     /// The number of steps the store has taken; refuses what this program cannot know.
     private static func version(of db: Database) throws -> Int {
         let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0

@@ -58,6 +58,19 @@ package final class SessionRegistry: Sendable {
         return LockFile.processID(path)
     }
 
+    /// What there is of sessions, dead ones among them; sorted.
+    package func traces() -> [SessionTrace] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let sockets = Set(names.filter { $0.hasSuffix(".sock") && !$0.hasPrefix(".") }.map { $0.dropLast(5) })
+        let locks = lockFiles.map { $0.dropLast(Self.suffix.count) }
+        return sockets.union(locks).sorted().map { name in
+            let identifier = String(name)
+            return SessionTrace(
+                identifier: identifier, isAlive: isAlive(identifier), pid: pid(of: identifier),
+                hasSocket: sockets.contains(name))
+        }
+    }
+
     /// Unlinks what dead sessions left; one process at a time.
     private func removeStale() {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -64,24 +64,11 @@ struct StoreFailure {
     }
 
     private var startAnew: String {
-        let file = Self.quoted(path)
-        return "move it away to start with an empty store: mv \(file) \(Self.quoted(path + ".damaged"))"
+        let file = ShellWord.quoted(path)
+        return "move it away to start with an empty store: mv \(file) \(ShellWord.quoted(path + ".damaged"))"
     }
 
     private func unreadable(_ message: String) -> DownloadError {
         .sessionUnavailable(.storeUnreadable(path: path, message: message))
-    }
-
-    /// As a shell takes it for one word.
-    private static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "/._-+,:@%".utf8.contains(byte)
-            }
-        }
-        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 }

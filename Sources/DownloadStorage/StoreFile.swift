@@ -45,7 +45,7 @@ enum StoreFile {
     }
 
     /// Nothing else is opened, nor its mode changed: a device would be harmed.
-    private static func requireRegular(_ path: String) throws {
+    static func requireRegular(_ path: String) throws {
         var information = stat()
         if stat(path, &information) == 0 {
             if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }

@@ -16,7 +16,8 @@ struct DLM: ParsableCommand {
         version: "dlm \(DownloadSession.version)",
         subcommands: [
             Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self, Watch.self,
-            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Config.self, Manual.self,
+            Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Doctor.self, Config.self,
+            Manual.self,
         ])
 
     /// Whether that is what the command will most probably do, before the command line is read.

@@ -98,6 +98,13 @@ const char *dlm_curl_load(void);
 /// What the running library is: 0xXXYYZZ.
 unsigned int dlm_curl_version(void);
 const char *dlm_curl_description(void);
+/// What the running library was built with; its lists end with NULL, and what it lacks is NULL.
+struct dlm_curl_features {
+    const char *version, *tls, *zlib, *brotli, *zstd, *http2, *http3, *resolver, *ssh, *ca_file, *ca_folder;
+    const char *const *protocols;
+    int has_ipv6, has_async_dns, has_idn, has_psl, has_unix_sockets, has_https_proxy;
+};
+struct dlm_curl_features dlm_curl_features(void);
 /// Initialises the library, once.
 CURLcode dlm_curl_global_init(void);
 /// Begins to load and initialise it, on a thread of its own; whoever needs it before that is done waits.
@@ -117,6 +124,9 @@ CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
 /// Trusts the authorities in the file (NULL: the library's own) and in the hashed folder; NULL: in none, where the
 /// library's own defeats its cache of parsed certificates.
 CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder);
+typedef void (*dlm_address_callback)(void *context, const char *address);
+/// Tells `tried`, one function for all handles, of every address that a connection is tried to, as `192.0.2.7:443`.
+CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context);
 /// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.
 void *dlm_openssl_session(CURL *easy);
 /// Does not wait for name resolution when a transfer is removed.

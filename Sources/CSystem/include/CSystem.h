@@ -34,6 +34,9 @@ int dlm_is_memory_file_system(int fd);
 /// True when `fd` lies on a local file system whose holes are what nobody wrote, and whose times of change are those of
 /// the writes: neither holds for network file systems, nor for those that do not store zeros.
 int dlm_keeps_exact_books(int fd);
+/// What the file system of `fd` is called, NULL when that is not known; `is_remote` is set where it is one of the network,
+/// or (FUSE) may be one.
+const char *dlm_file_system_name(int fd, int *is_remote);
 /// Where the next hole begins at or after `offset`; the end of the file counts as one. -1 with errno set.
 int64_t dlm_next_hole(int fd, int64_t offset);
 /// Where the next data begins at or after `offset`. -1 with errno set (ENXIO: nowhere).
@@ -103,6 +106,8 @@ void dlm_keep_freed_memory(void);
 int dlm_tls_was_closed(const void *ssl);
 /// Copies decrypted bytes of the OpenSSL session `ssl` that nobody has read yet, without reading from its socket.
 int dlm_tls_unread(void *ssl, void *bytes, int capacity);
+/// The protocol version and the cipher of the OpenSSL session `ssl`; 0 when they cannot be told.
+int dlm_tls_names(const void *ssl, const char **version, const char **cipher);
 
 /// Gives back the pages of code and constants that are mapped: those that are needed come again from the page cache.
 /// Start-up touches many that are never needed again, the tables of types above all.

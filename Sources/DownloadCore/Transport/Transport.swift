@@ -62,6 +62,8 @@ public struct TransferRequest: Sendable, Equatable {
 
     /// Path of a Unix socket to connect to instead of the URL's host; no proxy is used then.
     public var unixSocket: String?
+    /// Have the result tell of its connection (``TransferResult/connection``).
+    public var isTraced = false
     /// Every one of them is kept, whatever it is changed to on the way.
     public var rateLimits: [RateLimit] = []
 
@@ -123,6 +125,8 @@ public struct TransferResult: Sendable, Equatable {
     public var metrics: TransferMetrics
     /// More came than the `Content-Length` of a 200 announced: the body that was delivered may be cut short.
     public var exceedsLength = false
+    /// Of a transfer that is traced.
+    public var connection: ConnectionTrace?
 
     public init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
         self.ending = ending

@@ -75,6 +75,11 @@ extension ManualText {
             ("dlm daemon status", "See whether it runs, and what it does:"),
             ("dlm daemon stop --finish", "End it once the downloads that run have ended:"),
         ],
+        "doctor": [
+            ("dlm doctor", "What this build and machine can do:"),
+            ("dlm doctor https://example.org/debian-12.iso", "Why a download fails, or is slow:"),
+            ("dlm doctor --json | jq 'select(.result != \"ok\")'", "Only what is amiss:"),
+        ],
         "config": [
             ("dlm config", "Every setting, and where it comes from:"),
             ("dlm config --json | jq 'select(.place)'", "Only those that somebody set:"),

@@ -10,7 +10,7 @@ struct ManualPageTests {
         #expect(
             commands.map(\.commandName) == [
                 "get", "list", "show", "pause", "resume", "cancel", "remove", "wait", "watch", "events", "limit",
-                "priority", "set-url", "verify", "daemon", "config",
+                "priority", "set-url", "verify", "daemon", "doctor", "config",
             ])
         let pages = try ManualPage.all()
         for page in pages {

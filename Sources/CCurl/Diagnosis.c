@@ -1,0 +1,58 @@
+// What `dlm doctor` asks of libcurl.
+#define _GNU_SOURCE
+#include "CCurl.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+struct dlm_curl_features dlm_curl_features(void) {
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    struct dlm_curl_features features = {
+        .version = info->version,
+        .tls = info->ssl_version,
+        .zlib = info->libz_version,
+        .resolver = info->ares,
+        .protocols = info->protocols,
+        .has_ipv6 = (info->features & CURL_VERSION_IPV6) != 0,
+        .has_async_dns = (info->features & CURL_VERSION_ASYNCHDNS) != 0,
+        .has_idn = (info->features & CURL_VERSION_IDN) != 0,
+        .has_psl = (info->features & CURL_VERSION_PSL) != 0,
+        .has_unix_sockets = (info->features & CURL_VERSION_UNIX_SOCKETS) != 0,
+        .has_https_proxy = (info->features & CURL_VERSION_HTTPS_PROXY) != 0,
+    };
+    // The structure grows with the library's age.
+    if (info->age >= CURLVERSION_FOURTH) features.ssh = info->libssh_version;
+    if (info->age >= CURLVERSION_FIFTH) features.brotli = info->brotli_version;
+    if (info->age >= CURLVERSION_SIXTH) {
+        features.http2 = info->features & CURL_VERSION_HTTP2 ? info->nghttp2_version : NULL;
+        features.http3 = info->quic_version;
+    }
+    if (info->age >= CURLVERSION_SEVENTH) {
+        features.ca_file = info->cainfo;
+        features.ca_folder = info->capath;
+    }
+    if (info->age >= CURLVERSION_EIGHTH) features.zstd = info->zstd_version;
+    return features;
+}
+
+// A handle has one pointer for the callback, and that is the caller's.
+static _Atomic(dlm_address_callback) tried_address;
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    char host[NI_MAXHOST], port[NI_MAXSERV], text[NI_MAXHOST + NI_MAXSERV + 4];
+    if (getnameinfo(&address->addr, address->addrlen, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV) == 0) {
+        snprintf(text, sizeof text, address->family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+        tried_address(context, text);
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context) {
+    tried_address = tried;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+    return code;
+}

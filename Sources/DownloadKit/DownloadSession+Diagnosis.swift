@@ -1,0 +1,29 @@
+import CurlTransport
+import DownloadCore
+import DownloadStorage
+import Foundation
+
+/// What `dlm doctor` asks: nothing here makes a store or starts a session.
+extension DownloadSession {
+    /// What this machine's libcurl can do.
+    /// - Throws: ``DownloadError`` when it cannot be loaded.
+    public static func transportFeatures(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
+        try CurlTransport.features(environment: environment)
+    }
+
+    /// Looks at a store, if there is one; takes a few seconds where it is large.
+    public static func storeHealth(stateFolder: String) -> StoreHealth { StoreCheck.health(ofStoreIn: stateFolder) }
+
+    /// What there is of sessions in a state folder, living and dead.
+    public static func sessionTraces(stateFolder: String) -> [SessionTrace] {
+        SessionRegistry(stateFolder: stateFolder).traces()
+    }
+
+    /// Asks for the first byte of what a URL leads to, and tells all about it.
+    /// - Throws: ``DownloadError`` when there is no libcurl.
+    public static func probe(_ request: DownloadRequest) async throws -> ProbedRequest {
+        let transport = try CurlTransport(environment: ProcessInfo.processInfo.environment)
+        defer { transport.shutdown() }
+        return await RequestProbe(request, over: transport, userAgent: "dlm/\(version)").run()
+    }
+}

@@ -1,0 +1,64 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// Looks at a store without making or migrating one.
+package enum StoreCheck {
+    /// Seconds that the check of its pages may take.
+    private static let patience = 5.0
+    /// Seconds to wait for other processes.
+    private static let busyPatience = 2.0
+
+    package static func health(ofStoreIn folder: String) -> StoreHealth {
+        let path = FileNaming.path(folder, StoreFile.name)
+        var health = StoreHealth(path: path, newestSchema: Migrations.steps.count)
+        var information = stat()
+        guard lstat(path, &information) == 0 else {
+            if errno != ENOENT, errno != ENOTDIR {
+                let failure = DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
+                health.error = StoreFailure(path: path, isOpening: true).error(failure)
+            }
+            return health
+        }
+        let log = stat(path + "-wal", &information) == 0 ? Int64(information.st_size) : 0
+        health.bytes = (stat(path, &information) == 0 ? Int64(information.st_size) : 0) + log
+        do {
+            try StoreFile.requireRegular(path)
+            try read(path, &health)
+        } catch {
+            health.error = StoreFailure(path: path, isOpening: true).error(error)
+        }
+        return health
+    }
+
+    private static func read(_ path: String, _ health: inout StoreHealth) throws {
+        // Opened for writing: SQLite reads a log that a killed process left only where it may write beside it.
+        if access(path, W_OK) != 0 {
+            throw DatabaseError(resultCode: .SQLITE_READONLY, message: String(cString: strerror(errno)))
+        }
+        var configuration = Configuration()
+        configuration.label = "dlm.check"
+        configuration.busyMode = .timeout(busyPatience)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        try queue.inDatabase { db in
+            if let version = try Migrations.known(in: db) { health.schema = version }
+            let fault = try quickCheck(db, of: queue)
+            health.isChecked = fault != nil
+            if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
+            if health.schema != nil { health.downloads = try Int.fetchOne(db, sql: "SELECT count(*) FROM download") }
+        }
+    }
+
+    /// SQLite's first complaint, or `ok`; nil when it takes too long.
+    private static func quickCheck(_ db: Database, of queue: DatabaseQueue) throws -> String? {
+        let timer = DispatchWorkItem { queue.interrupt() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: timer)
+        defer { timer.cancel() }
+        do {
+            return try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
+        } catch DatabaseError.SQLITE_INTERRUPT {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import DownloadKit
+import Foundation
+
+/// What is in a file or a folder of certificate authorities.
+struct AuthorityCheck: Equatable, Sendable {
+    let path: String
+    let isFolder: Bool
+    /// Certificates; nil when it cannot be read.
+    let count: Int?
+    /// Why.
+    var failure: String?
+
+    var text: String {
+        guard let count else { return failure ?? "cannot be read" }
+        if count == 0 { return isFolder ? "no certificate named by its hash" : "no certificate in it" }
+        return count == 1 ? "1 certificate" : "\(count) certificates"
+    }
+
+    static func checks(_ authorities: TransportFeatures.Authorities) -> [AuthorityCheck] {
+        [authorities.file.map(file), authorities.folder.map(folder)].compactMap(\.self)
+    }
+
+    private static func file(_ path: String) -> AuthorityCheck {
+        do {
+            let text = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
+            let count = ["CERTIFICATE", "TRUSTED CERTIFICATE"].map {
+                occurrences(of: "-----BEGIN \($0)-----", in: text)
+            }
+            return AuthorityCheck(path: path, isFolder: false, count: count.reduce(0, +))
+        } catch {
+            return AuthorityCheck(path: path, isFolder: false, count: nil, failure: reason(path))
+        }
+    }
+
+    private static func folder(_ path: String) -> AuthorityCheck {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+            return AuthorityCheck(path: path, isFolder: true, count: nil, failure: reason(path))
+        }
+        // As OpenSSL looks for them: 8 hexadecimal digits, a dot and a number (X509_LOOKUP_hash_dir(3)).
+        let hashed = names.filter { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
+        return AuthorityCheck(path: path, isFolder: true, count: hashed.count)
+    }
+
+    private static func reason(_ path: String) -> String {
+        access(path, R_OK) == 0 ? "cannot be read" : String(cString: strerror(errno))
+    }
+
+    private static func occurrences(of word: String, in text: Data) -> Int {
+        var (count, rest) = (0, text[...])
+        while let found = rest.firstRange(of: Data(word.utf8)) {
+            count += 1
+            rest = rest[found.upperBound...]
+        }
+        return count
+    }
+}

@@ -1,0 +1,108 @@
+import DownloadKit
+import Foundation
+import Glibc
+
+/// Finds out what `dlm doctor` tells.
+struct Examination {
+    let context: Context
+
+    func findings(of request: DownloadRequest?) async -> [Finding] {
+        var findings = transfers() + [settings()]
+        findings += await places()
+        if let request { findings += await self.request(request) }
+        return findings
+    }
+
+    private func transfers() -> [Finding] {
+        do throws(DownloadError) {
+            let features = try DownloadSession.transportFeatures(environment: context.environment)
+            return TransferFindings.findings(features, AuthorityCheck.checks(features.authorities))
+                + ProxyEnvironment(context.environment).findings
+        } catch {
+            return [.problem(.transfers, "libcurl", error.exitStatus, Redaction.describe(error))]
+        }
+    }
+
+    private func settings() -> Finding {
+        let file = SettingsFile(environment: context.environment)
+        var message: String?
+        do throws(SettingsError) { _ = try context.settings() } catch { message = error.message }
+        let exists = file.map { access($0.path, F_OK) == 0 } ?? false
+        return FolderFindings.configuration(file?.path, exists: exists, error: message)
+    }
+
+    private func places() async -> [Finding] {
+        var folders: [Finding] = []
+        var files: [Finding] = []
+        var sessions: [Finding] = []
+        do throws(DownloadError) {
+            let state = try SessionConfiguration.stateFolder(environment: context.environment)
+            let check = FolderCheck(state)
+            folders = FolderFindings.state(check, user: geteuid())
+            folders += FolderFindings.sessions(
+                FolderCheck(FileNaming.path(state, "sessions")), socket: BackgroundSession.socket(in: state),
+                canReachLongPaths: access("/proc/self/fd", X_OK) == 0)
+            if check.isFolder, check.failure == 0 {
+                files =
+                    FileSystemFindings(
+                        purpose: .state, path: check.existing, trial: FileSystemTrial(folder: check.existing)
+                    ).findings
+            }
+            sessions = [SessionFindings.store(DownloadSession.storeHealth(stateFolder: state))]
+            sessions += SessionFindings.findings(await self.sessions(state), version: DownloadSession.version)
+        } catch {
+            folders = [.problem(.folders, "state", error.exitStatus, Redaction.describe(error))]
+        }
+        return folders + files + working() + sessions
+    }
+
+    private func working() -> [Finding] {
+        guard let folder = context.workingFolder else {
+            return [
+                .problem(
+                    .files, "working", 3, "the working folder is gone, or its name is not UTF-8",
+                    advice: "give a folder with -d")
+            ]
+        }
+        return FileSystemFindings(purpose: .downloads, path: folder, trial: FileSystemTrial(folder: folder)).findings
+    }
+
+    private func sessions(_ stateFolder: String) async -> [SessionFindings.Found] {
+        let directory = DownloadSession.sessions(stateFolder: stateFolder)
+        defer { directory.close() }
+        var found: [SessionFindings.Found] = []
+        for trace in DownloadSession.sessionTraces(stateFolder: stateFolder) {
+            var session = SessionFindings.Found(trace: trace)
+            if trace.isAlive {
+                session.answer = await answer(of: trace.identifier, directory)
+            } else if trace.hasSocket {
+                let path = FileNaming.path(stateFolder, "sessions/\(trace.identifier).sock")
+                session.isListening = SocketProbe.isListening(path)
+            }
+            found.append(session)
+        }
+        return found
+    }
+
+    /// A process that is stopped does not answer; others do at once.
+    private func answer(of identifier: String, _ directory: any SessionDirectory) async -> SessionFindings.Answer {
+        do {
+            let status = try await directory.connect(to: identifier).status()
+            return .answered(version: status.version, running: status.running)
+        } catch DownloadError.sessionUnavailable(.notRunning(identifier)) where !directory.isAlive(identifier) {
+            return .notAsked
+        } catch {
+            return .failed(error as? DownloadError ?? .unexpected("\(error)"))
+        }
+    }
+
+    private func request(_ request: DownloadRequest) async -> [Finding] {
+        do {
+            let probed = try await DownloadSession.probe(request)
+            return RequestFindings(probed: probed, proxies: ProxyEnvironment(context.environment)).findings
+        } catch {
+            let error = error as? DownloadError ?? .unexpected("\(error)")
+            return [.problem(.request, "error", error.exitStatus, Redaction.describe(error))]
+        }
+    }
+}

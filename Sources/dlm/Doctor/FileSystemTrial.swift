@@ -1,0 +1,149 @@
+import CSystem
+import Glibc
+
+/// What the file system of a folder can do, tried there in a file that is gone afterwards.
+struct FileSystemTrial: Equatable, Sendable {
+    /// errno of what was tried, 0 where it works.
+    struct Answers: Equatable, Sendable {
+        var preallocation: Int32 = 0
+        var rename: Int32 = 0
+        /// A name that was taken was not replaced.
+        var keepsTaken = true
+        var unnamed: Int32 = 0
+        var lock: Int32 = 0
+    }
+
+    /// `ext4`; nil when it is not known.
+    var name: String?
+    var isRemote = false
+    /// Bytes that this user may still write.
+    var free: Int64 = 0
+    /// errno of making a file; nil: it could be made, and the rest is there.
+    var failure: Int32?
+    var answers = Answers()
+
+    init() {}
+
+    init(folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            failure = errno
+            return
+        }
+        defer { close(descriptor) }
+        var remote: Int32 = 0
+        name = dlm_file_system_name(descriptor, &remote).map { String(cString: $0) }
+        isRemote = remote != 0
+        var information = statvfs()
+        if fstatvfs(descriptor, &information) == 0 {
+            free = Int64(
+                clamping: UInt64(information.f_bavail).multipliedReportingOverflow(by: UInt64(information.f_frsize)).0)
+        }
+        attempt(in: descriptor)
+    }
+
+    private mutating func attempt(in folder: Int32) {
+        let first = ".dlm-doctor-\(getpid())"
+        let (second, third) = (first + "-b", first + "-c")
+        let file = openat(folder, first, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            failure = errno
+            return
+        }
+        let other = openat(folder, second, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        defer {
+            for name in [first, second, third] { unlinkat(folder, name, 0) }
+            for descriptor in [file, other] where descriptor >= 0 { close(descriptor) }
+        }
+        answers.preallocation = code(dlm_preallocate(file, 4096))
+        answers.lock = code(dlm_lock_exclusive(file))
+        if other >= 0 { answers.keepsTaken = code(dlm_rename_no_replace(folder, first, second)) == EEXIST }
+        answers.rename = code(dlm_rename_no_replace(folder, first, third))
+        let unnamed = dlm_open_unnamed(folder)
+        answers.unnamed = code(unnamed)
+        if unnamed >= 0 { close(unnamed) }
+    }
+
+    private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
+}
+
+/// What a trial means where files are to go, or the store.
+struct FileSystemFindings {
+    enum Purpose {
+        case downloads, state
+    }
+
+    let purpose: Purpose
+    let path: String
+    let trial: FileSystemTrial
+
+    /// Of the files of `purpose` when nothing can be written.
+    private var status: Int32 { purpose == .state ? 12 : 3 }
+    private var elsewhere: String {
+        purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
+    }
+
+    /// Below it, a download of usual size does not fit.
+    private static let littleSpace: Int64 = 64 << 20
+
+    var findings: [Finding] {
+        let name = purpose == .state ? "state" : "working"
+        if let failure = trial.failure { return [unusable(name, failure)] }
+        return [abilities(name), space(name)] + (trial.isRemote ? [network(name)] : [])
+    }
+
+    private func unusable(_ name: String, _ code: Int32) -> Finding {
+        let advice =
+            purpose == .state
+            ? "check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
+            : "check who owns it, or give a folder with -d that you can write to"
+        return .problem(
+            .files, name, status, "\(path): cannot write: \(String(cString: strerror(code)))", advice: advice)
+    }
+
+    private func abilities(_ name: String) -> Finding {
+        let answers = trial.answers
+        let tried = [
+            ("rename without replacing", answers.rename == 0 && answers.keepsTaken),
+            ("preallocation", answers.preallocation == 0), ("files without a name", answers.unnamed == 0),
+            ("locks", answers.lock == 0),
+        ]
+        let missing = tried.filter { !$0.1 }.map(\.0)
+        let there = tried.filter(\.1).map(\.0).joined(separator: ", ")
+        let system = trial.name.map { " (\($0))" } ?? ""
+        let text = "\(path)\(system): \(there)" + (missing.isEmpty ? "" : "; no \(missing.joined(separator: ", "))")
+        if answers.rename != 0 || !answers.keepsTaken {
+            return .problem(
+                .files, name, status, text,
+                advice: "a finished file cannot get its name here; \(elsewhere) on another disk")
+        }
+        if answers.lock != 0 {
+            return .warning(
+                .files, name, text, advice: "two processes could write one file; \(elsewhere) on a local disk")
+        }
+        if answers.preallocation != 0, trial.name != "tmpfs" {
+            return .warning(
+                .files, name, text, advice: "a full disk shows only underway, and files may be scattered over it")
+        }
+        return .ok(.files, name, text)
+    }
+
+    private func space(_ name: String) -> Finding {
+        let text = "\(Units.size(trial.free)) free"
+        if trial.free < 1 << 20 {
+            return .problem(.files, "\(name) space", status, text, advice: "free some, or \(elsewhere) on another disk")
+        }
+        if trial.free < Self.littleSpace {
+            return .warning(.files, "\(name) space", text, advice: "free some before anything large")
+        }
+        return .ok(.files, "\(name) space", text)
+    }
+
+    private func network(_ name: String) -> Finding {
+        let advice =
+            purpose == .state
+            ? "SQLite's log needs a local disk; set XDG_STATE_HOME to a folder on one"
+            : "downloads work, but what others write to a partial file may go unnoticed; a local disk is safer"
+        return .warning(.files, name, "\(path) is on a network file system (\(trial.name ?? "?"))", advice: advice)
+    }
+}

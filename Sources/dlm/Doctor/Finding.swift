@@ -1,0 +1,57 @@
+import DownloadKit
+
+/// One thing that `dlm doctor` looked at.
+struct Finding: Equatable, Sendable {
+    /// In the order in which they are looked at.
+    enum Section: String, Sendable {
+        case transfers, settings, folders, files, sessions, request
+    }
+
+    enum Result: Equatable, Sendable {
+        case ok
+        /// It works, but not as well as it could.
+        case warning
+        /// A download would end with this status.
+        case problem(Int32)
+
+        var word: String {
+            switch self {
+            case .ok: "ok"
+            case .warning: "warning"
+            case .problem: "problem"
+            }
+        }
+    }
+
+    let section: Section
+    let name: String
+    let result: Result
+    /// What was found.
+    let detail: String
+    /// What to do about it.
+    var advice: String?
+    /// Of a request.
+    var metrics: TransferMetrics?
+
+    static func ok(_ section: Section, _ name: String, _ detail: String) -> Finding {
+        Finding(section: section, name: name, result: .ok, detail: detail)
+    }
+
+    static func warning(_ section: Section, _ name: String, _ detail: String, advice: String) -> Finding {
+        Finding(section: section, name: name, result: .warning, detail: detail, advice: advice)
+    }
+
+    static func problem(
+        _ section: Section, _ name: String, _ status: Int32, _ detail: String, advice: String? = nil
+    ) -> Finding {
+        Finding(section: section, name: name, result: .problem(status), detail: detail, advice: advice)
+    }
+
+    /// Of the first problem; 0 without one.
+    static func exitStatus(_ findings: [Finding]) -> Int32 {
+        for finding in findings {
+            if case .problem(let status) = finding.result { return status }
+        }
+        return 0
+    }
+}

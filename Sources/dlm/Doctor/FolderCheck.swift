@@ -1,0 +1,104 @@
+import DownloadKit
+import Foundation
+import Glibc
+
+/// A folder of dlm's own.
+struct FolderCheck: Equatable, Sendable {
+    let path: String
+    /// Nil when it is not there; then `parent` is where it would be made.
+    var mode: mode_t?
+    var owner: uid_t = 0
+    var isFolder = true
+    /// The nearest folder above that is there.
+    var parent: String?
+    /// errno of entering it.
+    var failure: Int32 = 0
+
+    init(_ path: String) {
+        self.path = path
+        var information = stat()
+        if stat(path, &information) == 0 {
+            mode = information.st_mode & 0o7777
+            owner = information.st_uid
+            isFolder = information.st_mode & S_IFMT == S_IFDIR
+        } else if errno == ENOENT {
+            var above = (path as NSString).deletingLastPathComponent
+            while above != "/", stat(above, &information) != 0, errno == ENOENT {
+                above = (above as NSString).deletingLastPathComponent
+            }
+            parent = above
+        } else {
+            failure = errno
+        }
+    }
+
+    /// The folder to try: itself, or the one that it would be made in.
+    var existing: String { parent ?? path }
+}
+
+/// What is to be said of the folders of state, configuration and sessions.
+enum FolderFindings {
+    private static let section = Finding.Section.folders
+
+    static func state(_ check: FolderCheck, user: uid_t) -> [Finding] {
+        let advice = "check who owns it, or set XDG_STATE_HOME to a folder that you can write to"
+        if check.failure != 0 {
+            let why = String(cString: strerror(check.failure))
+            return [.problem(section, "state", 12, "\(check.path): \(why)", advice: advice)]
+        }
+        guard let mode = check.mode else {
+            return [.ok(section, "state", "\(check.path): not there yet; made when it is needed")]
+        }
+        guard check.isFolder else {
+            return [.problem(section, "state", 12, "\(check.path): is not a folder", advice: "move it away")]
+        }
+        let text = "\(check.path): mode \(octal(mode))"
+        if check.owner != user {
+            return [.problem(section, "state", 12, "\(text), of another user (uid \(check.owner))", advice: advice)]
+        }
+        if mode & 0o077 != 0 {
+            return [
+                .warning(
+                    section, "state", "\(text): others may enter it",
+                    advice: "chmod 700 \(ShellWord.quoted(check.path))")
+            ]
+        }
+        return [.ok(section, "state", text)]
+    }
+
+    /// - Parameter canReachLongPaths: /proc is there, through which a socket with a long path is reached.
+    static func sessions(_ check: FolderCheck, socket: String, canReachLongPaths: Bool) -> [Finding] {
+        var findings: [Finding] = []
+        if let mode = check.mode, !check.isFolder {
+            findings.append(
+                .problem(
+                    section, "sessions", 12, "\(check.path): is not a folder (mode \(octal(mode)))",
+                    advice: "move it away: rm \(ShellWord.quoted(check.path))"))
+        }
+        let length = socket.utf8.count
+        let text = "\(length) of \(longestPath) bytes of a socket's path"
+        if length <= longestPath {
+            findings.append(.ok(section, "socket path", text))
+        } else if canReachLongPaths {
+            findings.append(.ok(section, "socket path", text + "; reached through /proc/self/fd"))
+        } else {
+            findings.append(
+                .problem(
+                    section, "socket path", 12, text + ", and /proc is not mounted",
+                    advice: "set XDG_STATE_HOME to a shorter path"))
+        }
+        return findings
+    }
+
+    static func configuration(_ path: String?, exists: Bool, error: String?) -> Finding {
+        guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
+        // The message names the place.
+        if let error { return .problem(.settings, "config.yaml", 2, error, advice: "see: dlm config") }
+        return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, which is fine")
+    }
+
+    /// What `sockaddr_un` holds besides its closing zero (unix(7)).
+    static let longestPath = 107
+
+    private static func octal(_ mode: mode_t) -> String { "0" + String(mode, radix: 8) }
+}

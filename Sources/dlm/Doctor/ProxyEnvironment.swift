@@ -1,0 +1,124 @@
+import DownloadKit
+import Glibc
+
+/// The proxies that the environment names, read as libcurl reads them (libcurl-env(3)).
+struct ProxyEnvironment: Equatable, Sendable {
+    /// A proxy, and the variable that names it.
+    struct Named: Equatable, Sendable {
+        let variable: String
+        let value: String
+    }
+
+    private let environment: [String: String]
+
+    init(_ environment: [String: String]) { self.environment = environment.filter { !$0.value.isEmpty } }
+
+    /// HTTP_PROXY is not read: a CGI program has it from whoever asks it.
+    func proxy(scheme: String) -> Named? {
+        let names = ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
+        return first(names + ["all_proxy", "ALL_PROXY"])
+    }
+
+    /// Hosts that are reached without one.
+    var exceptions: Named? { first(["no_proxy", "NO_PROXY"]) }
+
+    /// The variable that nobody reads while the one in lower case is not set.
+    var ignored: Named? { environment["http_proxy"] == nil ? first(["HTTP_PROXY"]) : nil }
+
+    private func first(_ names: [String]) -> Named? {
+        names.firstNonNil { name in environment[name].map { Named(variable: name, value: $0) } }
+    }
+
+    /// The one that a request goes through.
+    func proxy(for url: SourceURL) -> Named? {
+        guard let proxy = proxy(scheme: url.scheme) else { return nil }
+        return exceptions.map { Self.isException(url.host, in: $0.value) } ?? false ? nil : proxy
+    }
+
+    static func isException(_ host: String, in list: String) -> Bool {
+        let host = host.trimming("[]")
+        return list == "*"
+            || list.split { $0 == "," || $0 == " " }.contains { word in
+                let word = word.lowercased().trimming("[]")
+                if let slash = word.firstIndex(of: "/") {
+                    return Int(word[word.index(after: slash)...])
+                        .map { contains(host, network: String(word[..<slash]), bits: $0) } ?? false
+                }
+                let name = word.drop { $0 == "." }
+                return !name.isEmpty && (host == name || host.hasSuffix("." + name))
+            }
+    }
+
+    private static func contains(_ host: String, network: String, bits: Int) -> Bool {
+        for family in [AF_INET, AF_INET6] {
+            guard let address = bytes(host, family), let base = bytes(network, family) else { continue }
+            guard (0...address.count * 8).contains(bits) else { return false }
+            return (0..<bits).allSatisfy { bit in
+                let mask = UInt8(0x80) >> (bit % 8)
+                return address[bit / 8] & mask == base[bit / 8] & mask
+            }
+        }
+        return false
+    }
+
+    private static func bytes(_ text: String, _ family: Int32) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: family == AF_INET ? 4 : 16)
+        return inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+}
+
+extension ProxyEnvironment.Named {
+    static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Without a scheme it is one for HTTP.
+    var scheme: String {
+        guard let mark = value.firstRange(of: "://") else { return "http" }
+        return value[..<mark.lowerBound].lowercased()
+    }
+
+    /// Without what may be a name and a password.
+    var shown: String { SourceURL.hidingUserInformation(value) }
+}
+
+extension ProxyEnvironment {
+    var findings: [Finding] {
+        var findings = ["http", "https"].map(finding)
+        if let ignored {
+            findings.append(
+                .warning(
+                    .transfers, "proxy", "HTTP_PROXY is set and not read: \(ignored.shown)",
+                    advice: "call it http_proxy"))
+        }
+        if let exceptions {
+            findings.append(.ok(.transfers, "no proxy", "\(exceptions.value) (\(exceptions.variable))"))
+        }
+        return findings
+    }
+
+    private func finding(scheme: String) -> Finding {
+        let name = "\(scheme) proxy"
+        guard let proxy = proxy(scheme: scheme) else { return .ok(.transfers, name, "none") }
+        let text = "\(proxy.shown) (\(proxy.variable))"
+        guard Named.schemes.contains(proxy.scheme) else {
+            return .problem(
+                .transfers, name, 2, "\(text): unknown kind of proxy",
+                advice: "correct \(proxy.variable): \(Named.schemes.joined(separator: ", ")) work")
+        }
+        return .ok(.transfers, name, text)
+    }
+}
+
+extension Sequence {
+    fileprivate func firstNonNil<Value>(_ value: (Element) -> Value?) -> Value? {
+        for element in self {
+            if let found = value(element) { return found }
+        }
+        return nil
+    }
+}
+
+extension String {
+    fileprivate func trimming(_ characters: String) -> String {
+        String(drop { characters.contains($0) }.reversed().drop { characters.contains($0) }.reversed())
+    }
+}

@@ -1,0 +1,154 @@
+import DownloadKit
+import Foundation
+
+/// Of one request for a URL.
+struct RequestFindings {
+    private static let section = Finding.Section.request
+    let probed: ProbedRequest
+    let proxies: ProxyEnvironment
+
+    var findings: [Finding] {
+        var findings: [Finding] = []
+        for (index, step) in probed.steps.enumerated() {
+            findings += way(step)
+            let isLast = index == probed.steps.count - 1
+            if let head = step.head { findings.append(answer(step, head, isLast: isLast)) }
+        }
+        if let error = probed.error {
+            findings.append(
+                .problem(
+                    Self.section, "error", error.exitStatus, Redaction.describe(error), advice: Self.advice(error)))
+        } else if let abilities = probed.abilities {
+            findings += [
+                ranges(abilities.ranges), validators(abilities.validators), size(abilities),
+                .ok(Self.section, "name", abilities.name),
+            ]
+        }
+        return findings
+    }
+
+    // MARK: The way there
+
+    private func way(_ step: ProbedRequest.Step) -> [Finding] {
+        var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]
+        if let proxy = proxies.proxy(for: step.url) {
+            findings.append(.ok(Self.section, "proxy", "\(proxy.shown) (\(proxy.variable))"))
+        }
+        if let addresses = addresses(step) { findings.append(.ok(Self.section, "addresses", addresses)) }
+        if let version = step.connection.tlsVersion {
+            findings.append(
+                .ok(Self.section, "TLS", [version, step.connection.cipher].compactMap(\.self).joined(separator: ", ")))
+        }
+        var phases = Finding.ok(Self.section, "phases", Self.phases(step.metrics))
+        phases.metrics = step.metrics
+        return findings + [phases]
+    }
+
+    private func addresses(_ step: ProbedRequest.Step) -> String? {
+        var tried: [String] = []
+        for address in step.connection.addresses where !tried.contains(address) { tried.append(address) }
+        guard !tried.isEmpty else { return nil }
+        let reached = step.metrics.connect > 0 ? step.metrics.remoteAddress : nil
+        return tried.map { address in
+            let isReached = reached.map { address.hasPrefix("\($0):") || address.hasPrefix("[\($0)]:") } ?? false
+            return address + (isReached ? " (connected)" : " (tried)")
+        }.joined(separator: ", ")
+    }
+
+    /// Each for itself, not from the start; what was not reached is left out.
+    static func phases(_ metrics: TransferMetrics) -> String {
+        var last = 0.0
+        var parts: [String] = []
+        for (name, end) in [
+            ("name lookup", metrics.nameLookup), ("connect", metrics.connect), ("TLS", metrics.tls),
+            ("first byte", metrics.firstByte),
+        ] where end > 0 {
+            parts.append("\(name) \(milliseconds(end - last))")
+            last = max(last, end)
+        }
+        return (parts + ["total \(milliseconds(metrics.total))"]).joined(separator: ", ")
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String {
+        let tenths = Int((max(0, min(seconds, 1e6)) * 10_000).rounded())
+        return tenths < 1000 ? "\(tenths / 10).\(tenths % 10) ms" : "\(tenths / 10) ms"
+    }
+
+    // MARK: The answer
+
+    private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
+        var text = "\(head.status)\(head.phrase.isEmpty ? "" : " \(head.phrase)") over HTTP/\(head.httpVersion)"
+        if !isLast, let location = head.redirectURL { text += ", leads to \(Redaction.hidden(location))" }
+        if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
+        return .ok(Self.section, isLast ? "answer" : "redirect", text)
+    }
+
+    // MARK: What the server can do
+
+    private func ranges(_ ranges: ServerAbilities.Ranges) -> Finding {
+        switch ranges {
+        case .honoured:
+            .ok(Self.section, "ranges", "yes: a download can be continued, and go over several connections")
+        case .unsatisfiable: .ok(Self.section, "ranges", "yes, and the file is empty")
+        case .ignored:
+            .warning(
+                Self.section, "ranges", "no: the server sends the whole file",
+                advice: "an interrupted download begins anew, and has one connection; try a mirror")
+        }
+    }
+
+    private func validators(_ validators: Validators) -> Finding {
+        if let etag = validators.etag, !etag.isWeak {
+            return .ok(Self.section, "validator", "ETag \(etag.fieldValue) (strong)")
+        }
+        let weak = [
+            validators.etag.map { "ETag \($0.fieldValue) (weak)" },
+            validators.lastModified.map { "Last-Modified \($0)" },
+        ].compactMap(\.self).joined(separator: ", ")
+        if validators.lastModifiedIsStrong, validators.etag == nil {
+            return .warning(
+                Self.section, "validator", "\(weak) (strong)", advice: "it can be continued, over one connection")
+        }
+        return .warning(
+            Self.section, "validator", weak.isEmpty ? "none" : weak,
+            advice: "a part cannot be told to be of the same file: give --checksum")
+    }
+
+    private func size(_ abilities: ServerAbilities) -> Finding {
+        let type = [abilities.mediaType, abilities.contentEncoding].compactMap { $0.map { ", \($0)" } }.joined()
+        guard let total = abilities.total else {
+            return .warning(
+                Self.section, "size", "not said\(type)",
+                advice: "nothing but the end of the answer tells that it is whole: give --checksum")
+        }
+        return .ok(Self.section, "size", "\(Units.size(total)) (\(total) bytes)\(type)")
+    }
+
+    // MARK: Failures
+
+    static func advice(_ error: DownloadError) -> String? {
+        switch error {
+        case .networkFailed(.nameResolution, _): "check the name, and the name servers in /etc/resolv.conf"
+        case .networkFailed(.connect, _): "check that the server, or the proxy, is up and no firewall is between"
+        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _):
+            "check the way there (a firewall, a proxy), or try later"
+        case .networkFailed(.connectionLost, _): "try again; if it stays so, ask whoever runs the server or the proxy"
+        case .trustFailed:
+            "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"
+        case .authenticationFailed(let status):
+            status == 407 ? "give the proxy's user in its variable" : "give a user or a token with dlm get"
+        case .serverRefused(let status, _):
+            switch status {
+            case 404, 410: "check the URL"
+            case 403, 451: "the server does not give it to you; check the URL, or give a user or a token"
+            case 429, 503: "the server is busy; try later"
+            case 500...: "the server is at fault; try later"
+            default: "check the URL"
+            }
+        case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused):
+            "give the URL that it should lead to"
+        case .protocolViolated: "the server is at fault; try a mirror"
+        default: nil
+        }
+    }
+}

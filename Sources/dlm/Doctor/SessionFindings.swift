@@ -1,0 +1,78 @@
+import DownloadKit
+
+/// Of the store and of those who use it.
+enum SessionFindings {
+    private static let section = Finding.Section.sessions
+
+    static func store(_ health: StoreHealth) -> Finding {
+        if let error = health.error {
+            return .problem(section, "store", error.exitStatus, Redaction.describe(error))
+        }
+        guard let bytes = health.bytes else {
+            return .ok(section, "store", "\(health.path): none yet; made with the first download")
+        }
+        guard let schema = health.schema else {
+            return .ok(section, "store", "\(health.path): empty; filled with the first download")
+        }
+        let count = health.downloads.map { $0 == 1 ? "1 download" : "\($0) downloads" } ?? "? downloads"
+        let version =
+            schema == health.newestSchema ? "schema \(schema)" : "schema \(schema), brought up to date when it is used"
+        let checked = health.isChecked ? "its pages are sound" : "too large to be checked quickly"
+        return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
+    }
+
+    /// A session as it was found.
+    struct Found: Equatable, Sendable {
+        let trace: SessionTrace
+        /// Somebody accepts connections at its socket.
+        var isListening = false
+        /// What it said of itself; the error's words when it did not.
+        var answer: Answer = .notAsked
+    }
+
+    enum Answer: Equatable, Sendable {
+        case notAsked
+        case answered(version: String, running: Int)
+        case failed(DownloadError)
+    }
+
+    static func findings(_ found: [Found], version: String) -> [Finding] {
+        var findings = found.map { finding($0, version: version) }
+        if !found.contains(where: { $0.trace.identifier == SessionIdentifier.background }) {
+            findings.append(.ok(section, "background", "not running; started on demand"))
+        }
+        return findings
+    }
+
+    private static func finding(_ found: Found, version: String) -> Finding {
+        let name = found.trace.identifier == SessionIdentifier.background ? "background" : "session"
+        let who = name == "background" ? "" : "\(found.trace.identifier): "
+        let process = found.trace.pid.map { "pid \($0)" } ?? "unknown process"
+        guard found.trace.isAlive else { return dead(found, name, who) }
+        switch found.answer {
+        case .notAsked: return .ok(section, name, "\(who)\(process)")
+        case .failed(let error):
+            return .problem(
+                section, name, error.exitStatus, "\(who)\(process): \(Redaction.describe(error))",
+                advice: found.trace.pid.map { "end it, what it does goes on later: kill \($0)" })
+        case .answered(let other, let running):
+            let text = "\(who)\(process), dlm \(other), \(running) running"
+            if other == version { return .ok(section, name, text) }
+            return .warning(
+                section, name, "\(text); this is dlm \(version)",
+                advice: name == "background"
+                    ? "dlm daemon stop --finish, and the next dlm get -b starts this one"
+                    : "let it end before you rely on what is new")
+        }
+    }
+
+    private static func dead(_ found: Found, _ name: String, _ who: String) -> Finding {
+        if found.isListening {
+            return .ok(section, name, "\(who)not running; a service manager listens for it and starts it on demand")
+        }
+        let what = found.trace.hasSocket ? "a socket" : "a lock"
+        return .warning(
+            section, name, "\(who)not running; \(what) of a process that was killed is left",
+            advice: "nothing is to be done: the next session clears it away")
+    }
+}

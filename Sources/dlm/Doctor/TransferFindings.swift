@@ -1,0 +1,84 @@
+import DownloadKit
+
+/// Of libcurl and of whom it trusts.
+enum TransferFindings {
+    private static let section = Finding.Section.transfers
+
+    static func findings(_ features: TransportFeatures, _ authorities: [AuthorityCheck]) -> [Finding] {
+        [library(features), tls(features), versions(features), protocols(features), codings(features), names(features)]
+            + self.authorities(features.authorities, authorities)
+    }
+
+    private static func library(_ features: TransportFeatures) -> Finding {
+        .ok(section, "libcurl", features.version)
+    }
+
+    private static func tls(_ features: TransportFeatures) -> Finding {
+        guard let tls = features.tls else {
+            return .problem(section, "TLS", 5, "none", advice: "install a libcurl with TLS (Debian: libcurl4)")
+        }
+        guard tls.hasPrefix("OpenSSL") else {
+            return .warning(
+                section, "TLS", tls,
+                advice: "dlm proves the end of a body without a length by OpenSSL; install libcurl with it")
+        }
+        return .ok(section, "TLS", tls)
+    }
+
+    private static func versions(_ features: TransportFeatures) -> Finding {
+        let known = [("HTTP/1.1", ""), ("HTTP/2", features.http2), ("HTTP/3", features.http3)]
+        let there = known.compactMap { name, by in by.map { $0.isEmpty ? name : "\(name) (\($0))" } }
+        let text = there.joined(separator: ", ") + (features.http3 == nil ? "; no HTTP/3" : "")
+        guard features.http2 == nil else { return .ok(section, "versions", text) }
+        return .warning(
+            section, "versions", text + ", no HTTP/2",
+            advice: "many small files are slower; install libcurl with nghttp2")
+    }
+
+    private static func protocols(_ features: TransportFeatures) -> Finding {
+        .ok(section, "protocols", features.protocols.joined(separator: " "))
+    }
+
+    private static func codings(_ features: TransportFeatures) -> Finding {
+        let missing = ["gzip", "br", "zstd"].filter { !features.codings.contains($0) }
+        let text = features.codings.isEmpty ? "none" : features.codings.joined(separator: ", ")
+        return .ok(section, "codings", text + (missing.isEmpty ? "" : "; no " + missing.joined(separator: ", ")))
+    }
+
+    private static func names(_ features: TransportFeatures) -> Finding {
+        let others = [
+            ("IPv6", features.hasIPv6), ("IDN", features.hasIDN), ("public suffixes", features.hasPublicSuffixes),
+            ("HTTPS proxies", features.hasHTTPSProxy),
+        ]
+        let missing = others.filter { !$0.1 }.map(\.0)
+        let how = features.resolvesAsynchronously ? features.resolver ?? "asynchronous" : "synchronous"
+        let there = (["\(how) name lookup"] + others.filter(\.1).map(\.0)).joined(separator: ", ")
+        let text = there + (missing.isEmpty ? "" : "; no " + missing.joined(separator: ", "))
+        guard features.resolvesAsynchronously else {
+            return .warning(
+                section, "features", text, advice: "a slow name server holds up all transfers; install another libcurl")
+        }
+        return .ok(section, "features", text)
+    }
+
+    private static func authorities(
+        _ authorities: TransportFeatures.Authorities, _ checks: [AuthorityCheck]
+    ) -> [Finding] {
+        let origin = authorities.origin.map { " (\($0))" } ?? ""
+        let advice =
+            authorities.origin.map { "correct \($0), or unset it" }
+            ?? "install the authorities (Debian: ca-certificates), or name a file with CURL_CA_BUNDLE"
+        if checks.isEmpty {
+            return [.problem(section, "authorities", 5, "no certificate authorities are known", advice: advice)]
+        }
+        // One that can be used is enough.
+        let works = checks.contains { $0.count ?? 0 > 0 }
+        return checks.map { check in
+            let text = "\(check.path)\(origin): \(check.text)"
+            if check.count ?? 0 > 0 { return .ok(section, "authorities", text) }
+            return works
+                ? .warning(section, "authorities", text, advice: advice)
+                : .problem(section, "authorities", 5, text, advice: advice)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// One finding of `dlm doctor`.
+struct FindingDocument: Document, Equatable {
+    var version = 1
+    /// `transfers`, `settings`, `folders`, `files`, `sessions` or `request`.
+    let section: String
+    let name: String
+    /// `ok`, `warning` or `problem`.
+    let result: String
+    let detail: String
+    let advice: String?
+    /// Of a problem: the status that a download would end with.
+    let exitStatus: Int32?
+    /// Of the phases of a request.
+    let timings: TimingsDocument?
+
+    init(_ finding: Finding) {
+        section = finding.section.rawValue
+        name = finding.name
+        result = finding.result.word
+        detail = finding.detail
+        advice = finding.advice
+        if case .problem(let status) = finding.result { exitStatus = status } else { exitStatus = nil }
+        timings = finding.metrics.map(TimingsDocument.init)
+    }
+}

@@ -1,0 +1,45 @@
+import DownloadCore
+import Testing
+
+@testable import dlm
+
+@Suite("The proxy in force")
+struct ProxyEnvironmentTests {
+    private func variable(_ environment: [String: String], _ url: String) throws -> String? {
+        let (address, _) = try SourceURL.parse(url).get()
+        return ProxyEnvironment(environment).proxy(for: address)?.variable
+    }
+
+    @Test(
+        "The variables count as libcurl reads them",
+        arguments: [
+            (["http_proxy": "p"], "http://a/", "http_proxy"),
+            (["HTTP_PROXY": "p"], "http://a/", nil),
+            (["HTTPS_PROXY": "p"], "https://a/", "HTTPS_PROXY"),
+            (["https_proxy": "p", "HTTPS_PROXY": "q"], "https://a/", "https_proxy"),
+            (["https_proxy": "", "ALL_PROXY": "q"], "https://a/", "ALL_PROXY"),
+            (["all_proxy": "p", "http_proxy": "q"], "http://a/", "http_proxy"),
+            (["all_proxy": "p", "no_proxy": "b, .a.example"], "http://x.a.example/", nil),
+            (["all_proxy": "p", "no_proxy": "a.example"], "http://ba.example/", "all_proxy"),
+            (["all_proxy": "p", "NO_PROXY": "*"], "http://a/", nil),
+            (["all_proxy": "p", "no_proxy": "10.0.0.0/8"], "http://10.1.2.3/", nil),
+            (["all_proxy": "p", "no_proxy": "10.0.0.0/8"], "http://11.1.2.3/", "all_proxy"),
+            (["all_proxy": "p", "no_proxy": "[::1]"], "http://[::1]/", nil),
+            (["all_proxy": "p", "no_proxy": "fd00::/8"], "http://[fd12::1]/", nil),
+            (["all_proxy": "p", "no_proxy": "10.0.0.0/99"], "http://10.1.2.3/", "all_proxy"),
+        ] as [([String: String], String, String?)])
+    func choice(environment: [String: String], url: String, expected: String?) throws {
+        #expect(try variable(environment, url) == expected)
+    }
+
+    @Test("HTTP_PROXY alone is warned of, an unknown kind is a problem, and no password is shown")
+    func findings() {
+        let environment = ProxyEnvironment([
+            "HTTP_PROXY": "u:secret@a", "https_proxy": "gopher://u:secret@b", "no_proxy": "localhost",
+        ])
+        let findings = environment.findings
+        #expect(findings.map(\.result) == [.ok, .problem(2), .warning, .ok])
+        #expect(!findings.contains { $0.detail.contains("secret") })
+        #expect(findings[1].detail.hasPrefix("gopher://***@b"))
+    }
+}

@@ -1,0 +1,338 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// A line of `dlm doctor --json`.
+private struct Found: Decodable {
+    struct Timings: Decodable {
+        let connect: Double
+        let total: Double
+    }
+
+    let version: Int
+    let section: String
+    let name: String
+    let result: String
+    let detail: String
+    let advice: String?
+    let exitStatus: Int32?
+    let timings: Timings?
+}
+
+extension ChildProcess.Result {
+    fileprivate func findings() throws -> [Found] {
+        try outputLines.map { try JSONDecoder().decode(Found.self, from: Data($0.utf8)) }
+    }
+}
+
+extension [Found] {
+    fileprivate func named(_ name: String) -> [Found] { filter { $0.name == name } }
+    fileprivate var problems: [Found] { filter { $0.result == "problem" } }
+}
+
+extension EndToEnd {
+    @Suite("dlm doctor", .timeLimit(.minutes(2)))
+    struct DoctorTests {
+        let content = Content(seed: 760, size: 100_000)
+
+        @Test("Where all is well it says so and leaves nothing behind")
+        func healthy() async throws {
+            try await withDlm { sandbox in
+                let result = try await sandbox.run("doctor") { $0.environment["LANG"] = "C" }
+                #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                #expect(result.stderr == "")
+                for word in ["libcurl", "OpenSSL", "authorities", "https proxy", "config.yaml", "socket path", "store"]
+                {
+                    #expect(result.stdout.contains(word), "\(word): \(result.stdout)")
+                }
+                #expect(!result.stdout.contains("problem"), "\(result.stdout)")
+                #expect(sandbox.names.isEmpty && sandbox.root.names(in: "state").isEmpty, "something was made")
+
+                let lines = try await sandbox.run("doctor", "--json").findings()
+                #expect(lines.allSatisfy { $0.version == 1 && !$0.detail.isEmpty })
+                #expect(lines.named("libcurl").first?.detail.first?.isNumber == true)
+                let working = try #require(lines.named("working").first)
+                #expect(working.detail.contains("rename without replacing"), "\(working.detail)")
+                #expect(sandbox.root.names(in: "state").isEmpty)
+            }
+        }
+
+        @Test("With downloads, a running session and its store it tells of them and changes nothing")
+        func used() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                #expect(try await sandbox.run("get", server.url()).ending == .exited(0))
+                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
+                let result = try await sandbox.run("doctor", "--json")
+                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let lines = try result.findings()
+                let store = try #require(lines.named("store").first)
+                #expect(store.detail.contains("1 download") && store.detail.contains("sound"), "\(store.detail)")
+                let background = try #require(lines.named("background").first)
+                #expect(background.result == "ok" && background.detail.contains("pid "), "\(background.detail)")
+                #expect(try await sandbox.list().map(\.state) == ["completed"])
+            }
+        }
+
+        @Test("Without HOME the state has no place: status 12, and the rest is looked at")
+        func noHome() async throws {
+            try await withDlm { sandbox in
+                let result = try await sandbox.run("doctor", "--json") { $0.environment = [:] }
+                #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
+                let problems = try result.findings().problems
+                #expect(problems.map(\.name) == ["state"] && problems[0].detail.contains("HOME"), "\(problems)")
+                #expect(try result.findings().contains { $0.name == "libcurl" })
+            }
+        }
+
+        @Test("A state folder that cannot be written is status 12 with what to do; so is a file in its place")
+        func unwritableState() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.state + "/dlm", withIntermediateDirectories: true)
+                #expect(chmod(sandbox.state + "/dlm", 0o500) == 0)
+                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
+                let problem = try #require(try result.findings().problems.first)
+                #expect(problem.detail.contains("Permission denied"), "\(problem.detail)")
+                #expect(problem.advice?.contains("XDG_STATE_HOME") == true)
+                #expect(chmod(sandbox.state + "/dlm", 0o700) == 0)
+                #expect(rmdir(sandbox.state + "/dlm") == 0)
+                try Data().write(to: URL(fileURLWithPath: sandbox.state + "/dlm"))
+                let other = try await sandbox.run("doctor", "-q")
+                #expect(other.ending == .exited(12) && other.stdout == "", "\(other)")
+                #expect(other.stderr.contains("is not a folder"), "\(other.stderr)")
+            }
+        }
+
+        @Test("A working folder that cannot be written is status 3; settings that cannot be read are status 2")
+        func otherFolders() async throws {
+            try await withDlm { sandbox in
+                #expect(chmod(sandbox.files, 0o500) == 0)
+                let launch = try sandbox.launch(through: Through.withoutPrivileges, ["doctor", "--json"])
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(3), "\(result.stdout)")
+                #expect(try result.findings().problems.map(\.name) == ["working"])
+                #expect(chmod(sandbox.files, 0o700) == 0)
+
+                try sandbox.configure("retires: 3\n")
+                let other = try await sandbox.run("doctor", "--json")
+                #expect(other.ending == .exited(2), "\(other.stdout)")
+                let problem = try #require(try other.findings().problems.first)
+                #expect(problem.detail.contains("config.yaml:1") && problem.detail.contains("retries"))
+            }
+        }
+
+        @Test("A damaged store is status 12 and is left as it is; an old one is not migrated")
+        func stores() async throws {
+            try await withDlm { sandbox in
+                #expect(try await sandbox.list().isEmpty)
+                let store = sandbox.state + "/dlm/downloads.sqlite"
+                let file = try FileHandle(forUpdating: URL(fileURLWithPath: store))
+                // The header's user_version (sqlite.org/fileformat.html).
+                try file.seek(toOffset: 60)
+                try file.write(contentsOf: Data([0, 0, 0, 99]))
+                let newer = try await sandbox.run("doctor", "--json")
+                #expect(newer.ending == .exited(12), "\(newer.stdout)")
+                #expect(try newer.findings().problems.first?.detail.contains("newer dlm") == true)
+                try file.seek(toOffset: 60)
+                try file.write(contentsOf: Data([0, 0, 0, 2]))
+                let older = try await sandbox.run("doctor", "--json")
+                #expect(older.ending == .exited(0), "\(older.stdout)")
+                let found = try #require(try older.findings().named("store").first)
+                #expect(found.detail.contains("schema 2, brought up to date"), "\(found.detail)")
+                try file.seek(toOffset: 0)
+                try file.write(contentsOf: Data(repeating: 7, count: 100))
+                try file.close()
+                let before = try sha256(of: store)
+                let damaged = try await sandbox.run("doctor", "--json")
+                #expect(damaged.ending == .exited(12), "\(damaged.stdout)")
+                let problem = try #require(try damaged.findings().problems.first)
+                #expect(problem.name == "store" && problem.detail.contains("mv "), "\(problem.detail)")
+                #expect(try sha256(of: store) == before)
+            }
+        }
+
+        @Test("What a killed session left is a warning; one that does not answer is status 12 with its process")
+        func sessions() async throws {
+            try await withDlm { sandbox in
+                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
+                let status = try sandbox.status(try await sandbox.run("daemon", "status", "--json"))
+                let pid = try #require(status.pid)
+                let daemon = try #require(ForeignProcess(pid))
+                daemon.send(SIGSTOP)
+                let stopped = try await sandbox.run("doctor", "--json")
+                #expect(stopped.ending == .exited(12), "\(stopped.stdout)")
+                let problem = try #require(try stopped.findings().problems.first)
+                #expect(problem.name == "background" && problem.advice?.hasSuffix("kill \(pid)") == true, "\(problem)")
+                daemon.send(SIGKILL)
+                #expect(await daemon.waitForEnd())
+                let killed = try await sandbox.run("doctor", "--json")
+                #expect(killed.ending == .exited(0), "\(killed.stdout)")
+                let left = try #require(try killed.findings().named("background").first)
+                #expect(left.result == "warning" && left.detail.contains("a socket"), "\(left)")
+                #expect(sandbox.root.exists("state/dlm/sessions/background.sock"))
+            }
+        }
+
+        @Test(
+            "Of a URL: the phases, addresses, ranges, validators, size and name; a byte is asked for and no file is made"
+        )
+        func request() async throws {
+            let reply = FaultReply(content, etag: "\"v1\"").with {
+                $0.fields = [("Content-Disposition", "attachment; filename=\"prices 2.csv\"")]
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let result = try await sandbox.run("doctor", server.url("/x"), "--json")
+                #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
+                let lines = try result.findings().filter { $0.section == "request" }
+                #expect(lines.allSatisfy { $0.result == "ok" }, "\(lines)")
+                #expect(lines.named("addresses").first?.detail.hasPrefix("127.0.0.1:") == true, "\(lines)")
+                #expect(lines.named("answer").first?.detail == "206 Partial Content over HTTP/1.1")
+                #expect(lines.named("ranges").first?.detail.hasPrefix("yes") == true)
+                #expect(lines.named("validator").first?.detail == "ETag \"v1\" (strong)")
+                #expect(lines.named("size").first?.detail.contains("(100000 bytes)") == true)
+                #expect(lines.named("name").first?.detail == "prices 2.csv")
+                let timings = try #require(lines.named("phases").first?.timings)
+                #expect(timings.total >= timings.connect && timings.connect > 0)
+                #expect(server.log.requests(to: "/x").map(\.range) == ["bytes=0-0"])
+                #expect(sandbox.names.isEmpty && sandbox.root.names(in: "state").isEmpty)
+            }
+        }
+
+        @Test(
+            "A server without ranges and validators is warned of, a large answer is not read, an empty file is no fault"
+        )
+        func weakServer() async throws {
+            let large = FaultReply(Content(seed: 761, size: 64 * mebibyte)).with {
+                $0.ranges = .ignored
+                $0.framing = .chunked
+            }
+            try await withDlm({ $0.target == "/empty" ? FaultReply(.empty, etag: "\"e\"") : large }) {
+                sandbox, server in
+                let result = try await sandbox.run("doctor", server.url("/large"), "--json")
+                #expect(result.ending == .exited(0), "\(result.stdout)")
+                let warned = try result.findings().filter { $0.result == "warning" && $0.section == "request" }
+                #expect(warned.map(\.name) == ["ranges", "validator", "size"], "\(warned)")
+                #expect(warned.allSatisfy { $0.advice != nil })
+                #expect(server.log.bytesSent < 16 * mebibyte)
+                let empty = try await sandbox.run("doctor", server.url("/empty"), "--json")
+                #expect(empty.ending == .exited(0), "\(empty.stdout)")
+                #expect(try empty.findings().named("size").first?.detail.hasPrefix("0 B") == true, "\(empty.stdout)")
+            }
+        }
+
+        @Test("Redirects are told one by one; a loop is status 7")
+        func redirects() async throws {
+            let script: FaultServer.Handler = { [content] request in
+                switch request.target {
+                case "/a": .redirect(to: "/b", status: 301)
+                case "/b": .redirect(to: "/c")
+                case "/loop": .redirect(to: "/loop")
+                default: FaultReply(content, etag: "\"v\"")
+                }
+            }
+            try await withDlm(script) { sandbox, server in
+                let lines = try await sandbox.run("doctor", server.url("/a"), "--json").findings()
+                #expect(lines.named("redirect").map(\.detail).map { String($0.prefix(3)) } == ["301", "302"])
+                #expect(lines.named("redirect").allSatisfy { $0.detail.contains("leads to http://") })
+                #expect(lines.named("request").last?.detail == server.url("/c"))
+                #expect(lines.named("phases").count == 3)
+                let loop = try await sandbox.run("doctor", server.url("/loop"), "--json")
+                #expect(loop.ending == .exited(7), "\(loop.stdout)")
+                #expect(try loop.findings().problems.map(\.exitStatus) == [7])
+            }
+        }
+
+        @Test("What a download would fail with is the status: 404, 401, nobody listening, a dead proxy, no such host")
+        func failures() async throws {
+            let script: FaultServer.Handler = { FaultReply(status: $0.target == "/401" ? 401 : 404) }
+            try await withDlm(script) { sandbox, server in
+                let cases: [(String, Int32, [String: String], String)] = [
+                    (server.url("/gone"), 8, [:], "check the URL"),
+                    (server.url("/401"), 6, [:], "a token"),
+                    ("http://127.0.0.1:1/", 4, [:], "is up"),
+                    (server.url("/x"), 4, ["http_proxy": "http://127.0.0.1:1"], "proxy"),
+                    ("http://no-such-host.invalid/", 4, [:], "resolv.conf"),
+                ]
+                for (url, status, environment, advice) in cases {
+                    let result = try await sandbox.run("doctor", url, "--json") {
+                        $0.environment.merge(environment) { $1 }
+                    }
+                    #expect(result.ending == .exited(status), "\(url) \(result.stdout)\(result.stderr)")
+                    let problem = try #require(try result.findings().problems.first, "\(url)")
+                    #expect(problem.advice?.contains(advice) == true, "\(problem)")
+                    #expect(try result.findings().named("proxy").isEmpty == environment.isEmpty)
+                }
+                expectFailure(2, of: try await sandbox.run("doctor", "ftp://127.0.0.1/x"))
+                expectFailure(2, of: try await sandbox.run("doctor", "example.org"))
+            }
+        }
+
+        @Test("Over TLS the version and the cipher are told; an unknown authority is status 5, as is an empty CA file")
+        func tls() async throws {
+            try await withCertificates { certificates in
+                let reply = FaultReply(content, etag: "\"v\"")
+                try await withSecureDlm(certificates, { _ in reply }) { site in
+                    let result = try await site.run("doctor", site.server.url(), "--json")
+                    #expect(result.ending == .exited(0), "\(result.stdout)")
+                    let tls = try result.findings().named("TLS").last
+                    #expect(tls?.detail.hasPrefix("TLSv1.") == true && tls?.detail.contains("_") == true, "\(tls)")
+                    let authorities = try result.findings().named("authorities").first
+                    #expect(authorities?.detail.hasSuffix("(SSL_CERT_FILE): 1 certificate") == true)
+                    let unknown = try await site.sandbox.run("doctor", site.server.url(), "--json")
+                    #expect(unknown.ending == .exited(5), "\(unknown.stdout)")
+                    #expect(try unknown.findings().problems.first?.advice?.contains("SSL_CERT_FILE") == true)
+                    let empty = try await site.sandbox.run("doctor", "--json") {
+                        $0.environment["SSL_CERT_FILE"] = "/dev/null"
+                    }
+                    #expect(empty.ending == .exited(5), "\(empty.stdout)")
+                    #expect(try empty.findings().problems.first?.detail.contains("no certificate") == true)
+                }
+            }
+        }
+
+        @Test("No secret is shown: of the URL, of proxies, or what a server repeats")
+        func secrets() async throws {
+            let script: FaultServer.Handler = { [content] request in
+                if request.target.hasPrefix("/old") {
+                    return .redirect(to: "/new?token=\(SecretSearch.signature)&got=\(SecretSearch.basic)")
+                }
+                return FaultReply(content, etag: "\"\(SecretSearch.basic)\"").with { $0.phrase = SecretSearch.password }
+            }
+            try await withDlm(script) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                let address = server.url("/old?token=\(SecretSearch.signature)")
+                let url = address.replacing("http://", with: "http://ann:\(SecretSearch.password)@")
+                for words in [["--json"], [], ["-q"], ["-v", "-v"]] {
+                    for proxy in [
+                        "http://eve:\(SecretSearch.proxy)@127.0.0.1:1", "eve:\(SecretSearch.proxy)@127.0.0.1:1",
+                    ] {
+                        let result = try await ChildProcess(
+                            try sandbox.launch(["doctor", url] + words).with {
+                                $0.environment["https_proxy"] = proxy
+                                $0.environment["HTTP_PROXY"] = proxy
+                            }
+                        ).result()
+                        search.expectSilent(result, words)
+                        #expect(!result.stdout.contains(SecretSearch.signature), "\(result.stdout)")
+                    }
+                }
+                let dead = try await sandbox.run("doctor", url) {
+                    $0.environment["http_proxy"] = "http://eve:\(SecretSearch.proxy)@127.0.0.1:1"
+                }
+                #expect(dead.ending == .exited(4))
+                search.expectSilent(dead)
+                try search.expectNoTrace("doctor")
+            }
+        }
+    }
+}
+
+extension ProcessLaunch {
+    fileprivate func with(_ change: (inout ProcessLaunch) -> Void) -> ProcessLaunch {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}
