@@ -5,10 +5,11 @@ import Testing
 
 @Suite("What is written about dlm")
 struct DocumentationTests {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
     static func text(_ path: String) throws -> String {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
     /// The words of the first `dlm` command in a line of a shell; nil when there is none.
@@ -52,5 +53,21 @@ struct DocumentationTests {
     func statuses() throws {
         let rows = try Self.text("docs/exit-status.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
         #expect(rows.map { String($0) } == ManualText.statuses.map { "| \($0.0) | \($0.1) |" })
+    }
+
+    @Test("The tests that docs/user-needs.md names are there")
+    func namedTests() throws {
+        let rows = try Self.text("docs/user-needs.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        let numbers = rows.map { $0.dropFirst(2).prefix { $0.isNumber } }
+        #expect(numbers.map(String.init) == (1...25).map(String.init))
+        let sources = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "Tests").path)
+            .filter { $0.hasSuffix(".swift") && !$0.hasSuffix("/DocumentationTests.swift") }
+            .map { try Self.text("Tests/\($0)") }
+        for row in rows {
+            for name in row.matches(of: /"([^"]+)"/).map(\.1) {
+                #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)")
+            }
+            if row.contains("| met") { #expect(row.contains("\""), "\(row)") }
+        }
     }
 }
