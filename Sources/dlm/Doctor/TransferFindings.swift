@@ -35,8 +35,13 @@ enum TransferFindings {
             advice: "many small files are slower; install libcurl with nghttp2")
     }
 
+    private static let used = ["http", "https"]
+
     private static func protocols(_ features: TransportFeatures) -> Finding {
-        .ok(section, "protocols", features.protocols.joined(separator: " "))
+        let missing = used.filter { !features.protocols.contains($0) }
+        if missing.isEmpty { return .ok(section, "protocols", used.joined(separator: ", ")) }
+        return .problem(
+            section, "protocols", 1, "no \(missing.joined(separator: ", "))", advice: "install another libcurl")
     }
 
     private static func codings(_ features: TransportFeatures) -> Finding {
