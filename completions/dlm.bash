@@ -186,9 +186,9 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b --ephemeral -k --insecure --allow-unverified --json --quiet -q --version -h --help)
-    repeating_options=(-H --header)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
+    non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused -k --insecure --allow-unverified --json --quiet -q --version -h --help)
+    repeating_options=(--expect-type -H --header)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -x --connections --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -236,11 +236,26 @@ _dlm_get() {
     '--priority')
         return
         ;;
+    '--retry-on')
+        return
+        ;;
+    '--max-time')
+        return
+        ;;
     '--checksum')
         return
         ;;
     '--checksum-file')
         __dlm_add_completions -f
+        return
+        ;;
+    '--expect-type')
+        return
+        ;;
+    '--expect-status')
+        return
+        ;;
+    '--max-size')
         return
         ;;
     '-x'|'--connections')

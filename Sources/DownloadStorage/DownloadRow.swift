@@ -38,7 +38,7 @@ struct DownloadRow: Sendable {
         speed = record.speed
         isFinishing = record.isFinishing
         updated = Self.milliseconds(record.updated)
-        stateDetail = record.state.hasDetail ? try JSONText.encode(record.state) : nil
+        stateDetail = try Self.detail(of: record.state)
         resume = data == ResumeData() ? nil : JSONWriter.object(data.write)
         attempts =
             record.attempts.isEmpty ? nil : JSONWriter.attempts(record.attempts.suffix(DownloadRecord.attemptsKept))
@@ -47,6 +47,11 @@ struct DownloadRow: Sendable {
             url: asked.url.string, folder: asked.destination.folder, askedName: asked.destination.fileName,
             priority: asked.priority)
         request = try coder.encode(asked)
+    }
+
+    /// What its kind alone does not say.
+    static func detail(of state: DownloadState) throws -> String? {
+        state.hasDetail ? try JSONText.encode(state) : nil
     }
 
     static func milliseconds(_ date: Date) -> Int64 { Int64((date.timeIntervalSince1970 * 1000).rounded()) }

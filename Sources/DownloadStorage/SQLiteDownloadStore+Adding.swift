@@ -48,8 +48,7 @@ extension SQLiteDownloadStore {
         var id = try insert(new, found.isEmpty ? urls : Self.json(new), ownership.session, now, db)
         for index in run.indices {
             guard let known = found[index] else {
-                var record = DownloadRecord(id: id, request: run[index], created: now)
-                record.session = ownership.session
+                let record = DownloadRecord(adding: run[index], id: id, to: ownership.session, at: now)
                 added.append(AddedDownload(kind: .inserted, record: record))
                 id += 1
                 continue
@@ -61,7 +60,10 @@ extension SQLiteDownloadStore {
             var record = known.record
             record.request = run[index]
             added.append(
-                AddedDownload(kind: .adopted, record: try hand(record, to: ownership.session, at: now, db)))
+                AddedDownload(
+                    kind: .adopted,
+                    record: try hand(
+                        record, to: ownership.session, at: now, holdsBack: run[index].startsPaused, db)))
         }
     }
 
@@ -94,13 +96,15 @@ extension SQLiteDownloadStore {
         guard let request = run.first else { return 0 }
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO download (session, state, priority, folder, askedName, url, created, updated, request)
-                SELECT ?, ?, ?, ?, ?, value, ?, ?, ? FROM json_each(?)
+                INSERT INTO download
+                    (session, state, stateDetail, priority, folder, askedName, url, created, updated, request)
+                SELECT ?, ?, ?, ?, ?, ?, value, ?, ?, ? FROM json_each(?)
                 """)
         let time = DownloadRow.milliseconds(now)
+        let state = DownloadRecord(adding: request, id: 0, to: session, at: now).state
         try statement.execute(arguments: [
-            session, DownloadState.Kind.queued.rawValue, request.priority, request.destination.folder,
-            request.destination.fileName, time, time, try coder.encode(request), urls,
+            session, state.kind.rawValue, try DownloadRow.detail(of: state), request.priority,
+            request.destination.folder, request.destination.fileName, time, time, try coder.encode(request), urls,
         ])
         let last = db.lastInsertedRowID
         let first = last - DownloadID(run.count) + 1

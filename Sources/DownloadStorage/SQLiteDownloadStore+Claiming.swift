@@ -63,12 +63,12 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Writes the record as queued for `session`.
+    /// Writes the record as queued for `session`, or as held back there.
     func hand(
-        _ old: DownloadRecord, to session: String, at now: Date, _ db: Database
+        _ old: DownloadRecord, to session: String, at now: Date, holdsBack: Bool = false, _ db: Database
     ) throws -> DownloadRecord {
         var record = old
-        record.queue(for: session, at: now)
+        record.queue(for: session, at: now, holdsBack: holdsBack)
         try replace(old, by: record, db)
         return record
     }

@@ -6,6 +6,31 @@ struct StoredRequest: Codable {
     private struct Place: Codable {
         let ifExists: Destination.IfExists?
         let createsFolders: Bool?
+        let takesServerName: Bool?
+        let keepsRemoteTime: Bool?
+        let continues: Bool?
+
+        /// Nil for a usual one; folder and name have columns.
+        init?(_ place: Destination) {
+            let usual = StoredRequest.baseline.destination
+            ifExists = place.ifExists
+            createsFolders = place.createsFolders
+            takesServerName = place.takesServerName == usual.takesServerName ? nil : place.takesServerName
+            keepsRemoteTime = place.keepsRemoteTime == usual.keepsRemoteTime ? nil : place.keepsRemoteTime
+            continues = place.continues == usual.continues ? nil : place.continues
+            let others: [Bool?] = [takesServerName, keepsRemoteTime, continues]
+            if ifExists == usual.ifExists, createsFolders == usual.createsFolders, others == [nil, nil, nil] {
+                return nil
+            }
+        }
+
+        func fill(_ place: inout Destination) {
+            place.ifExists = ifExists ?? place.ifExists
+            place.createsFolders = createsFolders ?? place.createsFolders
+            place.takesServerName = takesServerName ?? place.takesServerName
+            place.keepsRemoteTime = keepsRemoteTime ?? place.keepsRemoteTime
+            place.continues = continues ?? place.continues
+        }
     }
 
     private let destination: Place?
@@ -20,11 +45,11 @@ struct StoredRequest: Codable {
     private let trust: ServerTrustPolicy?
     private let timeouts: DownloadRequest.Timeouts?
     private let acceptsUnverified: Bool?
+    private let validation: ResponseValidation?
+    private let startsPaused: Bool?
 
     init(_ request: DownloadRequest) {
-        let (place, usual) = (request.destination, Self.baseline.destination)
-        let isUsual = place.ifExists == usual.ifExists && place.createsFolders == usual.createsFolders
-        destination = isUsual ? nil : Place(ifExists: place.ifExists, createsFolders: place.createsFolders)
+        destination = Place(request.destination)
         headers = Self.own(request, \.headers)
         credential = request.credential
         checksum = request.checksum
@@ -36,13 +61,14 @@ struct StoredRequest: Codable {
         trust = Self.own(request, \.trust)
         timeouts = Self.own(request, \.timeouts)
         acceptsUnverified = Self.own(request, \.acceptsUnverified)
+        validation = Self.own(request, \.validation)
+        startsPaused = Self.own(request, \.startsPaused)
     }
 
     /// Without what has a column of its own.
     var request: DownloadRequest {
         var request = Self.baseline
-        request.destination.ifExists = destination?.ifExists ?? request.destination.ifExists
-        request.destination.createsFolders = destination?.createsFolders ?? request.destination.createsFolders
+        destination?.fill(&request.destination)
         request.headers = headers ?? request.headers
         request.credential = credential
         request.checksum = checksum
@@ -54,6 +80,8 @@ struct StoredRequest: Codable {
         request.trust = trust ?? request.trust
         request.timeouts = timeouts ?? request.timeouts
         request.acceptsUnverified = acceptsUnverified ?? request.acceptsUnverified
+        request.validation = validation ?? request.validation
+        request.startsPaused = startsPaused ?? request.startsPaused
         return request
     }
 
@@ -68,6 +96,9 @@ struct StoredRequest: Codable {
         var request = DownloadRequest(
             url: RequestCoder.placeholder,
             destination: Destination(folder: "", fileName: nil, ifExists: .fail, createsFolders: true))
+        request.destination.takesServerName = true
+        request.destination.keepsRemoteTime = false
+        request.destination.continues = false
         request.headers = []
         request.connections = DownloadRequest.automaticConnections
         request.priority = 0
@@ -76,6 +107,8 @@ struct StoredRequest: Codable {
         request.trust = .system
         request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
         request.acceptsUnverified = false
+        request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)
+        request.startsPaused = false
         return request
     }()
 }

@@ -23,7 +23,14 @@ struct ClientTests {
         request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: 7)
         request.redirect = RedirectPolicy(limit: 3)
         request.trust = .insecure
-        request.timeouts = .init(connect: 1.5, stall: .infinity)
+        request.timeouts = .init(connect: 1.5, stall: .infinity, total: 60)
+        request.validation = ResponseValidation(
+            types: [MediaRange("image/*"), MediaRange("a/b")].compactMap(\.self), statuses: StatusCodes("200,203"),
+            maximumSize: 7)
+        request.retry.statuses = StatusCodes("403")
+        request.destination.takesServerName = false
+        request.destination.keepsRemoteTime = true
+        request.destination.continues = true
         return request
     }
 

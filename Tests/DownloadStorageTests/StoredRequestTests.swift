@@ -14,6 +14,14 @@ struct StoredRequestTests {
         request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
         request.rateLimit = 500_000
         request.acceptsUnverified = true
+        request.validation = ResponseValidation(
+            types: [try #require(MediaRange("image/*"))], statuses: StatusCodes("200,203"), maximumSize: 7)
+        request.retry.statuses = StatusCodes("403,520-529")
+        request.timeouts.total = 3600
+        request.startsPaused = true
+        request.destination.takesServerName = false
+        request.destination.keepsRemoteTime = true
+        request.destination.continues = true
         return request
     }
 

@@ -46,6 +46,47 @@ extension EndToEnd {
             }
         }
 
+        @Test("The server names the file, unless the URL is to", arguments: [true, false])
+        func contentDisposition(small: Bool) async throws {
+            let content = small ? Content(seed: 21, size: 700) : content
+            let reply = FaultReply(content).with {
+                $0.fields = [("Content-Disposition", "attachment; filename=\"named.zip\"")]
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let named = try await sandbox.run("get", server.url("/path.bin"))
+                try expectDownloaded(content, as: "named.zip", by: named, in: sandbox)
+                let plain = try await sandbox.run("get", "--no-content-disposition", server.url("/path.bin"))
+                #expect(plain.stdout == sandbox.file("path.bin") + "\n")
+                let again = try await sandbox.run("get", "--content-disposition", "-d", "x", server.url("/path.bin"))
+                try expectDownloaded(content, as: "x/named.zip", by: again, in: sandbox)
+            }
+        }
+
+        @Test(
+            "--remote-time dates the file as the server does, and the next run finds it current",
+            arguments: [true, false])
+        func remoteTime(small: Bool) async throws {
+            let content = small ? Content(seed: 22, size: 700) : Content(seed: 22, size: 3 * mebibyte)
+            let reply = FaultReply(content, lastModified: "Tue, 15 Nov 1994 12:45:26 GMT")
+            try await withDlm(serving: reply) { sandbox, server in
+                let remote = Date(timeIntervalSince1970: 784_903_526)
+                let plain = try await sandbox.run("get", "-o", "now", server.url())
+                try expectDownloaded(content, as: "now", by: plain, in: sandbox)
+                #expect(try #require(try sandbox.modified("now")) > Date(timeIntervalSinceNow: -600))
+                let dated = try await sandbox.run("get", "--remote-time", server.url())
+                try expectDownloaded(content, as: "file.bin", by: dated, in: sandbox)
+                #expect(try sandbox.modified("file.bin") == remote)
+                let sent = server.log.bytesSent
+                let again = try await sandbox.run("get", "--remote-time", server.url())
+                try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
+                #expect(server.log.bytesSent == sent)
+                #expect(try sandbox.modified("file.bin") == remote)
+                let newer = try await sandbox.run("get", "-o", "file.bin", "--if-exists", "newer", server.url())
+                #expect(newer.ending == .exited(0))
+                #expect(try sandbox.modified("file.bin") == remote)
+            }
+        }
+
         @Test("An existing file is left alone with status 3, and nothing is fetched")
         func exists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

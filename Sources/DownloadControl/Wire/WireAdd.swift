@@ -52,6 +52,16 @@ struct WireGroup: Codable, Sendable {
     let file: String?
     let ifExists: Destination.IfExists?
     let createsFolders: Bool?
+    let contentDisposition: Bool?
+    let remoteTime: Bool?
+    let `continue`: Bool?
+    let paused: Bool?
+    /// Media types; the other two as they are written on the command line.
+    let expectType: [String]?
+    let expectStatus: String?
+    let retryOn: String?
+    let maxSize: Int64?
+    let maxTime: Double?
     /// `["Name", "value"]`; the name alone is a secret that was not given again.
     let headers: [[String]]?
     let user: String?
@@ -92,6 +102,15 @@ struct WireGroup: Codable, Sendable {
         connectTimeout = request.timeouts.connect
         stallTimeout = request.timeouts.stall
         maxRedirects = request.redirect.limit
+        contentDisposition = request.destination.takesServerName ? nil : false
+        remoteTime = request.destination.keepsRemoteTime ? true : nil
+        `continue` = request.destination.continues ? true : nil
+        paused = request.startsPaused ? true : nil
+        expectType = request.validation.types.isEmpty ? nil : request.validation.types.map(\.description)
+        expectStatus = request.validation.statuses?.description
+        retryOn = request.retry.statuses?.description
+        maxSize = request.validation.maximumSize
+        maxTime = request.timeouts.total
     }
 
     fileprivate func write(to text: inout Data) throws {
@@ -144,8 +163,12 @@ struct WireGroup: Codable, Sendable {
             throw WireProblem("folder: give an absolute path")
         }
         if let file, !FileNaming.isUsable(file) { throw WireProblem("file: not usable as a file name") }
-        return Destination(
+        var destination = Destination(
             folder: folder, fileName: file, ifExists: ifExists ?? .fail, createsFolders: createsFolders ?? true)
+        destination.takesServerName = contentDisposition ?? true
+        destination.keepsRemoteTime = remoteTime ?? false
+        destination.continues = `continue` ?? false
+        return destination
     }
 
     private func fill(_ request: inout DownloadRequest) throws(WireProblem) {
@@ -177,6 +200,27 @@ struct WireGroup: Codable, Sendable {
             try connectTimeout.within(0.001 ... .infinity, "connectTimeout") ?? request.timeouts.connect
         request.timeouts.stall = try stallTimeout.within(0.001 ... .infinity, "stallTimeout") ?? request.timeouts.stall
         request.redirect.limit = try maxRedirects.within(0 ... .max, "maxRedirects") ?? request.redirect.limit
+        request.retry.statuses = try Self.codes(retryOn, "retryOn")
+        request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
+        request.startsPaused = paused ?? false
+        request.validation = ResponseValidation(
+            types: try types(), statuses: try Self.codes(expectStatus, "expectStatus"),
+            maximumSize: try maxSize.within(0 ... .max, "maxSize"))
+    }
+
+    private func types() throws(WireProblem) -> [MediaRange] {
+        var types: [MediaRange] = []
+        for text in expectType ?? [] {
+            guard let type = MediaRange(text) else { throw WireProblem("expectType: give it as application/zip") }
+            types.append(type)
+        }
+        return types
+    }
+
+    private static func codes(_ text: String?, _ field: String) throws(WireProblem) -> StatusCodes? {
+        guard let text else { return nil }
+        guard let codes = StatusCodes(text) else { throw WireProblem("\(field): give it as 403,520-529") }
+        return codes
     }
 
     static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {

@@ -96,9 +96,8 @@ extension AddedDownload {
     fileprivate static func inserted(
         _ id: DownloadID, _ request: DownloadRequest, session: String, at now: Date
     ) -> AddedDownload {
-        var record = DownloadRecord(id: id, request: request, created: now)
-        record.session = session
-        return AddedDownload(kind: .inserted, record: record)
+        AddedDownload(
+            kind: .inserted, record: DownloadRecord(adding: request, id: id, to: session, at: now))
     }
 }
 

@@ -4,7 +4,7 @@ extension DownloadError {
     /// Another attempt may succeed without anybody doing anything.
     public var isTransient: Bool {
         switch self {
-        case .networkFailed: true
+        case .networkFailed(let failure, _): failure != .timeLimit
         case .serverRefused(let status, _): Self.transientStatuses.contains(status)
         case .protocolViolated(.malformedReply), .protocolViolated(.wrongRange): true
         case .verificationFailed(.changed): true
@@ -100,6 +100,16 @@ extension DownloadError {
     }
 }
 
+extension DownloadError {
+    /// - Parameter last: what another attempt would have followed, for which there is no time left.
+    static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
+        let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
+        let why = last.map { "\(limit) s (--max-time) leave no time for another attempt after: \($0)" }
+        return .networkFailed(
+            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "\(limit) s (--max-time) are over"))
+    }
+}
+
 extension DownloadError: CustomStringConvertible {
     /// What failed and why, in one line; control characters are the printer's business.
     public var description: String {
@@ -180,6 +190,7 @@ extension NetworkFailure {
             case .timedOut: "timed out"
             case .stalled: "stalled"
             case .connectionLost: "connection lost"
+            case .timeLimit: "not complete in time"
             }
         return diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)"
     }
@@ -209,10 +220,30 @@ extension VerificationFailure: CustomStringConvertible {
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):
             "the server now answers with \(now) where it was \(was); what was fetched is kept"
+        case .unwantedType(let wanted, let type): Self.unwanted(type, wanted)
+        case .unwantedStatus(let wanted, let status): "the server answers with \(status), wanted is \(wanted)"
+        case .tooLarge(let limit, let size?):
+            "has \(size) bytes, more than the limit of \(limit) (--max-size); nothing was fetched"
+        case .tooLarge(let limit, nil):
+            "larger than the limit of \(limit) bytes (--max-size); what came so far is kept as a partial file"
+        case .notItsBeginning(let path, let why):
+            "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or replace it "
+                + "with --if-exists overwrite"
+        case .streamBroken(let why): "what was written cannot be continued: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
         case .otherFile(let what):
             "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"
         }
+    }
+}
+
+extension VerificationFailure {
+    /// Pages instead of files are the usual case, and a status 200 hides them.
+    private static func unwanted(_ type: String?, _ wanted: String) -> String {
+        guard let type else { return "the server tells no type, wanted is \(wanted)" }
+        let isPage = ["text/html", "application/xhtml+xml"].contains(type)
+        let guess = isPage ? "; probably a login or error page, look at it in a browser" : ""
+        return "the server sends \(type), wanted is \(wanted)\(guess)"
     }
 }
 

@@ -50,7 +50,11 @@ extension VerificationFailure {
         switch self {
         case .checksum: "checksum"
         case .size: "size"
-        case .unexpectedType: "unexpectedType"
+        case .unexpectedType, .unwantedType: "unexpectedType"
+        case .unwantedStatus: "unexpectedStatus"
+        case .tooLarge: "tooLarge"
+        case .notItsBeginning: "otherFile"
+        case .streamBroken: "changed"
         case .changed: "changed"
         case .otherFile: "otherFile"
         case .serverDigest: "serverDigest"

@@ -56,6 +56,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
 
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
     case nameResolution, connect, timedOut, stalled, connectionLost
+    /// The time that the user gave the download is over.
+    case timeLimit
 }
 
 /// What the transport said: libcurl's code and its message, and the system's error number if there was one.
@@ -85,6 +87,16 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case size(expected: Int64, actual: Int64)
     /// The server now answers with another kind of content than the download began with (a login page, say).
     case unexpectedType(was: String, is: String)
+    /// The server sends another kind of content than the user wants; nil when it does not tell.
+    case unwantedType(wanted: String, is: String?)
+    /// The server answers with a status that the user does not want.
+    case unwantedStatus(wanted: String, is: String)
+    /// More bytes than the user wants; without a size they came without one.
+    case tooLarge(limit: Int64, size: Int64?)
+    /// A file that was to be continued is not the beginning of the server's.
+    case notItsBeginning(path: String, why: String)
+    /// Bytes went to a stream that cannot take them back, and the rest is of another version.
+    case streamBroken(String)
     /// The file on the server changed while it was being fetched, and the answer does not show a whole new version.
     case changed(String)
     /// The address that was given for the rest of a download has another file.

@@ -15,7 +15,7 @@ extension DownloadRunner {
     /// What the first answer says of the file's digest; for a list of checksums, of its name.
     func noteDigest(_ head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
         if record.request.checksums != nil {
-            let field = head.fields.value(.contentDisposition)
+            let field = disposition(head)
             let disposition = field.flatMap { ContentDisposition(fieldValue: $0) }
             if disposition?.fileName != nil {
                 record.resume.servedName = FileNaming.name(contentDisposition: field, url: url)

@@ -26,6 +26,7 @@ extension DownloadRunner {
         }
         try requireFinalNameFree()
         guard let total = record.resume.total, file.written.contains(0..<total) else { return false }
+        if let error = record.request.validation.failure(size: total) { throw error }
         try findListedChecksum()
         if let expected, expected.checksum == record.resume.mismatched {
             try await startOver(why: "its checksum did not match")
@@ -188,7 +189,12 @@ extension DownloadRunner {
     /// The name asked for, or what the server calls it.
     func wantedName(_ head: ResponseHead, _ url: SourceURL) -> String {
         record.request.destination.fileName
-            ?? FileNaming.name(contentDisposition: head.fields.values(.contentDisposition).first, url: url)
+            ?? FileNaming.name(contentDisposition: disposition(head), url: url)
+    }
+
+    /// The field that may name the file; nil where the user wants the URL to.
+    func disposition(_ head: ResponseHead) -> String? {
+        record.request.destination.takesServerName ? head.fields.values(.contentDisposition).first : nil
     }
 
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file

@@ -175,6 +175,7 @@ extension DownloadRunner {
         var judge = ResponseJudge(
             start: overlapStart, end: end, asksRange: asksRange, known: hasData ? version : nil)
         judge.isConditional = isConditional
+        judge.validation = record.request.validation
         let connection = nextConnection
         nextConnection += 1
         return SegmentWriter(
@@ -252,11 +253,18 @@ extension DownloadRunner {
             // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
-            isVerified(completed),
+            isVerified(completed), isWanted(completed),
             let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
         return completed
+    }
+
+    /// What an earlier run took may not be what is asked for now.
+    private func isWanted(_ completed: CompletedFile) -> Bool {
+        let validation = record.request.validation
+        return validation.failure(type: record.resume.contentType) == nil
+            && validation.failure(size: completed.bytes) == nil
     }
 
     @inline(never)

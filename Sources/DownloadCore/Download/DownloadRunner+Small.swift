@@ -7,7 +7,8 @@ extension DownloadRunner {
     var mayBeSmall: Bool {
         let request = record.request
         return record.fileName == nil && record.completed == nil && record.resume == ResumeData()
-            && request.checksum == nil && request.checksums == nil
+            && request.checksum == nil && request.checksums == nil && request.timeouts.total == nil
+            && !request.destination.keepsRemoteTime && !request.destination.continues
             && [.fail, .rename, .skip].contains(request.destination.ifExists) && request.missingSecrets.isEmpty
     }
 

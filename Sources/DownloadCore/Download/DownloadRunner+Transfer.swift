@@ -340,6 +340,9 @@ extension DownloadRunner {
             return .lost
         case .tooLong?:
             throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
+        case .tooLarge?:
+            let limit = record.request.validation.maximumSize ?? 0
+            throw DownloadError.verificationFailed(.tooLarge(limit: limit, size: nil))
         case .cut?: return .cut
         case .verdict?, nil:
             return try judged(segment, &work)

@@ -38,6 +38,8 @@ package final class DownloadRunner {
     /// What the store was last told to be durable in the file.
     private var savedDurable: ByteRanges
     private let receivedBefore: Int64
+    /// When the time that the request gives it is over.
+    private let deadline: ContinuousClock.Instant?
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
     var retryAfter: ServerPause?
 
@@ -45,8 +47,10 @@ package final class DownloadRunner {
     struct Stopped: Error {}
 
     package init(
-        record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool
+        record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
+        deadline: ContinuousClock.Instant? = nil
     ) {
+        self.deadline = deadline
         self.record = record
         self.context = context
         self.control = control
@@ -59,7 +63,14 @@ package final class DownloadRunner {
     package func run() async -> Outcome {
         record.attempts.append(AttemptRecord(started: started))
         if record.attempts.count > DownloadRecord.attemptsKept { record.attempts.removeFirst() }
+        let alarm = deadline.map { deadline in
+            Task { [control] in
+                guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
+                control.send(.timeIsUp)
+            }
+        }
         let outcome = await attempt()
+        alarm?.cancel()
         // Not left to the end of this object: others may hold the file a little longer, and the next attempt opens it.
         file?.unlock()
         digest?.abandon()
@@ -109,6 +120,7 @@ package final class DownloadRunner {
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             case .stop: throw Stopped()
+            case .timeIsUp: throw DownloadError.overdue(record.request, last: nil)
             }
         }
         throw Stopped()

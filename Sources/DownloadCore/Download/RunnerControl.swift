@@ -24,6 +24,8 @@ package final class RunnerControl: Sendable {
         /// Another session owns the download now.
         case disowned
         /// Answered with whether it made a difference; nil when the attempt ended before it was read.
+        /// The time that the request gives it is over.
+        case timeIsUp
         case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
         case stop
     }

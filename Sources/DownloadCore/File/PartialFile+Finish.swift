@@ -9,6 +9,12 @@ extension PartialFile {
         guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
     }
 
+    /// Dates the file; one that cannot be dated (a file system without times) is whole all the same.
+    package func date(_ time: Date) {
+        let stamp = timespec(tv_sec: Int(time.timeIntervalSince1970), tv_nsec: 0)
+        _ = futimens(descriptor, [stamp, stamp])
+    }
+
     /// Gives the file its final name; without `replacing`, a name that is taken fails with `.exists`.
     package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
         let partial = FileNaming.partial(name)

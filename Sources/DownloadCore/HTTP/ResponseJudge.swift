@@ -13,6 +13,8 @@ package struct ResponseJudge: Sendable, Equatable {
     package var isConditional = false
     /// What is known of the version that the bytes on disk, or the other segments, belong to; nil for a fresh start.
     package var known: Version?
+    /// What the user takes for the file.
+    package var validation = ResponseValidation()
 
     package struct Version: Sendable, Equatable {
         package var validators: Validators
@@ -57,6 +59,15 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package func judge(_ head: ResponseHead) -> Verdict {
+        let verdict = verdict(of: head)
+        switch verdict {
+        case .body(_, _, let total), .newVersion(let total, _):
+            return validation.failure(of: head, total: total).map { .failed($0) } ?? verdict
+        default: return verdict
+        }
+    }
+
+    private func verdict(of head: ResponseHead) -> Verdict {
         switch head.status {
         case 200: judgeWhole(head)
         case 206: judgePart(head)
@@ -64,6 +75,7 @@ package struct ResponseJudge: Sendable, Equatable {
         case 301, 302, 303, 307, 308:
             head.redirectURL.map { .redirect(to: $0) } ?? .failed(.protocolViolated(.redirectWithoutLocation))
         case 416: judgeUnsatisfied(head)
+        case let status where validation.takes(status: status): judgeWhole(head)
         case 401, 407: .failed(.authenticationFailed(status: head.status))
         case 400 where asksRange && known == nil, 501 where asksRange && known == nil:
             .askWithoutRange
@@ -79,7 +91,8 @@ package struct ResponseJudge: Sendable, Equatable {
             // libcurl takes the first number of it, or none: then the end of the connection would be the end of the file.
             return .failed(.protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))")))
         }
-        let total = Self.contentLength(head)
+        // These never have a body (RFC 9110 section 6.4.1).
+        let total = [204, 205].contains(head.status) ? 0 : Self.contentLength(head)
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = kindChanged(head, known) { return .failed(error) }
         switch compare(head, total: total, with: known) {

@@ -6,11 +6,14 @@ public struct RetryPolicy: Codable, Sendable, Equatable {
     public var delay: Double
     /// The longest delay in seconds.
     public var maximumDelay: Double
+    /// Answers that are repeated besides those that are in any case.
+    public var statuses: StatusCodes?
 
-    public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60) {
+    public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, statuses: StatusCodes? = nil) {
         self.limit = limit
         self.delay = delay
         self.maximumDelay = maximumDelay
+        self.statuses = statuses
     }
 
     /// An attempt that brought so many bytes is no part of a series of failures.
@@ -27,8 +30,13 @@ public struct RetryPolicy: Codable, Sendable, Equatable {
     ///   - jitter: a random number from 0 to 1: delays are drawn from the upper half of their span, so that many
     ///     clients do not come back in step.
     public func decide(_ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double) -> Decision {
-        guard error.isTransient, failures < limit else { return .giveUp }
+        guard repeats(error), failures < limit else { return .giveUp }
         let span = min(maximumDelay, delay * Double(1 << min(failures, 30)))
         return .retry(after: max(span * (0.5 + 0.5 * jitter), retryAfter ?? 0))
+    }
+
+    /// Another attempt may succeed, or somebody knows that it does.
+    func repeats(_ error: DownloadError) -> Bool {
+        error.isTransient || error.httpStatus.map { statuses?.contains($0) ?? false } ?? false
     }
 }

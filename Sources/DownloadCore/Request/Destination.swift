@@ -20,6 +20,12 @@ public struct Destination: Codable, Sendable, Equatable {
     public var fileName: String?
     public var ifExists: IfExists
     public var createsFolders: Bool
+    /// The name may come from `Content-Disposition` (RFC 6266); otherwise the URL gives it.
+    public var takesServerName = true
+    /// The finished file is as old as `Last-Modified` says, and not as new as its download.
+    public var keepsRemoteTime = false
+    /// A file that has the final name already is taken for the beginning of the server's, if its end is the same.
+    public var continues = false
 
     public init(
         folder: String, fileName: String? = nil, ifExists: IfExists = .fail, createsFolders: Bool = true

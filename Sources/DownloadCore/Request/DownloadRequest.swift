@@ -20,6 +20,10 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
     /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
+    /// What an answer must be to be taken for the file.
+    public var validation = ResponseValidation()
+    /// Recorded and held back when it is added: it begins when it is resumed.
+    public var startsPaused = false
 
     public init(url: SourceURL, destination: Destination) {
         self.url = url
@@ -35,10 +39,13 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         public var connect: Double
         /// No byte for so long cuts the connection.
         public var stall: Double
+        /// From the first attempt to the last byte, pauses and time in the queue not counted; nil for no limit.
+        public var total: Double?
 
-        public init(connect: Double = 15, stall: Double = 30) {
+        public init(connect: Double = 15, stall: Double = 30, total: Double? = nil) {
             self.connect = connect
             self.stall = stall
+            self.total = total
         }
     }
 

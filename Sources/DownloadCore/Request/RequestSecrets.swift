@@ -50,11 +50,19 @@ extension DownloadError {
         case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(secrets.hidden(in: why)))
         case .verificationFailed(.unexpectedType(let was, let now)):
             .verificationFailed(.unexpectedType(was: secrets.hidden(in: was), is: secrets.hidden(in: now)))
+        case .verificationFailed(.unwantedType(let wanted, let now)):
+            .verificationFailed(.unwantedType(wanted: wanted, is: now.map(secrets.hidden)))
+        case .verificationFailed(.unwantedStatus(let wanted, let now)):
+            .verificationFailed(.unwantedStatus(wanted: wanted, is: secrets.hidden(in: now)))
+        case .verificationFailed(.notItsBeginning(let path, let why)):
+            .verificationFailed(.notItsBeginning(path: path, why: secrets.hidden(in: why)))
+        case .verificationFailed(.streamBroken(let why)):
+            .verificationFailed(.streamBroken(secrets.hidden(in: why)))
         case .unexpected(let message): .unexpected(secrets.hidden(in: message))
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
-            .verificationFailed(.unverifiable), .noSuchDownload, .cancelled,
+            .verificationFailed(.unverifiable), .verificationFailed(.tooLarge), .noSuchDownload, .cancelled,
             .sessionUnavailable:
             self
         }

@@ -18,6 +18,8 @@ package final class SegmentWriter: TransferSink {
     package enum Refusal: Sendable, Equatable {
         case verdict
         case tooLong
+        /// More than the user takes, where nobody had said how much it is.
+        case tooLarge
         /// What it was to bring is here; see ``SegmentWriter/shorten(to:)``.
         case cut
         /// It failed, or what it has differs from what came.
@@ -273,6 +275,10 @@ package final class SegmentWriter: TransferSink {
         assert(bytes.count <= Self.longestPiece)
         if let end = state.end, state.position + Int64(bytes.count) > end {
             state.refusal = .tooLong
+            return (.refuse, false, 0)
+        }
+        if let limit = judge.validation.maximumSize, state.position + Int64(bytes.count) > limit {
+            state.refusal = .tooLarge
             return (.refuse, false, 0)
         }
         let wanted = state.cut.map { Int(max(0, $0 - state.position)) } ?? .max

@@ -87,6 +87,7 @@ package actor Finisher {
         let jobs = batch.map(\.job)
         let shares = jobs.count >= Self.sharedSyncFrom
         let failures = await disk.sync { () -> [DownloadError?] in
+            for job in jobs { if let time = job.record.remoteTime { job.file.date(time) } }
             if !shares { return jobs.map { job in Self.failure { () throws(DownloadError) in try job.file.sync() } } }
             var synced: [String: DownloadError?] = [:]
             return jobs.map { job in
@@ -187,6 +188,11 @@ package actor Finisher {
 }
 
 extension DownloadRecord {
+    /// What the finished file is to be dated, where that was asked for and the server tells it.
+    fileprivate var remoteTime: Date? {
+        request.destination.keepsRemoteTime ? resume.validators.lastModified.flatMap { HTTPDate.parse($0) } : nil
+    }
+
     /// It has its final name: nobody runs it any more.
     mutating func complete() {
         isFinishing = false

@@ -125,9 +125,11 @@ extension SessionManager {
         let control = RunnerControl(record: record)
         let origin = record.request.url.origin
         let multiplexes = record.request.url.scheme == "https" && scheduler.waiting(for: origin) > 0
-        entries[record.id] = Entry(record: record, control: control, failures: failures)
+        let allowed = timeLeft.removeValue(forKey: record.id) ?? record.request.timeouts.total.map { .seconds($0) }
+        let deadline = allowed.map { .now + $0 } as ContinuousClock.Instant?
+        entries[record.id] = Entry(record: record, control: control, failures: failures, deadline: deadline)
         let runner = DownloadRunner(
-            record: record, context: context, control: control, prefersMultiplexing: multiplexes)
+            record: record, context: context, control: control, prefersMultiplexing: multiplexes, deadline: deadline)
         if let smallFiles, smallFiles.isUsable, runner.mayBeSmall {
             SmallFileAttempt.begin(runner, smallFiles)
         } else {
@@ -175,7 +177,7 @@ extension SessionManager {
         case .stopped: await stopped(record, wish)
         case .failed(let error, let retryAfter):
             // It would have been tried again, or was not to go on in any case.
-            if let wish, error.isTransient || !wish.isPause {
+            if let wish, record.request.retry.repeats(error) || !wish.isPause {
                 await stopped(record, wish)
             } else {
                 await failed(record, error, retryAfter)
@@ -226,12 +228,9 @@ extension SessionManager {
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
         let decision = record.request.retry.decide(
             error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision else {
-            record.move(to: .failed(error))
-            record.leaveForeground()
-            record = await save(record)
-            leave(record)
-            return broadcaster.send(.didFail(DownloadSnapshot(record: record), error))
+        guard case .retry(let delay) = decision else { return await give(up: record, error) }
+        if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
+            return await give(up: record, .overdue(record.request, last: error))
         }
         if let reason = stopReason ?? (isFinishing ? .terminate : nil) { return await pause(record, reason) }
         record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
@@ -244,6 +243,15 @@ extension SessionManager {
         broadcaster.send(.willRetry(DownloadSnapshot(record: record), error))
     }
 
+    private func give(up ended: DownloadRecord, _ error: DownloadError) async {
+        var record = ended
+        record.move(to: .failed(error))
+        record.leaveForeground()
+        record = await save(record)
+        leave(record)
+        broadcaster.send(.didFail(DownloadSnapshot(record: record), error))
+    }
+
     private func wait(_ record: DownloadRecord, failures: Int, delay: Double) {
         let control = RunnerControl(record: record)
         let task = Task { [weak self] in
@@ -253,7 +261,9 @@ extension SessionManager {
         // What was asked for while the failure was being noted stands, and who asked waits for it.
         let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
         if entries[record.id]?.isFinishing == true { finishing -= 1 }
-        entries[record.id] = Entry(record: record, control: control, task: task, failures: failures, wish: wish)
+        entries[record.id] = Entry(
+            record: record, control: control, task: task, failures: failures, wish: wish,
+            deadline: entries[record.id]?.deadline)
         scheduler.waits(record.id, for: record.request.url.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
     }
@@ -273,6 +283,7 @@ extension SessionManager {
         entries[id] = nil
         scheduler.doesNotWait(id)
         retries[id] = failures
+        timeLeft[id] = entry.deadline.map { $0 - .now }
         attemptIsOver(record)
         offer(record)
         await fill()

@@ -41,9 +41,19 @@ extension SessionManager {
             held[added[index].record.id] = nil
             // Of a new one nothing was kept before.
             if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
-            takeUp(added[index].record)
+            if case .paused = added[index].record.state {
+                hold(added[index].record)
+            } else {
+                takeUp(added[index].record)
+            }
         }
         return added
+    }
+
+    /// It is not to begin before somebody resumes it, for which a foreground session stays.
+    private func hold(_ record: DownloadRecord) {
+        if isForeground { held[record.id] = record }
+        broadcaster.send(.didPause(DownloadSnapshot(record: record)))
     }
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
@@ -72,6 +82,7 @@ extension SessionManager {
     /// the store after that.
     private func takeUp(_ record: DownloadRecord) {
         if entries[record.id] != nil { returning.insert(record.id) }
+        timeLeft[record.id] = nil
         offer(record)
     }
 

@@ -56,6 +56,8 @@ public actor SessionManager: DownloadService {
         var isFinishing = false
         /// Why it was asked to stop.
         var wish: Wish?
+        /// When the time that the request gives it is over.
+        var deadline: ContinuousClock.Instant?
     }
 
     /// What becomes of a download once its attempt has stopped.
@@ -86,6 +88,8 @@ public actor SessionManager: DownloadService {
     var candidates: [DownloadID: DownloadRecord] = [:]
     /// Attempts that failed in a row, of downloads that are queued for another.
     var retries: [DownloadID: Int] = [:]
+    /// What is left of the time that their requests give them, of the same downloads.
+    var timeLeft: [DownloadID: Duration] = [:]
     /// Paused from elsewhere: a foreground session stays for them.
     var held: [DownloadID: DownloadRecord] = [:]
     /// What the store could not take when an attempt ended: it still shows them at work.

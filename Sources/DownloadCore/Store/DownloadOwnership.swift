@@ -44,9 +44,16 @@ package struct DownloadOwnership {
 }
 
 extension DownloadRecord {
+    /// As it is added to `session`: queued, or held back.
+    package init(adding request: DownloadRequest, id: DownloadID, to session: String, at now: Date) {
+        self.init(
+            id: id, request: request, state: request.startsPaused ? .paused(.user) : .queued, created: now)
+        self.session = session
+    }
+
     /// Hands it to `session`, with all it has.
-    package mutating func queue(for session: String, at now: Date) {
-        state = .queued
+    package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
+        state = holdsBack ? .paused(.user) : .queued
         self.session = session
         speed = nil
         updated = now

@@ -80,15 +80,14 @@ public final class InMemoryDownloadStore: DownloadStore {
         return state.withLock { state in
             requests.map { request in
                 guard var record = state.newest(like: request) else {
-                    var record = DownloadRecord(id: state.nextID(), request: request, created: now)
-                    record.session = session
+                    let record = DownloadRecord(adding: request, id: state.nextID(), to: session, at: now)
                     state.put(record)
                     return AddedDownload(kind: .inserted, record: record)
                 }
                 if ownership.standing(of: record.state.kind, owner: record.session) == .busy {
                     return AddedDownload(kind: .joined, record: record)
                 }
-                record.queue(for: session, at: now)
+                record.queue(for: session, at: now, holdsBack: request.startsPaused)
                 record.request = request
                 state.put(record)
                 return AddedDownload(kind: .adopted, record: record)

@@ -53,6 +53,9 @@ struct Get: ContextCommand {
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
+        if ephemeral, item.attempts.paused {
+            throw ValidationError("--paused waits for dlm resume, which knows nothing of an --ephemeral download")
+        }
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }

@@ -46,6 +46,8 @@ struct RequestMaker: Sendable {
         return { [common] url in
             var request = common
             request.url = url
+            // These are about the files that are asked for.
+            request.validation = ResponseValidation()
             if origins != [url.origin] { request.headers = [] }
             return request
         }

@@ -29,27 +29,47 @@ extension Seconds: CustomStringConvertible {
     var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
 
+/// A number of bytes: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget).
+struct ByteSize: Equatable {
+    let bytes: Int64
+
+    init(argument: String) throws {
+        guard let size = Self(argument.lowercased()[...]) else {
+            throw ValidationError("give a size such as 500k, 2M or 1.5GiB")
+        }
+        self = size
+    }
+
+    /// - Parameter text: lower-case.
+    fileprivate init?(_ text: Substring) {
+        guard let match = text.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?/), let number = Double(match.1)
+        else { return nil }
+        let factors: [Substring: Double] = ["k": 0x1p10, "m": 0x1p20, "g": 0x1p30, "t": 0x1p40]
+        let bytes = number * (factors[match.2] ?? 1)
+        guard bytes <= Self.largest else { return nil }
+        self.bytes = Int64(bytes)
+    }
+
+    private static let largest = 1e15
+}
+
 /// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
 struct ByteRate: Equatable {
     /// Nil for none.
     let limit: Int64?
 
     init(argument: String) throws {
-        if ["none", "0"].contains(argument.lowercased()) {
+        let text = argument.lowercased()
+        if ["none", "0"].contains(text) {
             limit = nil
             return
         }
-        guard
-            let match = argument.lowercased().wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?(?:\/s)?/),
-            let number = Double(match.1)
-        else { throw Self.failure }
-        let factors: [Substring: Double] = ["k": 0x1p10, "m": 0x1p20, "g": 0x1p30, "t": 0x1p40]
-        let bytes = number * (factors[match.2] ?? 1)
-        guard bytes >= 1, bytes <= Self.largest else { throw Self.failure }
-        limit = Int64(bytes)
+        guard let size = ByteSize(text.hasSuffix("/s") ? text.dropLast(2) : text[...]), size.bytes > 0 else {
+            throw Self.failure
+        }
+        limit = size.bytes
     }
 
-    private static let largest = 1e15
     private static let failure = ValidationError("give a speed such as 500k, 2M, 1.5GiB or none")
 }
 

@@ -23,8 +23,31 @@ struct DestinationOptions: ParsableArguments {
             valueName: "what"))
     var ifExists: Destination.IfExists?
 
+    @Flag(
+        name: [.customShort("c"), .customLong("continue")],
+        help: """
+            Go on with a file that another tool left unfinished under the final name: its last 64 KiB must be the \
+            server's, or its checksum if one is given.
+            """)
+    var continues = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Take the name that the server gives the file, or only that of the URL; at first the former."))
+    var contentDisposition: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp("Give the file the time of its Last-Modified, or that of its download; at first the latter.")
+    )
+    var remoteTime: Bool?
+
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
+        if continues, let ifExists, ifExists != .fail {
+            throw ValidationError("-c goes on with the file that is there; leave out --if-exists \(ifExists.rawValue)")
+        }
         guard let output else { return }
         if output == "-" {
             throw ValidationError("-o -: writing to standard output is not built yet; give a file name")
@@ -42,6 +65,9 @@ struct DestinationOptions: ParsableArguments {
     /// - Parameter workingFolder: absolute; relative folders start there. Nil when there is none that could be used.
     func apply(to destination: inout Destination, in workingFolder: String?) throws {
         if let ifExists { destination.ifExists = ifExists }
+        if continues { destination.continues = true }
+        if let contentDisposition { destination.takesServerName = contentDisposition }
+        if let remoteTime { destination.keepsRemoteTime = remoteTime }
         if let directory {
             guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
             destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))

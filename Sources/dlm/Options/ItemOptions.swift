@@ -6,7 +6,9 @@ import DownloadKit
 struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "How") var attempts: AttemptOptions
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Trust") var validation: ValidationOptions
     @OptionGroup(title: "Request") var renewable: RenewableOptions
 
     /// Changes only what was given.
@@ -14,6 +16,8 @@ struct ItemOptions: ParsableArguments {
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         try place.apply(to: &request.destination, in: workingFolder)
         transfer.apply(to: &request)
+        attempts.apply(to: &request)
+        validation.apply(to: &request)
         checksums.apply(to: &request)
         renewable.apply(to: &request)
     }

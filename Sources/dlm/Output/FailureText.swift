@@ -20,7 +20,8 @@ enum FailureText {
         switch error {
         case .requestInvalid(.missingSecrets): return "dlm resume \(record.id) -H 'NAME: VALUE'"
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
-            .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size):
+            .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size),
+            .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken):
             return nil
         case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _), .fileFailed(.altered, _): return nil
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,

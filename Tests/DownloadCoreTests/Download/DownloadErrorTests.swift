@@ -186,6 +186,29 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
 
     static let verification = [
         ErrorMeaning(
+            .verificationFailed(.unwantedType(wanted: "image/*", is: "text/html")), 9, "verification", "unexpectedType",
+            "the server sends text/html, wanted is image/*; probably a login or error page, look at it in a browser"),
+        ErrorMeaning(
+            .verificationFailed(.unwantedType(wanted: "image/*", is: nil)), 9, "verification", "unexpectedType",
+            "the server tells no type, wanted is image/*"),
+        ErrorMeaning(
+            .verificationFailed(.unwantedStatus(wanted: "203", is: "200 OK")), 9, "verification", "unexpectedStatus",
+            "the server answers with 200 OK, wanted is 203"),
+        ErrorMeaning(
+            .verificationFailed(.tooLarge(limit: 7, size: 8)), 9, "verification", "tooLarge",
+            "has 8 bytes, more than the limit of 7 (--max-size); nothing was fetched"),
+        ErrorMeaning(
+            .verificationFailed(.tooLarge(limit: 7, size: nil)), 9, "verification", "tooLarge",
+            "larger than the limit of 7 bytes (--max-size); what came so far is kept as a partial file"),
+        ErrorMeaning(
+            .verificationFailed(.notItsBeginning(path: "/a", why: "x")), 9, "verification", "otherFile",
+            "/a: not the beginning of the server's file: x; nothing was changed, move it away or replace it with "
+                + "--if-exists overwrite"),
+        ErrorMeaning(
+            .verificationFailed(.streamBroken("x")), 9, "verification", "changed",
+            "what was written cannot be continued: x"),
+        ErrorMeaning(.networkFailed(.timeLimit, none), 4, "network", "timeLimit", "not complete in time"),
+        ErrorMeaning(
             .verificationFailed(.checksum(expected: sum, actual: "ff")), 9, "verification", "checksum",
             "checksum does not match: expected md5:00, got ff"),
         ErrorMeaning(

@@ -52,9 +52,29 @@ import Testing
         #expect(RetryPolicy().decide(error, failures: 0, retryAfter: 1, jitter: 0) == .giveUp)
     }
 
+    @Test("Status codes of the user's choice are tried again, too")
+    func chosenStatuses() {
+        let policy = RetryPolicy(delay: 0, statuses: StatusCodes("401,403,520-529"))
+        for status in [401, 403, 503, 529] {
+            let error: DownloadError =
+                status == 401 ? .authenticationFailed(status: 401) : .serverRefused(status: status, phrase: "")
+            #expect(policy.decide(error, failures: 0, retryAfter: nil, jitter: 0) == .retry(after: 0), "\(status)")
+            #expect(policy.decide(error, failures: 5, retryAfter: nil, jitter: 0) == .giveUp, "\(status)")
+        }
+        let other = DownloadError.serverRefused(status: 404, phrase: "")
+        #expect(policy.decide(other, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
+    }
+
+    @Test("A download that has had its time is not tried again")
+    func timeLimit() {
+        let error = DownloadError.networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: ""))
+        #expect(RetryPolicy(delay: 0).decide(error, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
+        #expect(error.exitStatus == 4)
+    }
+
     @Test("A policy survives being stored")
     func codable() throws {
-        let policy = RetryPolicy(limit: 7, delay: 0.5, maximumDelay: 9)
+        let policy = RetryPolicy(limit: 7, delay: 0.5, maximumDelay: 9, statuses: StatusCodes("403,520-529"))
         #expect(try JSONDecoder().decode(RetryPolicy.self, from: JSONEncoder().encode(policy)) == policy)
     }
 

@@ -1,0 +1,54 @@
+/// A media type, or all of a kind (RFC 9110 section 12.5.1): `application/zip`, `image/*`.
+public struct MediaRange: Sendable, Equatable {
+    /// Lower-case; `*` for any.
+    public let type: String
+    public let subtype: String
+
+    /// Nil for what is no media range; parameters are none of it.
+    public init?(_ text: String) {
+        let parts = text.utf8.lowercasedASCII.utf8.split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(Self.isTokenCharacter) }) else {
+            return nil
+        }
+        (type, subtype) = (String(Substring(parts[0])), String(Substring(parts[1])))
+        guard type != "*" || subtype == "*", !type.dropFirst().contains("*"), !subtype.dropFirst().contains("*") else {
+            return nil
+        }
+    }
+
+    /// - Parameter mediaType: lower-case, without parameters.
+    public func contains(_ mediaType: String) -> Bool {
+        let parts = mediaType.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        return (type == "*" || parts[0].elementsEqual(type.utf8))
+            && (subtype == "*" || parts[1].elementsEqual(subtype.utf8))
+    }
+
+    /// RFC 9110 section 5.6.2.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}
+
+extension MediaRange: CustomStringConvertible {
+    public var description: String { "\(type)/\(subtype)" }
+}
+
+extension MediaRange: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let range = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no media range")
+        }
+        self = range
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

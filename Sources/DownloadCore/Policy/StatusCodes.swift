@@ -1,0 +1,48 @@
+/// HTTP status codes as people list them: `403,520-529`.
+public struct StatusCodes: Sendable, Equatable {
+    public let ranges: [ClosedRange<Int>]
+
+    private static let possible = 100...599
+
+    /// Nil for an empty list, and for anything else than numbers from 100 to 599 and their ranges.
+    public init?(_ text: String) {
+        var ranges: [ClosedRange<Int>] = []
+        for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            let ends = part.trimmingWhitespace().split(
+                separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false
+            ).map { $0.decimal }
+            guard let first = ends.first ?? nil, let last = ends.last ?? nil, first <= last,
+                let lower = Int(exactly: first), let upper = Int(exactly: last),
+                Self.possible.contains(lower), Self.possible.contains(upper)
+            else { return nil }
+            ranges.append(lower...upper)
+        }
+        self.ranges = ranges
+    }
+
+    public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+
+    /// Whether any of them is among these.
+    public func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
+}
+
+extension StatusCodes: CustomStringConvertible {
+    public var description: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+    }
+}
+
+extension StatusCodes: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let codes = Self(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no status codes")
+        }
+        self = codes
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// What an answer must be to be taken for the file.
+struct ValidationOptions: ParsableArguments {
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Take only this media type, such as application/zip or image/*, several with commas; a login page instead of "
+                + "the file is status 9, and nothing is written.", valueName: "type"))
+    var expectType: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Take only answers with these status codes, such as 200,203 (206, a part, counts as 200); at first 200.",
+            valueName: "codes"),
+        transform: ExpectedCodes.init(argument:))
+    var expectStatus: ExpectedCodes?
+
+    @Option(
+        help: ArgumentHelp(
+            "Refuse a larger file, such as 500M: before anything is written if the server tells its size, else as soon "
+                + "as more has come; that partial file is kept, and goes on with a larger limit.", valueName: "size"),
+        transform: ByteSize.init(argument:))
+    var maxSize: ByteSize?
+
+    private var types: [Substring] { expectType.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) } }
+
+    func validate() throws {
+        for type in types where MediaRange(type.trimmingCharacters(in: .whitespaces)) == nil {
+            throw ValidationError("--expect-type \(type): give a media type such as application/zip or image/*")
+        }
+    }
+
+    func apply(to request: inout DownloadRequest) {
+        if !expectType.isEmpty {
+            request.validation.types = types.compactMap { MediaRange($0.trimmingCharacters(in: .whitespaces)) }
+        }
+        if let expectStatus { request.validation.statuses = expectStatus.codes }
+        if let maxSize { request.validation.maximumSize = maxSize.bytes }
+    }
+}
+
+/// Status codes as they are listed: `403,520-529`.
+struct CodeList: Equatable {
+    let codes: StatusCodes
+
+    init(argument: String) throws {
+        guard let codes = StatusCodes(argument) else {
+            throw ValidationError("give status codes such as 403 or 403,520-529")
+        }
+        self.codes = codes
+    }
+}
+
+/// Status codes whose body can be a file.
+struct ExpectedCodes: Equatable {
+    let codes: StatusCodes
+
+    init(argument: String) throws {
+        codes = try CodeList(argument: argument).codes
+        if codes.overlaps(100...199) || codes.overlaps(300...399) {
+            throw ValidationError("these have no file as their body: give 200 to 299, or errors from 400 on")
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("What answers must be, and when they are asked for again")
+struct ValidationOptionsTests {
+    private func request(_ arguments: String...) throws -> DownloadRequest {
+        let command = try #require(try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) as? Get)
+        return try RequestMaker(command, workingFolder: "/nowhere").request("http://h.example/a").get()
+    }
+
+    @Test("What is not given stays as it is")
+    func plain() throws {
+        let plain = try request()
+        #expect(plain.validation == ResponseValidation())
+        #expect(plain.retry.statuses == nil && plain.timeouts.total == nil && !plain.startsPaused)
+        #expect(plain.destination.takesServerName && !plain.destination.keepsRemoteTime)
+        #expect(!plain.destination.continues)
+    }
+
+    @Test("Types come one by one and with commas")
+    func types() throws {
+        let types = try request("--expect-type", "image/*, Application/ZIP", "--expect-type", "a/b").validation.types
+        #expect(types.map(\.description) == ["image/*", "application/zip", "a/b"])
+    }
+
+    @Test("Statuses, sizes, times and flags")
+    func others() throws {
+        let request = try request(
+            "--expect-status", "200,203", "--max-size", "1.5k", "--retry-on", "403,520-529", "--max-time", "2m",
+            "--paused", "--no-content-disposition", "--remote-time", "-c")
+        #expect(request.validation.statuses?.description == "200,203")
+        #expect(request.validation.maximumSize == 1536)
+        #expect(request.retry.statuses?.description == "403,520-529")
+        #expect(request.timeouts.total == 120)
+        #expect(request.startsPaused && !request.destination.takesServerName && request.destination.keepsRemoteTime)
+        #expect(request.destination.continues)
+    }
+
+    @Test(
+        "What makes no sense is refused",
+        arguments: [
+            ["--expect-type", "zip"], ["--expect-type", "a/b,"], ["--expect-type", ""], ["--expect-status", "x"],
+            ["--expect-status", "302"], ["--expect-status", "100-200"], ["--max-size", "big"], ["--max-size", "-1"],
+            ["--retry-on", "4xx"], ["--retry-on", ""], ["--max-time", "0"], ["--max-time", "soon"],
+            ["--paused", "--ephemeral"], ["-c", "--if-exists", "overwrite"],
+        ])
+    func refused(arguments: [String]) {
+        #expect(throws: (any Error).self) { try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) }
+    }
+
+    @Test("Sizes are written as speeds are", arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])
+    func sizes(text: String, bytes: Int64) throws {
+        #expect(try ByteSize(argument: text).bytes == bytes)
+    }
+}

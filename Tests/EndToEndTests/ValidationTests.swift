@@ -1,0 +1,142 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("What is taken for the file: --expect-type, --expect-status, --max-size", .timeLimit(.minutes(2)))
+    struct ValidationTests {
+        let content = Content(seed: 700, size: mebibyte + 17)
+
+        private func typed(_ type: String?) -> FaultReply {
+            FaultReply(content, etag: "\"v1\"").with { if let type { $0.fields = [("Content-Type", type)] } }
+        }
+
+        @Test(
+            "A file of the type that is wanted is taken",
+            arguments: [
+                (["application/zip"], "application/zip"), (["image/*,application/zip"], "Application/Zip; x=y"),
+                (["image/*", "application/*"], "application/zip"),
+            ])
+        func wantedType(types: [String], sent: String) async throws {
+            try await withDlm(serving: typed(sent)) { sandbox, server in
+                let options = types.flatMap { ["--expect-type", $0] }
+                let result = try await sandbox.run("get", server.url()) { $0.arguments += options }
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test(
+            "A login page with status 200 instead of the file is status 9, and leaves nothing",
+            arguments: [300, 2 * mebibyte], [1, 4])
+        func loginPage(size: Int64, connections: Int) async throws {
+            let page = FaultReply(Content(seed: 701, size: size)).with {
+                $0.fields = [("Content-Type", "text/html; charset=utf-8")]
+                $0.ranges = .ignored
+            }
+            try await withDlm({ $0.target == "/login" ? page : .redirect(to: "/login") }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "-x", "\(connections)", "--expect-type", "application/zip", server.url("/file.zip"))
+                expectFailure(9, of: result)
+                #expect(result.stderr.contains("text/html") && result.stderr.contains("login"), "\(result.stderr)")
+                #expect(sandbox.names == [])
+                #expect(server.log.entries.count == 2, "it is not asked for again")
+            }
+        }
+
+        @Test("An answer without a type is not of the type that is wanted")
+        func noType() async throws {
+            try await withDlm(serving: typed(nil)) { sandbox, server in
+                expectFailure(9, of: try await sandbox.run("get", "--expect-type", "*/*", server.url()))
+                #expect(sandbox.names == [])
+            }
+        }
+
+        @Test("What was fetched before a login page came instead is kept, and goes on later")
+        func loginPageLater() async throws {
+            let large = Content(seed: 702, size: 8 * mebibyte)
+            let zip = FaultReply(large, etag: "\"v1\"").with { $0.fields = [("Content-Type", "application/zip")] }
+            try await withDlm(serving: zip.with { $0.cut = .close(after: 3 * mebibyte) }) { sandbox, server in
+                let arguments = ["get", "-x", "1", "--retries", "0", "--expect-type", "application/zip", server.url()]
+                func run() async throws -> ChildProcess.Result {
+                    try await ChildProcess(try sandbox.launch(arguments)).result()
+                }
+                #expect(try await run().ending == .exited(4))
+                server.handle { _ in
+                    FaultReply(Content("<html>log in</html>")).with { $0.fields = [("Content-Type", "text/html")] }
+                }
+                #expect(try await run().ending == .exited(9))
+                #expect(sandbox.names == ["file.bin.part"])
+                server.handle { _ in zip }
+                try expectDownloaded(large, as: "file.bin", by: try await run(), in: sandbox)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("Other statuses than 200 are taken if they are wanted, and 200 is not if it is none of them")
+        func statuses() async throws {
+            let other = FaultReply(content).with {
+                $0.status = 203
+                $0.ranges = .ignored
+            }
+            try await withDlm({ [content] in $0.target == "/203" ? other : FaultReply(content) }) { sandbox, server in
+                expectFailure(8, of: try await sandbox.run("get", server.url("/203")))
+                let taken = try await sandbox.run("get", "--expect-status", "200,203", server.url("/203"))
+                try expectDownloaded(content, as: "203", by: taken, in: sandbox)
+                // A part, which dlm asks for by itself, is as good as the whole.
+                let usual = try await sandbox.run("get", "--expect-status", "200", server.url("/200"))
+                try expectDownloaded(content, as: "200", by: usual, in: sandbox)
+                let refused = try await sandbox.run("get", "--expect-status", "203", server.url("/x"))
+                expectFailure(9, of: refused)
+                #expect(refused.stderr.contains("206") && refused.stderr.contains("203"), "\(refused.stderr)")
+                #expect(sandbox.names == ["200", "203"])
+            }
+        }
+
+        @Test(
+            "A file that says that it is too large is not begun, a small one neither", arguments: [1000, 20 * mebibyte])
+        func tooLarge(size: Int64) async throws {
+            try await withDlm(serving: FaultReply(Content(seed: 703, size: size))) { sandbox, server in
+                let result = try await sandbox.run("get", "--max-size", "\(size - 1)", server.url())
+                expectFailure(9, of: result)
+                #expect(result.stderr.contains("\(size) bytes"), "\(result.stderr)")
+                #expect(sandbox.names == [])
+                #expect(server.log.entries.count == 1)
+                let fits = try await sandbox.run("get", "--max-size", "\(size)", server.url())
+                try expectDownloaded(Content(seed: 703, size: size), as: "file.bin", by: fits, in: sandbox)
+            }
+        }
+
+        @Test("One that does not say is cut as soon as more has come; a larger limit takes it")
+        func tooLargeWhileItComes() async throws {
+            let large = Content(seed: 704, size: 8 * mebibyte)
+            let chunked = FaultReply(large, etag: "\"v1\"").with {
+                $0.framing = .chunked
+                $0.ranges = .ignored
+            }
+            try await withDlm(serving: chunked) { sandbox, server in
+                let result = try await sandbox.run("get", "--max-size", "1M", server.url())
+                expectFailure(9, of: result)
+                #expect(result.stderr.contains("--max-size"), "\(result.stderr)")
+                #expect(sandbox.names == ["file.bin.part"])
+                let size = try FileManager.default.attributesOfItem(atPath: sandbox.file("file.bin.part"))[.size]
+                #expect(try #require(size as? Int64) <= mebibyte)
+                #expect(server.log.entries.count == 1)
+                let fits = try await sandbox.run("get", "--max-size", "8M", server.url())
+                try expectDownloaded(large, as: "file.bin", by: fits, in: sandbox)
+            }
+        }
+
+        @Test("They hold in the background as well")
+        func background() async throws {
+            try await withDlm(serving: typed("text/html")) { sandbox, server in
+                let types = try await sandbox.run("get", "-b", "--expect-type", "image/*", server.url("/a"))
+                #expect(types.stdout == "1\n")
+                #expect(try await sandbox.run("wait", "1").ending == .exited(9))
+                let sizes = try await sandbox.run("get", "-b", "--max-size", "1k", server.url("/b"))
+                #expect(sizes.stdout == "2\n")
+                #expect(try await sandbox.run("wait", "2").ending == .exited(9))
+                #expect(sandbox.names == [])
+            }
+        }
+    }
+}
