@@ -7,6 +7,7 @@ struct Style: Equatable {
     func dim(_ text: String) -> String { wrapped(text, "2") }
     func good(_ text: String) -> String { wrapped(text, "32") }
     func bad(_ text: String) -> String { wrapped(text, "31") }
+    func warning(_ text: String) -> String { wrapped(text, "33") }
     func accent(_ text: String) -> String { wrapped(text, "36") }
 
     private func wrapped(_ text: String, _ code: String) -> String {
