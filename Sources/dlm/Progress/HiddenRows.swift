@@ -9,7 +9,11 @@ enum HiddenRows {
         let parts = order.compactMap { state in
             counts[state].flatMap { $0 > 0 ? "\($0) \(state.rawValue)" : nil }
         }
-        return parts.isEmpty ? nil : "… \(rows.count + queued) more: \(parts.joined(separator: ", "))"
+        let count = rows.count + queued
+        guard parts.count == 1, let state = order.first(where: { counts[$0] == count }) else {
+            return parts.isEmpty ? nil : "… \(count) more: \(parts.joined(separator: ", "))"
+        }
+        return "… \(count) more \(state.rawValue)"
     }
 
     private static let order: [DownloadState.Kind] = [

@@ -68,6 +68,8 @@ struct TimeLeftMeter {
         average.add(fetched, in: seconds)
         recent.add(fetched, in: seconds)
         let (low, high) = (average.speed / Self.change, average.speed * Self.change)
-        if !(low...high).contains(recent.speed) { (average.bytes, average.seconds) = (recent.bytes, recent.seconds) }
+        if (low...high).contains(recent.speed) { return }
+        // What is recent holds some of the old speed, too: it counts little against what comes.
+        (average.bytes, average.seconds) = (recent.bytes / Self.shortMemory, recent.seconds / Self.shortMemory)
     }
 }

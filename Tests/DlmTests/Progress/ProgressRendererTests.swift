@@ -73,7 +73,7 @@ struct ProgressRendererTests {
         let total = ProgressFrame.Total(downloads: 30, done: 0, failed: 0, received: 0)
         let drawn = lines(ProgressFrame(rows: rows, total: total), width: 80, height: 24)
         #expect(drawn.count == 12)
-        #expect(drawn[10] == "… 20 more: 20 running")
+        #expect(drawn[10] == "… 20 more running")
         #expect(drawn.first?.hasPrefix("f1 ") == true)
         #expect(drawn.last?.hasPrefix("30 downloads") == true)
         #expect(lines(ProgressFrame(rows: rows, total: total), width: 80, height: 5).count == 4)
@@ -105,6 +105,7 @@ struct ProgressRendererTests {
         let rows = [1, 2, 3].map { ProgressFrame.Row(id: $0, name: "", state: .running, received: 0) }
         let waiting = ProgressFrame.Row(id: 4, name: "", state: .waiting, received: 0)
         #expect(HiddenRows.line((rows + [waiting])[...], queued: 60) == "… 64 more: 3 running, 1 waiting, 60 queued")
+        #expect(HiddenRows.line([], queued: 60) == "… 60 more queued")
         #expect(HiddenRows.line([], queued: 0) == nil)
     }
 
