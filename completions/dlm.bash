@@ -250,7 +250,7 @@ _dlm_get() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')
@@ -339,7 +339,7 @@ _dlm_resume() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')
@@ -426,7 +426,7 @@ _dlm_watch() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')

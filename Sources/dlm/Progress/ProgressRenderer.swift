@@ -90,11 +90,9 @@ struct ProgressRenderer {
 
     private func colored(_ note: String, _ row: ProgressFrame.Row) -> String {
         switch row.state {
-        case .waiting: style.warning(note)
-        case .paused, .queued: style.dim(note)
-        case .completed: style.good(note)
-        case .failed: style.bad(note)
-        case .running, .cancelled: note
+        case .running: note
+        case .queued, .paused: style.dim(note)
+        case .waiting, .completed, .failed, .cancelled: style.state(row.state.rawValue, note)
         }
     }
 
