@@ -265,7 +265,7 @@ _dlm_get() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')
@@ -354,7 +354,7 @@ _dlm_resume() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')
@@ -441,7 +441,7 @@ _dlm_watch() {
         return
         ;;
     '--progress')
-        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''none'
+        __dlm_add_completions -W 'auto'$'\n''bar'$'\n''plain'$'\n''json'$'\n''none'
         return
         ;;
     '--color')

@@ -39,6 +39,9 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     /// Bytes on disk.
     public var received: Int64 { resume.written.count }
 
+    /// What its file must hash to is known, or a list that may say so.
+    package var hasChecksum: Bool { request.checksum != nil || request.checksums != nil || resume.digest != nil }
+
     /// What is told of its bytes: those on disk, or those of the finished file.
     package var present: (received: Int64, total: Int64?) {
         guard case .completed = state else { return (received, resume.total) }

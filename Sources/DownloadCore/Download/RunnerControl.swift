@@ -127,7 +127,7 @@ package final class RunnerControl: Sendable {
         var progress = DownloadProgress(
             id: id, name: record.displayName, state: state, received: received.load(ordering: .relaxed),
             total: total < 0 ? nil : total)
-        progress.isFinishing = isFinishing.load(ordering: .relaxed)
+        if isFinishing.load(ordering: .relaxed) { progress.phase = record.hasChecksum ? .verifying : .finishing }
         return progress
     }
 }

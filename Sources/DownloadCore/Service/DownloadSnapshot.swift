@@ -28,8 +28,15 @@ public struct DownloadProgress: Codable, Sendable, Equatable {
     public var total: Int64?
     /// Bytes per second, where this process does not measure it itself.
     public var speed: Double?
-    /// All bytes are there: checking, syncing, renaming.
-    public var isFinishing = false
+    /// What is done once all bytes are there; nil before.
+    public var phase: Phase?
+
+    public enum Phase: String, Codable, Sendable {
+        /// Compared with a checksum, synced, renamed.
+        case verifying
+        /// The same where there is no checksum.
+        case finishing
+    }
 
     public init(
         id: DownloadID, name: String, state: DownloadState, received: Int64, total: Int64?, speed: Double? = nil

@@ -36,7 +36,7 @@ struct List: ContextCommand {
             var printer = ListPrinter(console: context.console, style: style, isHistory: all, json: output.json)
             let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
             if let limit {
-                printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)))
+                printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)
             } else {
                 var last: DownloadID = 0
                 while !context.console.isOutputClosed {
@@ -44,9 +44,10 @@ struct List: ContextCommand {
                         DownloadSelection(which, limit: Follower.chunk, after: last))
                     guard let newest = page.last?.id else { break }
                     last = newest
-                    printer.print(page)
+                    printer.print(page, isLast: page.count < Follower.chunk)
                 }
             }
+            if state.isEmpty, limit == nil, !output.quiet { printer.explainNothing() }
             return 0
         }
     }

@@ -11,6 +11,7 @@ extension Follower {
     private var pause: Double {
         switch (display.mode, purpose.isWatch) {
         case (.bar, _): 0.25
+        case (.json, _): 0.5
         case (_, false), (.plain, _): 1
         case (.none, true): 5
         }

@@ -21,7 +21,8 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
             keepsUnfinished: keepsUnfinished)
-        display = ProgressDisplay(mode, console: console, style: style)
+        display = ProgressDisplay(
+            mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment))
     }
 
     func follow(
@@ -41,6 +42,7 @@ struct Following {
         case .auto: isTerminal ? .bar : auto
         case .bar: isTerminal ? .bar : .plain
         case .plain: .plain
+        case .json: .json
         case .none: .none
         }
     }

@@ -81,8 +81,8 @@ struct Narrator: Sendable {
 
     /// The last word on a download, the moment it has ended.
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay) {
+        display.settle(snapshot)
         if snapshot.record.state == .completed {
-            display.settle(snapshot)
             if !options.quiet, !options.json, let file = snapshot.record.completed { console.print(path: file.path) }
             if options.verbose > 0, !options.quiet {
                 for line in ProgressText.details(snapshot.record) { console.report(line) }

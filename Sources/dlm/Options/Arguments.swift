@@ -120,5 +120,5 @@ enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
 
 /// How progress is shown.
 enum ProgressChoice: String, ExpressibleByArgument, CaseIterable {
-    case auto, bar, plain, none
+    case auto, bar, plain, json, none
 }

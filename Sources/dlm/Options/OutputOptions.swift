@@ -21,6 +21,6 @@ struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few "
-                + "seconds (plain), or nothing (none).", valueName: "how"))
+                + "seconds (plain), JSON values (json), or nothing (none).", valueName: "how"))
     var progress = ProgressChoice.auto
 }

@@ -17,6 +17,8 @@ final class Console: Sendable {
     private let errors: Int32
     let outputIsTerminal: Bool
     let errorsAreTerminal: Bool
+    /// What is written to either stream comes to the same place.
+    private let isOneTerminal: Bool
     private let state = Mutex(State())
 
     init(output: Int32 = STDOUT_FILENO, errors: Int32 = STDERR_FILENO) {
@@ -24,6 +26,7 @@ final class Console: Sendable {
         self.errors = errors
         outputIsTerminal = isatty(output) == 1
         errorsAreTerminal = isatty(errors) == 1
+        isOneTerminal = outputIsTerminal && errorsAreTerminal && Self.device(output) == Self.device(errors)
     }
 
     /// Descriptors that the caller closed become /dev/null: a file that is opened later must not get their numbers,
@@ -55,6 +58,8 @@ final class Console: Sendable {
         state.withLock { state in
             guard outputIsTerminal, !state.block.isEmpty else { return write(line + "\n", state: &state) }
             let (before, after) = state.block.around(columns: size.columns)
+            // In pieces, the block would flicker.
+            if isOneTerminal { return write(before + line + "\n" + after, state: &state) }
             send(before)
             write(line + "\n", state: &state)
             send(after)
@@ -75,22 +80,26 @@ final class Console: Sendable {
         }
     }
 
-    /// Draws the progress block anew.
-    func draw(_ lines: [String]) {
-        state.withLock { send($0.block.draw(lines, columns: size.columns)) }
+    /// Draws the progress block anew, in one write.
+    /// - Parameter control: what else the terminal is told, and does not show.
+    func draw(_ lines: [String], control: String = "") {
+        state.withLock { send(control + $0.block.draw(lines, columns: size.columns)) }
     }
 
+    /// What the progress block is from now on, without a reason to draw it before the next line above it.
+    func outdateBlock(by lines: [String]) { state.withLock { $0.block.outdate(by: lines) } }
+
     /// Leaves the progress block standing; what a terminal shows of a key (`^C`) is written over.
-    func keepBlock() {
+    func keepBlock(control: String = "") {
         state.withLock { state in
-            if !state.block.isEmpty { send("\r\u{1B}[K") }
+            send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
             state.block = TerminalBlock()
         }
     }
 
     /// Takes the progress block away.
-    func clearBlock() {
-        state.withLock { send($0.block.erase(columns: size.columns)) }
+    func clearBlock(control: String = "") {
+        state.withLock { send(control + $0.block.erase(columns: size.columns)) }
     }
 
     /// A write has found that nobody reads stdout any more.
@@ -134,6 +143,11 @@ final class Console: Sendable {
     /// stderr has nobody to complain to.
     private func send(_ text: String) {
         if !text.isEmpty { _ = Self.writeAll(text, to: errors) }
+    }
+
+    private static func device(_ terminal: Int32) -> dev_t? {
+        var status = stat()
+        return fstat(terminal, &status) == 0 ? status.st_rdev : nil
     }
 
     private static func columns(of terminal: Int32) -> Int {

@@ -6,7 +6,7 @@ struct ListPrinter {
     let style: Style
     let isHistory: Bool
     let json: Bool
-    private var widths: [Int] = []
+    private var layout: ListTable.Layout?
 
     init(console: Console, style: Style, isHistory: Bool, json: Bool) {
         self.console = console
@@ -15,12 +15,19 @@ struct ListPrinter {
         self.json = json
     }
 
-    mutating func print(_ page: [DownloadSnapshot]) {
+    /// - Parameter isLast: no page follows.
+    mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let rows = page.map { ListDocument($0, isHistory: isHistory) }
         guard !json else { return rows.forEach { console.print($0.json) } }
         let table = ListTable(
-            rows: rows, style: style, columns: console.outputColumns, hasHeader: widths.isEmpty, minimum: widths)
-        if !rows.isEmpty { widths = table.widths }
+            rows: rows, style: style, columns: console.outputColumns, before: layout, isLast: isLast)
+        if !rows.isEmpty { layout = table.layout }
         for line in table.lines { console.print(line) }
+    }
+
+    /// A person is told that there was nothing to print.
+    func explainNothing() {
+        guard layout == nil, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
+        console.report(isHistory ? "there are no downloads" : "nothing is unfinished; see: dlm list --all")
     }
 }

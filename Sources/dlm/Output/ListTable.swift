@@ -1,78 +1,97 @@
-/// The rows of `dlm list` as aligned text.
+/// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
-    private static let header = ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"]
+    /// What is shown in a table, and how wide: the same for all pages of a list, where columns only grow.
+    struct Layout: Equatable {
+        var isShown = ListTable.header.map { _ in true }
+        var widths = ListTable.header.map { DisplayWidth.of($0) }
 
-    /// A name is not cut below this, whatever the terminal.
+        /// Of all but the name, with the gaps and the margin.
+        fileprivate var fixed: Int {
+            zip(isShown, widths).dropLast().reduce(ListTable.margin) { $0 + ($1.0 ? $1.1 + ListTable.gap : 0) }
+        }
+    }
+
+    private static let header = ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"]
+    private static let state = 1
+    private static let name = 6
+    /// What can be done without, the least important first.
+    private static let optional = [4, 5, 3, 2]
+    private static let margin = 1
+    private static let gap = 2
+    private static let nothing = "-"
+    /// A name is not cut below this while another column can go.
     private static let shortestName = 16
+    /// A shorter piece of a note tells nothing.
+    private static let shortestNote = 8
 
     let rows: [ListDocument]
     let style: Style
-    /// Of the terminal; nil cuts nothing.
+    /// Of the terminal; nil cuts nothing and shows all.
     var columns: Int?
-
-    /// The first page of a list.
-    var hasHeader = true
-    /// Widths of the pages before.
-    var minimum: [Int] = []
+    /// Of the pages before; nil on the first one, which has the header.
+    var before: Layout?
+    /// No page follows: a column without anything in it can give its room to names and notes.
+    var isLast = true
 
     /// Header included; none at all when there is no row.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
-        let widths = widths
-        let header = hasHeader ? [line(nil, Self.header, widths)] : []
-        return header + rows.map { line($0, cells($0), widths) }
+        let layout = layout
+        let header = before == nil ? [line(nil, Self.header, layout)] : []
+        return header + rows.map { line($0, cells($0), layout) }
     }
 
-    /// Of the columns.
-    var widths: [Int] {
-        let table = [Self.header] + rows.map(cells)
-        let start = minimum.isEmpty ? Self.header.map { _ in 0 } : minimum
-        var widths = table.reduce(into: start) { widths, cells in
-            for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell)) }
+    var layout: Layout {
+        var layout = before ?? Layout()
+        let table = rows.map(cells)
+        for cells in table {
+            for (index, cell) in cells.enumerated() {
+                layout.widths[index] = max(layout.widths[index], DisplayWidth.of(cell))
+            }
         }
-        if let columns {
-            let room = columns - widths.dropLast().reduce(1) { $0 + $1 + 2 }
-            let note = rows.compactMap(\.note).map { DisplayWidth.of(Escaping.line($0)) + 2 }.max() ?? 0
-            let name = min(widths[widths.count - 1], max(Self.shortestName, room / 2, room - note))
-            widths[widths.count - 1] = name
+        guard let columns else { return layout }
+        let notes = rows.compactMap(\.note).map { DisplayWidth.of(Escaping.line($0)) + Self.gap }.max() ?? 0
+        let widest = layout.widths[Self.name]
+        if before == nil {
+            for index in Self.optional where layout.fixed + widest + notes > columns {
+                if isLast, table.allSatisfy({ $0[index] == Self.nothing }) { layout.isShown[index] = false }
+            }
+            for index in Self.optional where layout.fixed + min(widest, Self.shortestName) > columns {
+                layout.isShown[index] = false
+            }
         }
-        return widths
+        let room = columns - layout.fixed
+        layout.widths[Self.name] = max(1, min(widest, max(min(room, Self.shortestName), room / 2, room - notes)))
+        return layout
     }
 
     private func cells(_ row: ListDocument) -> [String] {
         [
-            String(row.id), row.state, row.percent.map { "\($0)%" } ?? "-",
-            row.total.map(Units.size) ?? (row.received > 0 ? Units.size(row.received) : "-"),
-            row.speed.map(Units.rate) ?? "-", row.secondsLeft.map(Units.left) ?? "-", Escaping.line(row.name),
+            String(row.id), row.state, row.percent.map { "\($0)%" } ?? Self.nothing,
+            row.total.map(Units.size) ?? (row.received > 0 ? Units.size(row.received) : Self.nothing),
+            row.speed.map(Units.rate) ?? Self.nothing, row.secondsLeft.map(Units.left) ?? Self.nothing,
+            Escaping.line(row.name),
         ]
     }
 
-    private func line(_ row: ListDocument?, _ cells: [String], _ widths: [Int]) -> String {
+    private func line(_ row: ListDocument?, _ cells: [String], _ layout: Layout) -> String {
         var parts: [String] = []
-        for (index, cell) in cells.dropLast().enumerated() {
-            let isState = index == 1
-            let padded =
-                isState
-                ? DisplayWidth.padded(cell, to: widths[index]) : DisplayWidth.rightAligned(cell, to: widths[index])
-            parts.append(isState ? colored(padded, row) : padded)
+        for (index, cell) in cells.dropLast().enumerated() where layout.isShown[index] {
+            let width = layout.widths[index]
+            parts.append(
+                index == Self.state
+                    ? style.state(row?.state, DisplayWidth.padded(cell, to: width))
+                    : DisplayWidth.rightAligned(cell, to: width))
         }
-        let width = widths[cells.count - 1]
-        parts.append(DisplayWidth.cut(cells[cells.count - 1], to: width))
-        if let note = row?.note {
-            let room = columns.map { $0 - widths.reduce(1) { $0 + $1 + 2 } } ?? .max
-            parts[parts.count - 1] = DisplayWidth.padded(parts[parts.count - 1], to: width)
-            parts.append(style.dim(DisplayWidth.cutEnd(Escaping.line(note), to: room)))
+        let width = layout.widths[Self.name]
+        let name = DisplayWidth.cut(cells[Self.name], to: width)
+        let room = columns.map { $0 - layout.fixed - width - Self.gap } ?? .max
+        if let note = row?.note.map(Escaping.line), DisplayWidth.of(note) <= room || room >= Self.shortestNote {
+            parts += [DisplayWidth.padded(name, to: width), style.dim(DisplayWidth.cutEnd(note, to: room))]
+        } else {
+            parts.append(name)
         }
-        return " " + parts.joined(separator: "  ")
-    }
-
-    private func colored(_ text: String, _ row: ListDocument?) -> String {
-        switch row?.state {
-        case nil: text
-        case "failed": style.bad(text)
-        case "completed": style.good(text)
-        case "running": style.accent(text)
-        default: text
-        }
+        return String(repeating: " ", count: Self.margin)
+            + parts.joined(separator: String(repeating: " ", count: Self.gap))
     }
 }

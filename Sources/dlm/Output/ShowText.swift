@@ -35,11 +35,10 @@ struct ShowText {
     }
 
     private var state: String {
-        switch document.state {
-        case "failed": style.bad(document.state)
-        case "completed": style.good(document.state)
-        default: Escaping.line([document.state, document.note].compactMap(\.self).joined(separator: ": "))
-        }
+        let state = style.state(document.state, document.state)
+        // Of a failure there is a line of its own.
+        guard document.state != "failed", let note = document.note else { return state }
+        return "\(state): \(Escaping.line(note))"
     }
 
     private var isComplete: Bool { document.state == "completed" }

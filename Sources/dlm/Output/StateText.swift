@@ -1,17 +1,26 @@
 import DownloadKit
 import Foundation
+import Glibc
 
 /// Why a download is in its state, in a few words.
 enum StateText {
     static func note(_ state: DownloadState, now: Date) -> String? {
         switch state {
         case .waiting(.retry(let error), let until):
-            "\(retry(until, now: now)): \(Redaction.describe(error))"
+            isOffline(error)
+                ? "waiting for the network; \(retry(until, now: now))"
+                : "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .paused(.interrupted): "its process ended without a word"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
         case .failed(let error): Redaction.describe(error)
         case .queued, .running, .paused, .completed, .cancelled: nil
         }
+    }
+
+    /// It is this machine that has no network (errno of connect(2)), whatever the server.
+    private static func isOffline(_ error: DownloadError) -> Bool {
+        guard case .networkFailed(_, let diagnosis) = error else { return false }
+        return [ENETUNREACH, ENETDOWN].contains(diagnosis.errno)
     }
 
     /// `retry in 4 s`.

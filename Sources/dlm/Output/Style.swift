@@ -1,3 +1,5 @@
+import DownloadKit
+
 /// Colours, or none (`--color`, NO_COLOR, CLICOLOR).
 struct Style: Equatable {
     var isColored = false
@@ -7,7 +9,20 @@ struct Style: Equatable {
     func dim(_ text: String) -> String { wrapped(text, "2") }
     func good(_ text: String) -> String { wrapped(text, "32") }
     func bad(_ text: String) -> String { wrapped(text, "31") }
+    func warning(_ text: String) -> String { wrapped(text, "33") }
     func accent(_ text: String) -> String { wrapped(text, "36") }
+
+    /// - Parameter state: of a download, as a word; nil colours nothing.
+    func state(_ state: String?, _ text: String) -> String {
+        switch state.flatMap(DownloadState.Kind.init(rawValue:)) {
+        case .running: accent(text)
+        case .waiting: warning(text)
+        case .completed: good(text)
+        case .failed: bad(text)
+        case .cancelled: dim(text)
+        case .queued, .paused, nil: text
+        }
+    }
 
     private func wrapped(_ text: String, _ code: String) -> String {
         isColored && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text

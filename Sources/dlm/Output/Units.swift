@@ -10,12 +10,15 @@ enum Units {
         return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// `412/654 MiB`, both in the unit of the whole; only what is there when that is all, or all that is known.
+    /// `412/654 MiB`, `2.0/9.5 MiB`, both in the unit of the whole; `7.0 MiB` while that is unknown; only the whole when
+    /// it is there.
     static func part(_ received: Int64, of total: Int64?) -> String {
-        guard let total, received < total else { return size(received) }
-        let unit = unit(of: Double(total))
-        let part = number(Double(received), unit, decimalBelow: 100, keepsZero: true)
-        return "\(part)/\(number(Double(total), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
+        if let total, received >= total { return size(received) }
+        let unit = unit(of: Double(total ?? received))
+        let texts = [received, total].compactMap(\.self).map {
+            number(Double($0), unit, decimalBelow: 100, keepsZero: true)
+        }
+        return "\(texts.joined(separator: "/")) \(names[unit])"
     }
 
     /// `88 MiB/s`, `1.5 KiB/s`.

@@ -5,7 +5,8 @@ struct ProgressBar {
     var total: Int64?
     var columns: Int
 
-    func text(_ style: Style) -> String {
+    /// - Parameter isAtWork: what stands still is not coloured.
+    func text(_ style: Style, isAtWork: Bool = true) -> String {
         let halves = halves
         let full = halves / 2
         let hasHalf = halves % 2 == 1
@@ -13,7 +14,8 @@ struct ProgressBar {
         let (line, half, track) = style.isUnicode ? ("━", "╸", "─") : ("=", "-", " ")
         let done = String(repeating: line, count: full) + (hasHalf ? half : "")
         let isComplete = full == columns
-        return (isComplete ? style.good(done) : style.accent(done)) + style.dim(String(repeating: track, count: rest))
+        let filled = isComplete ? style.good(done) : isAtWork ? style.accent(done) : style.dim(done)
+        return filled + style.dim(String(repeating: track, count: rest))
     }
 
     /// All of them only for all bytes.

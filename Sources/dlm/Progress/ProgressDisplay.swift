@@ -2,24 +2,37 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Shows the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or a plain line now and then.
+/// Shows the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or lines now and then.
 final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
-        case bar, plain, none
+        case bar, plain, json, none
+
+        /// Seconds between two looks.
+        var pause: Double {
+            switch self {
+            case .bar: 1 / 8
+            case .json: 0.5
+            // Its lines are few, their speed is measured more often.
+            case .plain, .none: 1
+            }
+        }
     }
 
-    private static let framesPerSecond = 8.0
-    private static let secondsPerPlainLine = 5
+    private static let looksPerPlainLine = 5
     /// After so many seconds without a frame the process was stopped, and others have written below the block.
     private static let longestPause = 2.0
 
     private struct State {
         var model = ProgressModel()
+        var taskbar: TaskbarProgress
         var isFrozen = false
         /// Of the last frame, in seconds.
         var drawn = 0.0
+        /// Drawn last, without what has ended since.
+        var frame = ProgressFrame(rows: [])
         /// Of the widest name drawn.
         var widest = 0
+        var json = JSONProgress()
 
         mutating func render<Drawn>(
             _ size: (columns: Int, rows: Int), _ style: Style, _ draw: (inout ProgressRenderer) -> Drawn
@@ -33,31 +46,31 @@ final class ProgressDisplay: Sendable {
     let mode: Mode
     private let console: Console
     private let style: Style
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let start = ContinuousClock.now
 
-    init(_ mode: Mode, console: Console, style: Style) {
+    init(_ mode: Mode, console: Console, style: Style, taskbar: TaskbarProgress = TaskbarProgress()) {
         self.mode = mode
         self.console = console
         self.style = style
+        state = Mutex(State(taskbar: taskbar))
     }
 
     /// Draws until the task is cancelled.
     func run(_ follower: Follower) async {
         guard mode != .none else { return }
-        // Plain lines are few, their speed is measured more often.
-        let pause = mode == .bar ? 1 / Self.framesPerSecond : 1
         var count = 0
         while !Task.isCancelled {
             let frame = await frame(follower)
-            if mode == .bar {
-                draw(frame)
-            } else if count > 0, count % Self.secondsPerPlainLine == 0 {
-                tell(frame)
+            switch mode {
+            case .bar: draw(frame)
+            case .json: tell(frame)
+            case .plain: if count > 0, count % Self.looksPerPlainLine == 0 { tell(frame) }
+            case .none: return
             }
             count += 1
             // Only cancellation ends the pause early, and the loop with it.
-            try? await Task.sleep(for: .seconds(pause))
+            try? await Task.sleep(for: .seconds(mode.pause))
         }
     }
 
@@ -72,25 +85,40 @@ final class ProgressDisplay: Sendable {
     /// A download of another process as it was seen.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
-    func forget(_ id: DownloadID) { state.withLock { $0.model.forget(id) } }
+    func forget(_ id: DownloadID) {
+        let size = mode == .bar ? console.size : (0, 0)
+        state.withLock { state in
+            state.model.forget(id)
+            guard mode == .bar, let index = state.frame.rows.firstIndex(where: { $0.id == id }) else { return }
+            state.frame.rows.remove(at: index)
+            let frame = state.frame
+            console.outdateBlock(by: state.render(size, style) { $0.lines(frame) })
+        }
+    }
 
-    /// The line of a download that is complete scrolls away above the others.
+    /// The last word on a download: the line of one that is complete scrolls away above the others.
     func settle(_ snapshot: DownloadSnapshot) {
-        guard mode == .bar, let row = ProgressFrame.Row(settled: snapshot.record) else { return }
-        let size = console.size
-        console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
+        switch mode {
+        case .bar:
+            guard let row = ProgressFrame.Row(settled: snapshot.record) else { return }
+            let size = console.size
+            console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
+        case .json: console.note(state.withLock { $0.json.last(snapshot) })
+        case .plain, .none: return
+        }
     }
 
     /// No more frames: what is drawn stays.
-    func freeze() {
-        state.withLock { $0.isFrozen = true }
-        console.keepBlock()
-    }
+    func freeze() { console.keepBlock(control: ended()) }
 
     /// No more frames, and none left.
-    func end() {
-        state.withLock { $0.isFrozen = true }
-        console.clearBlock()
+    func end() { console.clearBlock(control: ended()) }
+
+    private func ended() -> String {
+        state.withLock { state in
+            state.isFrozen = true
+            return state.taskbar.end()
+        }
     }
 
     private func draw(_ frame: ProgressFrame) {
@@ -100,13 +128,20 @@ final class ProgressDisplay: Sendable {
             let now = seconds
             if now - state.drawn > Self.longestPause { console.keepBlock() }
             state.drawn = now
-            console.draw(state.render(size, style) { $0.lines(frame) })
+            state.frame = frame
+            console.draw(state.render(size, style) { $0.lines(frame) }, control: state.taskbar.text(frame))
         }
     }
 
     private func tell(_ frame: ProgressFrame) {
-        guard !state.withLock(\.isFrozen) else { return }
-        for line in PlainProgress.lines(frame) { console.report(line) }
+        state.withLock { state in
+            guard !state.isFrozen else { return }
+            if mode == .json {
+                for line in state.json.lines(frame) { console.note(line) }
+            } else {
+                for line in PlainProgress.lines(frame) { console.report(line) }
+            }
+        }
     }
 
     private var seconds: Double { (ContinuousClock.now - start) / .seconds(1) }

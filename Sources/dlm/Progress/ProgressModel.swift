@@ -3,8 +3,22 @@ import Foundation
 
 /// Makes frames out of the progress of downloads: remembers speeds and the downloads of other processes. Pure.
 struct ProgressModel {
-    private var meters: [DownloadID: SpeedMeter] = [:]
-    private var totalMeter = SpeedMeter()
+    /// How fast, and how long yet.
+    private struct Meters {
+        var speed = SpeedMeter()
+        var left = TimeLeftMeter()
+
+        mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
+            speed.add(time: time, bytes: bytes)
+            left.add(time: time, bytes: bytes, remaining: remaining)
+        }
+
+        /// Nothing is said of a download that stands still.
+        var secondsLeft: Double? { speed.speed ?? 0 > 0 ? left.left : nil }
+    }
+
+    private var meters: [DownloadID: Meters] = [:]
+    private var totals = Meters()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
 
     /// Of more downloads elsewhere only those at work are remembered.
@@ -38,33 +52,36 @@ struct ProgressModel {
             fetched = fetched.adding(max(0, progress.received.subtracting(offset)))
             bytes = progress.total.flatMap { total in bytes.map { $0.adding(total) } }
             if progress.state.kind == .running {
-                meters[progress.id, default: SpeedMeter()].add(time: time, bytes: progress.received)
+                meters[progress.id, default: Meters()].add(
+                    time: time, bytes: progress.received,
+                    remaining: progress.total.map { $0.subtracting(progress.received) })
             } else {
                 meters[progress.id] = nil
             }
         }
-        if !ledger.hasAll || ledger.count > ledger.completed + ledger.failed.count + all.count { bytes = nil }
-        totalMeter.add(time: time, bytes: fetched)
+        let queued = max(0, ledger.count - ledger.completed - ledger.failed.count - all.count)
+        if !ledger.hasAll || queued > 0 { bytes = nil }
+        totals.add(time: time, bytes: fetched, remaining: bytes?.subtracting(received))
         let rows = all.sorted { Self.rank($0) < Self.rank($1) }.map { row($0, now) }
         guard ledger.count > 1 || !ledger.hasAll && ledger.count > 0 else { return ProgressFrame(rows: rows) }
         let total = ProgressFrame.Total(
             downloads: ledger.count, done: ledger.completed, failed: ledger.failed.count, received: received,
-            bytes: bytes, speed: totalMeter.speed)
-        return ProgressFrame(rows: rows, total: total)
+            bytes: bytes, speed: totals.speed.speed, left: totals.secondsLeft)
+        return ProgressFrame(rows: rows, queued: queued, total: total)
     }
 
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
-        let speed = meters[progress.id]?.speed ?? progress.speed
+        let meters = meters[progress.id]
+        let speed = meters?.speed.speed ?? progress.speed
         var row = ProgressFrame.Row(
-            name: progress.name, received: progress.received, total: progress.total, speed: speed,
-            time: TimeLeft.seconds(received: progress.received, total: progress.total, speed: speed).map(Units.left))
+            id: progress.id, name: progress.name, state: progress.state.kind, received: progress.received,
+            total: progress.total, speed: speed,
+            left: meters?.secondsLeft
+                ?? TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed))
         switch progress.state {
-        case .running: row.note = progress.isFinishing ? "verifying" : nil
-        case .waiting(.retry(let error), let until):
-            row.note = "\(StateText.retry(until, now: now)): \(Redaction.describe(error))"
-        case .queued, .paused, .completed, .failed, .cancelled:
-            row.note = progress.state.kind.rawValue
-            row.isActive = false
+        case .running: row.note = progress.phase?.rawValue
+        case .waiting: row.note = StateText.note(progress.state, now: now)
+        case .queued, .paused, .completed, .failed, .cancelled: row.note = progress.state.kind.rawValue
         }
         return row
     }

@@ -1,3 +1,5 @@
+import DownloadKit
+
 /// Draws a ``ProgressFrame`` as lines that fit the terminal. Pure.
 struct ProgressRenderer {
     var width: Int
@@ -6,14 +8,19 @@ struct ProgressRenderer {
     /// The widest name there was: columns that jump are hard to read.
     var widest = 0
 
-    /// At most half of the terminal: what is complete scrolls away above, and wants to be read.
+    /// At most half of the terminal: what is complete scrolls away above, and wants to be read. Where there is no room
+    /// for all, a line says how many more there are.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
-        let room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
+        var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
+        if room > 1, frame.rows.count > room || frame.queued > 0 { room = min(frame.rows.count, room - 1) }
         let rows = frame.rows.prefix(room)
         let names = rows.map { Escaping.line($0.name) }
         widest = (names + [frame.total?.label ?? ""]).reduce(widest) { max($0, DisplayWidth.of($1)) }
         let layout = ProgressLayout(width: width, widest: widest)
         var lines = zip(rows, names).map { line($0, name: $1, layout) }
+        if room > 0, let more = HiddenRows.line(frame.rows.dropFirst(room), queued: frame.queued) {
+            lines.append(style.dim(DisplayWidth.cutEnd(more, to: max(1, width - 1))))
+        }
         if let total = frame.total { lines.append(line(total, layout)) }
         return lines
     }
@@ -26,27 +33,48 @@ struct ProgressRenderer {
     }
 
     private func line(_ row: ProgressFrame.Row, name: String, _ layout: ProgressLayout) -> String {
-        var cells = [cell(name, layout.name)]
-        if layout.bar > 0 {
-            cells.append(ProgressBar(received: row.received, total: row.total, columns: layout.bar).text(style))
+        let name = cell(name, layout.name)
+        if let note = row.note { return joined([name] + noted(row, Escaping.line(note), layout)) }
+        if row.total == nil, !layout.hasSize, layout.bar == 0, layout.hasTime {
+            let known = [Units.part(row.received, of: nil)] + (layout.hasSpeed ? [row.speed.map(Units.rate) ?? ""] : [])
+            return joined([name, right(known.joined(separator: "  "), layout.noteRooms.all)])
         }
+        var cells = [name] + bar(row, layout)
         cells.append(percent(row.received, row.total))
-        // Before the first byte a note has more to say than a size.
-        let hasSize = layout.hasSize && (row.note == nil || row.received > 0 || row.total != nil)
-        if hasSize { cells.append(right(Units.part(row.received, of: row.total), ProgressLayout.size)) }
-        if let note = row.note {
-            let room = (hasSize ? layout.note : layout.details) - ProgressLayout.gap + layout.spare
-            if room > 0 { cells.append(DisplayWidth.cutEnd(Escaping.line(note), to: room)) }
-        } else {
-            cells += numbers(row.speed, row.time, layout)
+        if layout.hasSize { cells.append(right(Units.part(row.received, of: row.total), ProgressLayout.size)) }
+        return joined(cells + numbers(row.speed, row.time, layout))
+    }
+
+    /// What stands behind a name, with a note that gets the room it needs.
+    private func noted(_ row: ProgressFrame.Row, _ note: String, _ layout: ProgressLayout) -> [String] {
+        let (short, long, all) = layout.noteRooms
+        let width = DisplayWidth.of(note)
+        func told(_ room: Int) -> [String] {
+            room > 0 ? [colored(DisplayWidth.cutEnd(note, to: room), row)] : []
         }
-        return joined(cells)
+        // Before the first byte it has more to say than an empty bar.
+        let saysMore = row.received == 0 && row.total == nil || layout.bar == 0 && width > long && layout.hasTime
+        if saysMore { return told(all) }
+        let cells = bar(row, layout) + [percent(row.received, row.total)]
+        guard layout.hasSize, width <= short else { return cells + told(long) }
+        return cells + [right(Units.part(row.received, of: row.total), ProgressLayout.size)] + told(short)
+    }
+
+    /// The bytes instead where they are shown nowhere else, and no bar could be drawn.
+    private func bar(_ row: ProgressFrame.Row, _ layout: ProgressLayout) -> [String] {
+        if layout.bar == 0 { return [] }
+        if row.total == nil, !layout.hasSize { return [right(Units.part(row.received, of: nil), layout.bar)] }
+        let bar = ProgressBar(received: row.received, total: row.total, columns: layout.bar)
+        return [bar.text(style, isAtWork: row.state == .running)]
     }
 
     private func line(_ total: ProgressFrame.Total, _ layout: ProgressLayout) -> String {
-        var cells = [cell(total.label, layout.name)]
-        if layout.bar > 0 {
-            cells.append(DisplayWidth.padded(DisplayWidth.cutEnd(total.counts, to: layout.bar), to: layout.bar))
+        var cells: [String]
+        if DisplayWidth.of(total.counts) <= layout.bar {
+            cells = [cell(total.label, layout.name), DisplayWidth.padded(total.counts, to: layout.bar)]
+        } else {
+            let room = layout.name + (layout.bar > 0 ? ProgressLayout.gap + layout.bar : 0)
+            cells = [DisplayWidth.padded(DisplayWidth.cutEnd(total.inShort, to: room), to: room)]
         }
         cells.append(percent(total.received, total.bytes))
         if layout.hasSize { cells.append(right(Units.part(total.received, of: total.bytes), ProgressLayout.size)) }
@@ -58,6 +86,14 @@ struct ProgressRenderer {
         if layout.hasSpeed { cells.append(right(speed.map(Units.rate) ?? "", ProgressLayout.speed)) }
         if layout.hasTime { cells.append(right(time ?? "", ProgressLayout.time)) }
         return cells
+    }
+
+    private func colored(_ note: String, _ row: ProgressFrame.Row) -> String {
+        switch row.state {
+        case .running: note
+        case .queued, .paused: style.dim(note)
+        case .waiting, .completed, .failed, .cancelled: style.state(row.state.rawValue, note)
+        }
     }
 
     private func percent(_ received: Int64, _ total: Int64?) -> String {

@@ -2,10 +2,11 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// The line of a download that is complete: how fast it came, or what was verified.
+    /// The line of a download that is complete: how fast it came, or what was verified. Nil for others.
     init?(settled record: DownloadRecord) {
-        guard let file = record.completed else { return nil }
-        self.init(name: record.displayName, received: file.bytes, total: file.bytes, isActive: false)
+        guard record.state == .completed, let file = record.completed else { return nil }
+        self.init(
+            id: record.id, name: record.displayName, state: .completed, received: file.bytes, total: file.bytes)
         if let checksum = file.checksum {
             note = "\(checksum.algorithm.rawValue) verified"
         } else if file.wasCurrent {
@@ -14,7 +15,7 @@ extension ProgressFrame.Row {
             let seconds = (attempt.ended ?? record.updated).timeIntervalSince(attempt.started)
             // A speed over less is a number without meaning.
             guard seconds >= 0.1 else { return }
-            time = Units.duration(seconds)
+            took = seconds
             speed = Double(attempt.received) / seconds
         }
     }

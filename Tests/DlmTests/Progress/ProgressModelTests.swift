@@ -26,7 +26,7 @@ struct ProgressModelTests {
         var ledger = ledger(1)
         var model = ProgressModel()
         let frame = model.frame([progress(1, received: 5, total: 10)], &ledger, time: 0, now: now)
-        #expect(frame == ProgressFrame(rows: [.init(name: "f1", received: 5, total: 10)]))
+        #expect(frame == ProgressFrame(rows: [.init(id: 1, name: "f1", received: 5, total: 10)]))
     }
 
     @Test("Speed and time left come from what was seen")
@@ -66,7 +66,7 @@ struct ProgressModelTests {
         var ledger = ledger(1)
         var model = ProgressModel()
         var done = progress(1, received: 10, total: 10)
-        done.isFinishing = true
+        done.phase = .verifying
         #expect(model.frame([done], &ledger, time: 0, now: now).rows.first?.note == "verifying")
     }
 
@@ -110,16 +110,18 @@ struct ProgressModelTests {
 
     @Test("Plain lines tell the few, or the total of many")
     func plain() {
-        let rows = (1...5).map { ProgressFrame.Row(name: "f\($0)", received: 63, total: 100, speed: 10, time: "0:04") }
+        let rows = (1...5).map {
+            ProgressFrame.Row(id: $0, name: "f\($0)", received: 63, total: 100, speed: 10, left: 4)
+        }
         let total = ProgressFrame.Total(downloads: 7, done: 1, failed: 1, received: 2048, bytes: nil, speed: 1024)
         #expect(
             PlainProgress.lines(ProgressFrame(rows: Array(rows.prefix(1))))
                 == ["f1: 63%, 63/100 B, 10 B/s, 0:04 left"])
         #expect(
             PlainProgress.lines(ProgressFrame(rows: rows, total: total))
-                == ["7 downloads: 1 done, 1 failed, 2 KiB, 1.0 KiB/s"])
-        let waiting = ProgressFrame.Row(name: "w", received: 0, note: "retry in 4 s: 503 Busy")
-        let idle = ProgressFrame.Row(name: "q", received: 0, note: "queued", isActive: false)
+                == ["7 downloads: 1 done, 1 failed, 2.0 KiB, 1.0 KiB/s"])
+        let waiting = ProgressFrame.Row(id: 8, name: "w", state: .waiting, received: 0, note: "retry in 4 s: 503 Busy")
+        let idle = ProgressFrame.Row(id: 9, name: "q", state: .queued, received: 0, note: "queued")
         #expect(PlainProgress.lines(ProgressFrame(rows: [waiting, idle])) == ["w: retry in 4 s: 503 Busy"])
     }
 }

@@ -1,3 +1,4 @@
+import DownloadCore
 import Testing
 
 @testable import dlm
@@ -9,13 +10,17 @@ struct ProgressRendererTests {
     static let frame = ProgressFrame(
         rows: [
             .init(
-                name: "debian-12.iso", received: 412 * mib, total: 654 * mib, speed: 88 * 1_048_576, time: "0:03"),
-            .init(name: "東京の天気-2026-11-21-très-long-name.csv.gz", received: 7 * mib, speed: 1536),
-            .init(name: "retry.zip", received: mib, total: 2 * mib, note: "retry in 4 s: 503 Service Unavailable"),
-            .init(name: "evil\u{1B}[2J.bin", received: 0, total: 0, note: "verifying"),
+                id: 1, name: "debian-12.iso", received: 412 * mib, total: 654 * mib, speed: 88 * 1_048_576, left: 3),
+            .init(
+                id: 2, name: "東京の天気-2026-11-21-très-long-name.csv.gz", received: 7 * mib, speed: 1536),
+            .init(
+                id: 3, name: "retry.zip", state: .waiting, received: mib, total: 2 * mib,
+                note: "retry in 4 s: 503 Service Unavailable"),
+            .init(
+                id: 4, name: "evil\u{1B}[2J.bin", received: 0, total: 0, note: "verifying"),
         ],
         total: .init(
-            downloads: 12, done: 7, failed: 1, received: 430 * mib, bytes: 672 * mib, speed: 88 * 1_048_576))
+            downloads: 12, done: 7, failed: 1, received: 430 * mib, bytes: 672 * mib, speed: 88 * 1_048_576, left: 3))
 
     func lines(_ frame: ProgressFrame, width: Int, height: Int = 24, style: Style = Style()) -> [String] {
         var renderer = ProgressRenderer(width: width, height: height, style: style)
@@ -28,11 +33,29 @@ struct ProgressRendererTests {
         #expect(lines(Self.frame, width: width).joined(separator: "\n") == expected)
     }
 
-    @Test("Before the first byte there is room for why")
+    @Test("Before the first byte the line belongs to the reason")
     func waiting() {
-        let row = ProgressFrame.Row(name: "a", received: 0, note: "retry in 4 s: 503 Service Unavailable")
-        let line = lines(ProgressFrame(rows: [row]), width: 80)[0]
-        #expect(line == "a  " + String(repeating: "─", count: 34) + "        retry in 4 s: 503 Service Unavail…")
+        let note = "retry in 4 s: 503 Service Unavailable"
+        let row = ProgressFrame.Row(id: 1, name: "a", state: .waiting, received: 0, note: note)
+        #expect(lines(ProgressFrame(rows: [row]), width: 80) == ["a  \(note)"])
+        #expect(lines(ProgressFrame(rows: [row]), width: 20) == ["a  retry in 4 s: 5…"])
+    }
+
+    @Test("Each state has its line")
+    func states() {
+        func line(_ state: DownloadState.Kind, _ note: String?) -> String {
+            let row = ProgressFrame.Row(
+                id: 1, name: "a.iso", state: state, received: 5 << 20, total: 10 << 20, speed: 0, note: note)
+            return lines(ProgressFrame(rows: [row]), width: 80)[0]
+        }
+        let bar = "a.iso  ━━━━━━━━━━━━━━━───────────────   50%"
+        #expect(line(.running, nil) == "\(bar)   5.0/10.0 MiB       0 B/s")
+        #expect(line(.running, "verifying") == "\(bar)   5.0/10.0 MiB  verifying")
+        #expect(line(.running, "finishing") == "\(bar)   5.0/10.0 MiB  finishing")
+        #expect(line(.paused, "paused") == "\(bar)   5.0/10.0 MiB  paused")
+        #expect(line(.waiting, "retry in 4 s: 503 Busy") == "\(bar)  retry in 4 s: 503 Busy")
+        #expect(
+            line(.waiting, "waiting for the network; retry in 4 s") == "\(bar)  waiting for the network; retry in…")
     }
 
     @Test("No line is wider than the terminal, whatever its width", arguments: 1...220)
@@ -44,23 +67,70 @@ struct ProgressRendererTests {
         }
     }
 
-    @Test("A terminal without room for all shows those first in line, and the total in the last line")
+    @Test("A terminal without room for all shows those first in line, says how many more there are, and the total")
     func height() {
-        let rows = (1...30).map { ProgressFrame.Row(name: "f\($0)", received: 0) }
+        let rows = (1...30).map { ProgressFrame.Row(id: $0, name: "f\($0)", received: 0) }
         let total = ProgressFrame.Total(downloads: 30, done: 0, failed: 0, received: 0)
         let drawn = lines(ProgressFrame(rows: rows, total: total), width: 80, height: 24)
         #expect(drawn.count == 12)
+        #expect(drawn[10] == "… 20 more running")
         #expect(drawn.first?.hasPrefix("f1 ") == true)
         #expect(drawn.last?.hasPrefix("30 downloads") == true)
         #expect(lines(ProgressFrame(rows: rows, total: total), width: 80, height: 5).count == 4)
         #expect(lines(ProgressFrame(rows: rows, total: total), width: 80, height: 2).count == 1)
     }
 
+    @Test(
+        "One to 500 downloads take no more lines than fit, and all are accounted for",
+        arguments: [1, 2, 5, 11, 12, 13, 100, 500], [5, 12, 24, 50])
+    func many(count: Int, height: Int) {
+        let states: [DownloadState.Kind] = [.running, .waiting, .queued]
+        let rows = (0..<count).map { index in
+            ProgressFrame.Row(
+                id: Int64(index), name: "f\(index)", state: states[min(2, index * 3 / count)], received: 0)
+        }
+        for queued in [0, 7] {
+            let total = ProgressFrame.Total(downloads: count + queued, done: 0, failed: 0, received: 0)
+            let drawn = lines(ProgressFrame(rows: rows, queued: queued, total: total), width: 80, height: height)
+            #expect(drawn.count < height && drawn.count <= max(height / 2, 4))
+            let shown = drawn.count { $0.hasPrefix("f") }
+            let more = drawn.first { $0.hasPrefix("…") }
+            let hidden = more.flatMap { $0.firstMatch(of: /… (\d+) more/) }.flatMap { Int($0.1) } ?? 0
+            #expect(shown + hidden == count + queued, "\(drawn)")
+        }
+    }
+
+    @Test("What is hidden is counted by state")
+    func hidden() {
+        let rows = [1, 2, 3].map { ProgressFrame.Row(id: $0, name: "", state: .running, received: 0) }
+        let waiting = ProgressFrame.Row(id: 4, name: "", state: .waiting, received: 0)
+        #expect(HiddenRows.line((rows + [waiting])[...], queued: 60) == "… 64 more: 3 running, 1 waiting, 60 queued")
+        #expect(HiddenRows.line([], queued: 60) == "… 60 more queued")
+        #expect(HiddenRows.line([], queued: 0) == nil)
+    }
+
+    @Test("Of an unknown size there is always what has come")
+    func unsized() {
+        let row = ProgressFrame.Row(id: 1, name: "stream-of-events.log", received: 7 << 20, speed: 1536)
+        func line(_ width: Int) -> String { lines(ProgressFrame(rows: [row]), width: width)[0] }
+        #expect(line(80) == "stream-of-ev…ts.log  ────────────────              7.0 MiB   1.5 KiB/s")
+        #expect(line(62) == "stream-of-ev…ts.log        7.0 MiB         1.5 KiB/s")
+        #expect(line(48) == "stream-of-ev…s.log       7.0 MiB")
+        #expect(line(44) == "stream-of-…s.log     7.0 MiB")
+        #expect(line(36) == "stream-of-events.log        7.0 MiB")
+    }
+
     @Test("Columns do not jump when a long name goes")
     func stable() {
         var renderer = ProgressRenderer(width: 100, height: 24)
-        _ = renderer.lines(ProgressFrame(rows: [.init(name: "a-rather-long-name.iso", received: 5, total: 10)]))
-        let short = renderer.line(.init(name: "x", received: 5, total: 10))
+        _ = renderer.lines(
+            ProgressFrame(rows: [
+                .init(
+                    id: 5, name: "a-rather-long-name.iso", received: 5, total: 10)
+            ]))
+        let short = renderer.line(
+            .init(
+                id: 6, name: "x", received: 5, total: 10))
         #expect(short.hasPrefix("x" + String(repeating: " ", count: 23) + "━"))
     }
 

@@ -6,6 +6,8 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
+    /// `downloaded`, `up-to-date`, `skipped`, `failed` or `cancelled`.
+    let result: String
     let path: String?
     let bytes: Int64
     /// What was verified.
@@ -25,6 +27,7 @@ struct FinishedDocument: Document, Equatable {
         let isComplete = record.state == .completed
         id = record.id
         state = record.state.kind.rawValue
+        result = Self.result(record)
         path = isComplete ? record.completed?.path : nil
         bytes = isComplete ? record.completed?.bytes ?? 0 : snapshot.progress.received
         checksum = isComplete ? record.completed?.checksum?.description : nil
@@ -35,5 +38,14 @@ struct FinishedDocument: Document, Equatable {
         attempts = record.attempts.count
         error = StateText.error(record.state).map(ErrorDocument.init)
         timings = record.attempts.last?.metrics.map(TimingsDocument.init)
+    }
+
+    private static func result(_ record: DownloadRecord) -> String {
+        guard record.state == .completed, let file = record.completed else {
+            return record.state == .cancelled ? "cancelled" : "failed"
+        }
+        guard file.wasCurrent else { return "downloaded" }
+        // Of a file that was left alone nothing is known but that it is there.
+        return record.request.destination.ifExists == .skip && file.validators.isEmpty ? "skipped" : "up-to-date"
     }
 }

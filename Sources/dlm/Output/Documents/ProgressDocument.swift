@@ -1,0 +1,69 @@
+import DownloadKit
+
+/// How far a download is (`--progress json`); the last one of a download has the state it ended in.
+struct ProgressDocument: Document, Equatable {
+    var version = 1
+    var event = "progress"
+    let id: DownloadID
+    let state: String
+    let name: String
+    let received: Int64
+    let total: Int64?
+    let percent: Int?
+    /// Bytes per second.
+    let speed: Double?
+    let secondsLeft: Double?
+    /// What it does or waits for, for people.
+    let note: String?
+
+    init(_ row: ProgressFrame.Row) {
+        id = row.id
+        state = row.state.rawValue
+        name = row.name
+        received = row.received
+        total = row.total
+        percent = Units.percent(row.received, of: row.total)
+        speed = row.speed.map { $0.rounded() }
+        secondsLeft = row.left.map { ($0 * 10).rounded() / 10 }
+        note = row.note == row.state.rawValue ? nil : row.note
+    }
+
+    init(_ snapshot: DownloadSnapshot) {
+        let progress = snapshot.progress
+        id = snapshot.id
+        state = snapshot.record.state.kind.rawValue
+        name = snapshot.record.displayName
+        received = progress.received
+        total = progress.total
+        percent = Units.percent(progress.received, of: progress.total)
+        (speed, secondsLeft) = (nil, nil)
+        note = StateText.error(snapshot.record.state).map(Redaction.describe)
+    }
+}
+
+/// How far several downloads are together (`--progress json`).
+struct TotalDocument: Document, Equatable {
+    var version = 1
+    var event = "total"
+    let downloads: Int
+    let done: Int
+    let failed: Int
+    let received: Int64
+    /// Nil while the size of one is unknown.
+    let total: Int64?
+    let percent: Int?
+    /// Bytes per second.
+    let speed: Double?
+    let secondsLeft: Double?
+
+    init(_ total: ProgressFrame.Total) {
+        downloads = total.downloads
+        done = total.done
+        failed = total.failed
+        received = total.received
+        self.total = total.bytes
+        percent = Units.percent(total.received, of: total.bytes)
+        speed = total.speed.map { $0.rounded() }
+        secondsLeft = total.left.map { ($0 * 10).rounded() / 10 }
+    }
+}

@@ -1,0 +1,28 @@
+import DownloadKit
+
+/// Progress as JSON, a line for each download at work that has changed since its last line. Pure.
+struct JSONProgress {
+    private var told: [DownloadID: ProgressDocument] = [:]
+    private var total: TotalDocument?
+
+    mutating func lines(_ frame: ProgressFrame) -> [String] {
+        var lines: [String] = []
+        for row in frame.rows {
+            let document = ProgressDocument(row)
+            // What stands still is told once.
+            guard told.updateValue(document, forKey: row.id) != document else { continue }
+            lines.append(document.json)
+        }
+        if let document = frame.total.map(TotalDocument.init), document != total {
+            total = document
+            lines.append(document.json)
+        }
+        return lines
+    }
+
+    /// The end of a download, whatever it is.
+    mutating func last(_ snapshot: DownloadSnapshot) -> String {
+        told[snapshot.id] = nil
+        return ProgressDocument(snapshot).json
+    }
+}

@@ -1,0 +1,82 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@testable import dlm
+
+/// The names of fields are public: scripts read them. One is added here when it is added, and none is ever taken away.
+@Suite("The fields of JSON")
+struct DocumentFieldTests {
+    /// By definition of docs/json-schema.json.
+    static let fields: [String: String] = [
+        "error": "curlCode errno exitStatus httpStatus kind message reason",
+        "timings": "connect firstByte nameLookup reusedConnection tls total",
+        "attempt": "connections ended httpVersion outcome received redirects remoteAddress started timings",
+        "finished": """
+        attempts bytes checksum effectiveURL error event id path result state timings url verifiedBy version wasCurrent
+        """,
+        "change": "error event id name offset priority rateLimit reason received session state total url version",
+        "rejected": "event exitStatus file line message version",
+        "verified": "bytes checksum error event id path source verified version",
+        "limited": "event rateLimit session version",
+        "logged": "cursor error event id name received session state time total url version",
+        "listed": """
+        created ended error id isAttended name note path percent priority received seconds secondsLeft session speed \
+        state total updated url version
+        """,
+        "shown": """
+        acceptsRanges acceptsUnverified attempts checksum connections contentType created effectiveURL error etag folder \
+        headers id ifExists insecure isAttended lastModified name note path percent priority rateLimit received \
+        session speed state total updated url verifiedBy version
+        """,
+        "setting": "key origin place value version",
+        "daemon": """
+        identifier isFinishing maxConcurrent maxPerHost pid program queued rateLimit running socket started version \
+        waiting
+        """,
+        "progress": "event id name note percent received secondsLeft speed state total version",
+        "total": "done downloads event failed percent received secondsLeft speed total version",
+    ]
+
+    static let snapshot = DownloadSnapshot(record: .example())
+    static let values: [(String, any Sendable)] = [
+        ("error", ErrorDocument(.cancelled)), ("timings", TimingsDocument(TransferMetrics())),
+        ("attempt", ShowDocument.Attempt(AttemptRecord(started: .distantPast))),
+        ("finished", FinishedDocument(snapshot)), ("change", EventDocument("added", snapshot)),
+        ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
+        ("limited", LimitDocument(session: "", rateLimit: nil)),
+        ("logged", LogDocument(.didFinishEvents(1))), ("listed", ListDocument(snapshot)),
+        ("shown", ShowDocument(snapshot)), ("setting", SettingDocument(SettingsKey.allCases[0], nil)),
+        ("daemon", DaemonDocument(socket: "")), ("progress", ProgressDocument(snapshot)),
+        ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
+    ]
+
+    private struct Schema: Decodable {
+        struct Definition: Decodable {
+            struct Property: Decodable {}
+
+            let properties: [String: Property]?
+        }
+
+        let definitions: [String: Definition]
+
+        enum CodingKeys: String, CodingKey { case definitions = "$defs" }
+    }
+
+    @Test("Each document has the fields it had")
+    func documents() {
+        #expect(Set(Self.values.map(\.0)) == Set(Self.fields.keys))
+        for (name, value) in Self.values {
+            let fields = Mirror(reflecting: value).children.compactMap(\.label).sorted().joined(separator: " ")
+            #expect(fields == Self.fields[name], "\(name)")
+        }
+    }
+
+    @Test("The schema names all of them")
+    func schema() throws {
+        let text = try DocumentationTests.text("docs/json-schema.json")
+        let definitions = try JSONDecoder().decode(Schema.self, from: Data(text.utf8)).definitions
+        let named = definitions.compactMapValues { $0.properties?.keys.sorted().joined(separator: " ") }
+        #expect(named == Self.fields)
+    }
+}
