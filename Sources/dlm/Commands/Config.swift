@@ -26,7 +26,7 @@ struct Config: ContextCommand {
         if output.json {
             for document in documents { context.console.print(document.json) }
         } else if !output.quiet {
-            for line in SettingText.lines(documents) { context.console.print(line) }
+            for line in SettingText.lines(documents, namesHosts: host == nil) { context.console.print(line) }
         }
         return 0
     }
