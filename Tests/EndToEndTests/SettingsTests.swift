@@ -125,7 +125,8 @@ extension EndToEnd {
                 let set = settings.filter { $0.origin != "default" }
                 #expect(
                     set == [
-                        Setting(version: 1, key: "limit-rate", value: "2M", origin: "file", place: file + ":2", host: nil),
+                        Setting(
+                            version: 1, key: "limit-rate", value: "2M", origin: "file", place: file + ":2", host: nil),
                         Setting(
                             version: 1, key: "retries", value: "9", origin: "environment", place: "DLM_RETRIES",
                             host: nil),

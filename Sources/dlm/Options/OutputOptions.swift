@@ -12,7 +12,8 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Tell more on stderr; secrets are never shown.")
     var verbose: Int
 
-    @Option(help: ArgumentHelp("Colour the output on terminals (auto, the default), always or never.", valueName: "when"))
+    @Option(
+        help: ArgumentHelp("Colour the output on terminals (auto, the default), always or never.", valueName: "when"))
     var color: ColorChoice?
 }
 

@@ -45,7 +45,9 @@ struct HostSettingsTests {
         return try RequestMaker(get, settings: settings(Self.yaml, environment), workingFolder: "/nowhere/work")
     }
 
-    private func fields(_ request: DownloadRequest) -> [String] { request.headers.map { "\($0.name)=\($0.value ?? "")" } }
+    private func fields(_ request: DownloadRequest) -> [String] {
+        request.headers.map { "\($0.name)=\($0.value ?? "")" }
+    }
 
     @Test("Each host has what the closest section says that has the key; header fields add up")
     func closest() throws {

@@ -74,7 +74,8 @@ struct SettingsTests {
                 [general.session.maxConcurrent, general.session.maxPerHost, transfer.retries, transfer.maxRedirects]
                     == [5, 6, 8, 12])
             #expect(general.item.renewable.connections?.number == 7)
-            #expect([transfer.retryDelay, transfer.connectTimeout, transfer.stallTimeout].map(\.?.value) == [9, 10, 11])
+            #expect(
+                [transfer.retryDelay, transfer.connectTimeout, transfer.stallTimeout].map(\.?.value) == [9, 10, 11])
         }
     }
 

@@ -7,11 +7,20 @@ struct HostPatternTests {
     @Test(
         "A pattern matches the hosts it means and no other",
         arguments: [
-            ("example.org", ["example.org", "example.org."], ["www.example.org", "example.or", "example.org.evil.net"]),
+            (
+                "example.org", ["example.org", "example.org."],
+                ["www.example.org", "example.or", "example.org.evil.net"]
+            ),
             ("Example.ORG", ["example.org"], []),
-            ("*.example.org", ["a.example.org", "a.b.example.org"], ["example.org", "evilexample.org", "example.org.x"]),
+            (
+                "*.example.org", ["a.example.org", "a.b.example.org"],
+                ["example.org", "evilexample.org", "example.org.x"]
+            ),
             ("*", ["example.org", "127.0.0.1", "[::1]"], []),
-            ("cdn*.example.*", ["cdn1.example.org", "cdn.example.com", "cdn.x.example.y.z"], ["cdn1.example", "a.cdn1.example.org"]),
+            (
+                "cdn*.example.*", ["cdn1.example.org", "cdn.example.com", "cdn.x.example.y.z"],
+                ["cdn1.example", "a.cdn1.example.org"]
+            ),
             ("**a*b", ["ab", "xaab", "aab"], ["a", "ba", "abc"]),
             ("127.0.0.1", ["127.0.0.1"], ["127.0.0.11"]),
             ("[::1]", ["[::1]"], ["[::2]"]),
