@@ -679,7 +679,7 @@ _dlm_config() {
     non_repeating_flags=(--json --quiet -q --version -h --help)
     repeating_options=()
     non_repeating_options=(--color)
-    __dlm_offer_flags_options 0
+    __dlm_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in

@@ -98,6 +98,7 @@ public enum DownloadSession {
             isAlive: registry.isAlive, notice: notice, keepsUnfinished: isRecorded)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
+            hostLimits: configuration.hostLimits,
             rateLimit: configuration.rateLimit, historyAge: configuration.historyAge)
     }
 

@@ -104,6 +104,7 @@ extension EndToEnd {
             let value: String
             let origin: String
             let place: String?
+            let host: String?
         }
 
         @Test("dlm config shows each setting as it is in force, with its origin; what cannot be used is an error")
@@ -112,7 +113,7 @@ extension EndToEnd {
                 let file = sandbox.root("config/dlm/config.yaml")
                 let plain = try await sandbox.done("config")
                 #expect(plain.stdout.split(separator: "\n").allSatisfy { $0.hasSuffix("  default") })
-                #expect(plain.stdout.contains("\nmax-concurrent   16    default\n"), "\(plain.stdout)")
+                #expect(plain.stdout.contains(/\nmax-concurrent +16 +default\n/), "\(plain.stdout)")
 
                 try sandbox.configure("# mine\nlimit-rate: 2M\nretries: 7\n")
                 let result = try await sandbox.run("config", "--json") { $0.environment["DLM_RETRIES"] = "9" }
@@ -124,8 +125,11 @@ extension EndToEnd {
                 let set = settings.filter { $0.origin != "default" }
                 #expect(
                     set == [
-                        Setting(version: 1, key: "limit-rate", value: "2M", origin: "file", place: file + ":2"),
-                        Setting(version: 1, key: "retries", value: "9", origin: "environment", place: "DLM_RETRIES"),
+                        Setting(
+                            version: 1, key: "limit-rate", value: "2M", origin: "file", place: file + ":2", host: nil),
+                        Setting(
+                            version: 1, key: "retries", value: "9", origin: "environment", place: "DLM_RETRIES",
+                            host: nil),
                     ])
 
                 try sandbox.configure("limit-rat: 2M\n")
@@ -171,7 +175,7 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 let result = try await sandbox.run("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
                 expectFailure(2, of: result)
-                let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number from 1 to 1000\n"
+                let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number\n"
                 #expect(result.stderr == expected)
             }
         }

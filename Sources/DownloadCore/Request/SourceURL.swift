@@ -13,6 +13,14 @@ public struct SourceURL: Sendable, Hashable {
     /// `scheme://host:port`, what a connection and its manners belong to.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
+    /// Of an ``origin``.
+    static func host(of origin: String) -> String {
+        guard let start = origin.range(of: "://")?.upperBound, let end = origin.lastIndex(of: ":"), start < end else {
+            return origin
+        }
+        return String(origin[start..<end])
+    }
+
     /// What the URLs of an origin begin with: the default port may be written or not.
     static func prefixes(of origin: String) -> [String] {
         let defaults = ["http:": ":80", "https:": ":443"]

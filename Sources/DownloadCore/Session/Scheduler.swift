@@ -23,6 +23,8 @@ package struct Scheduler: Sendable, Equatable {
     /// At least 1; those that run already stay when it falls.
     package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
     package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
+    /// In place of ``maxPerOrigin``.
+    package var hostLimits: [HostPattern: Int] = [:]
     /// By priority, then order.
     private var candidates: [Candidate] = []
     private var running: [DownloadID: String] = [:]
@@ -48,12 +50,16 @@ package struct Scheduler: Sendable, Equatable {
 
     /// Origins with as many downloads as they may have, and those that are left alone.
     package var saturatedOrigins: Set<String> {
-        Set(perOrigin.filter { $0.value >= maxPerOrigin }.keys).union(holds.keys)
+        Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys)
             .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
     }
 
+    private func limit(_ origin: String) -> Int {
+        hostLimits.isEmpty ? maxPerOrigin : hostLimits.value(for: SourceURL.host(of: origin)) ?? maxPerOrigin
+    }
+
     private func isSaturated(_ origin: String) -> Bool {
-        perOrigin[origin, default: 0] >= maxPerOrigin || holds[origin] != nil
+        perOrigin[origin, default: 0] >= limit(origin) || holds[origin] != nil
             || retryingPerOrigin[origin, default: 0] >= Self.retryingPerOriginAtMost
     }
 

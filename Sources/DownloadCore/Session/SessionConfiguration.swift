@@ -16,6 +16,8 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var maxConcurrent = 16
     /// Downloads from one origin that transfer at the same time.
     public var maxPerHost = 16
+    /// The same for hosts of their own; the closest pattern counts.
+    public var hostLimits: [HostPattern: Int] = [:]
     /// Bytes per second for all downloads together; nil for none.
     public var rateLimit: Int64?
     /// Seconds after which downloads that ended are forgotten, with what is left of their partial files; nil for never.

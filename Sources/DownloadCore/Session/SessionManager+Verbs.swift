@@ -195,7 +195,10 @@ extension SessionManager {
 
     public func configure(_ settings: SessionSettings) async throws {
         if let limit = settings.maxConcurrent { scheduler.maxConcurrent = limit }
-        if let limit = settings.maxPerHost { scheduler.maxPerOrigin = limit }
+        if let limit = settings.maxPerHost {
+            scheduler.maxPerOrigin = limit
+            scheduler.hostLimits = [:]
+        }
         if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
         await fill()
     }

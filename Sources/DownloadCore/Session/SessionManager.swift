@@ -134,10 +134,12 @@ public actor SessionManager: DownloadService {
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
     package init(
-        parts: Parts, maxConcurrent: Int, maxPerHost: Int, rateLimit: Int64? = nil, historyAge: Double? = nil
+        parts: Parts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
+        rateLimit: Int64? = nil, historyAge: Double? = nil
     ) {
         self.parts = parts
         scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
+        scheduler.hostLimits = hostLimits
         self.rateLimit = RateLimit(rateLimit)
         self.historyAge = historyAge
         (shutdownRequests, shutdownRequest) = AsyncStream.makeStream()

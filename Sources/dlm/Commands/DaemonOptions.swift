@@ -37,7 +37,10 @@ struct DaemonOptions: ParsableArguments {
             configuration.maxConcurrent = maxConcurrent
             configuration.maxPerHost = maxConcurrent
         }
-        if let maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let maxPerHost {
+            configuration.maxPerHost = maxPerHost
+            configuration.hostLimits = [:]
+        }
         if let limitRate { configuration.rateLimit = limitRate.limit }
     }
 

@@ -32,9 +32,7 @@ struct Doctor: ContextCommand {
                 context.console.report("\(problem.name): \(problem.detail)\(advice)")
             }
         } else {
-            let style = Style.chosen(
-                output.color, isTerminal: context.console.outputIsTerminal, environment: context.environment)
-            for line in FindingText(style: style).lines(findings) { context.console.print(line) }
+            for line in FindingText(style: context.style(output)).lines(findings) { context.console.print(line) }
         }
         return Finding.exitStatus(findings)
     }

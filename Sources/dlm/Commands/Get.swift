@@ -63,7 +63,7 @@ struct Get: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
-        var maker = try RequestMaker(completed(by: settings), workingFolder: context.workingFolder)
+        var maker = try RequestMaker(self, settings: settings, workingFolder: context.workingFolder)
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }

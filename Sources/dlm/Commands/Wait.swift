@@ -29,7 +29,7 @@ struct Wait: ContextCommand {
         try await context.withService { service in
             let chosen = selection.chosen(all: List.unfinished)
             let following = Following(
-                context, output, .none, tellsStanding: context.console.errorsAreTerminal)
+                context, output, ProgressChoice.none, tellsStanding: context.console.errorsAreTerminal)
             return try await following.follow(service, for: .watch(any: any), limit: timeout) { follower in
                 try await service.eachPart(of: chosen) { follower.watch($0) }
             }

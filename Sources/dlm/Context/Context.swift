@@ -5,6 +5,7 @@ import Foundation
 struct Context: Sendable {
     var console: Console
     let signals: Signals
+    let settingsMemory = SettingsMemory()
     var environment = ProcessInfo.processInfo.environment
     /// Nil: there is none that could be used.
     var workingFolder = FolderPath.working

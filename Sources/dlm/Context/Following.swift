@@ -9,13 +9,15 @@ struct Following {
 
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
-        _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice, auto: ProgressDisplay.Mode = .none,
+        _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
         tellsStanding: Bool? = nil, keepsUnfinished: Bool = true
     ) {
         let console = context.console
         self.context = context
+        let settings = context.knownSettings
+        let choice = choice ?? settings.progress
         let style = Style.chosen(
-            options.color, isTerminal: console.errorsAreTerminal, environment: context.environment)
+            options.color ?? settings.color, isTerminal: console.errorsAreTerminal, environment: context.environment)
         let isTerminal = console.errorsAreTerminal && context.environment["TERM"] != "dumb"
         let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
         narrator = Narrator(

@@ -2,10 +2,10 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Makes the requests of one `get` from its options.
+/// Makes the requests of one `get` from settings, options and the lines of a list: what is closer to the URL counts.
 struct RequestMaker: Sendable {
-    /// What all have in common; each has a URL of its own.
-    private let common: DownloadRequest
+    /// What the requests for hosts of the same sections have in common.
+    private let templates: RequestTemplates
     /// There is one request and no other.
     private let isOnly: Bool
     private let workingFolder: String?
@@ -15,16 +15,11 @@ struct RequestMaker: Sendable {
     /// Where the requests find their checksums.
     var list: ChecksumList?
 
-    init(_ command: Get, workingFolder: String?) throws {
+    init(_ command: Get, settings: Settings = Settings(), workingFolder: String?) throws {
         self.workingFolder = workingFolder
         isOnly = command.urls.count == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
-        let (placeholder, _) = try Self.address("http://list.invalid/").get()
-        let folder = workingFolder.map(FolderPath.canonical) ?? ""
-        var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
-        try command.item.apply(to: &request, in: workingFolder)
-        if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
-        common = request
+        templates = try RequestTemplates(command.item, settings: settings, workingFolder: workingFolder)
     }
 
     func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil) } }
@@ -32,8 +27,7 @@ struct RequestMaker: Sendable {
     /// - Parameter item: what is said of this URL alone.
     private func request(_ text: String, _ item: ItemOptions?) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
-        var request = common
-        request.url = url
+        var request = try templates.request(for: url)
         if let credential { request.credential = credential }
         try item?.apply(to: &request, in: workingFolder)
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
@@ -41,14 +35,12 @@ struct RequestMaker: Sendable {
     }
 
     /// How something that belongs to these URLs is fetched: what was given for their host is sent to no other.
-    func companion(of urls: [String]) -> (SourceURL) -> DownloadRequest {
+    func companion(of urls: [String]) -> (SourceURL) throws -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
-        return { [common] url in
-            var request = common
-            request.url = url
+        return { [templates] url in
+            var request = try templates.request(for: url, keepsHeaders: origins == [url.origin])
             // These are about the files that are asked for.
             request.validation = ResponseValidation()
-            if origins != [url.origin] { request.headers = [] }
             return request
         }
     }

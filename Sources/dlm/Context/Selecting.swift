@@ -58,6 +58,7 @@ extension Array {
 extension Context {
     /// For what goes to stdout.
     func style(_ options: OutputOptions) -> Style {
-        Style.chosen(options.color, isTerminal: console.outputIsTerminal, environment: environment)
+        Style.chosen(
+            options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)
     }
 }

@@ -21,6 +21,15 @@ struct CommandDescription: Decodable {
         let allValues: [String]?
         let abstract: String?
         let sectionTitle: String?
+        let completionKind: [String: Ignored]?
+
+        /// The shell completes it by the names of files or folders.
+        var isPath: Bool { completionKind.map { $0["file"] != nil || $0["directory"] != nil } ?? false }
+    }
+
+    /// Of any form.
+    struct Ignored: Decodable {
+        init(from decoder: any Decoder) {}
     }
 
     private struct Root: Decodable {

@@ -38,7 +38,7 @@ struct ChecksumOptions: ParsableArguments {
     /// The list, read now; nil when none is given.
     /// - Parameter template: how it is fetched, if it is to be fetched.
     func list(
-        in context: Context, like template: (SourceURL) -> DownloadRequest
+        in context: Context, like template: (SourceURL) throws -> DownloadRequest
     ) async throws -> ChecksumList? {
         guard let checksumFile else { return nil }
         guard let mark = checksumFile.range(of: "://"), !checksumFile[..<mark.lowerBound].contains("/") else {
@@ -46,7 +46,7 @@ struct ChecksumOptions: ParsableArguments {
             return try ChecksumList(try ChecksumFile.read(path), source: path ?? "standard input")
         }
         let (url, credential) = try RequestMaker.address(checksumFile).get()
-        var request = template(url)
+        var request = try template(url)
         if let credential { request.credential = credential }
         do {
             return try ChecksumList(try await context.fetch(request, ChecksumList.largest), source: url.string)

@@ -8,6 +8,10 @@ struct OptionCatalog: Sendable {
         let name: String
         let isFlag: Bool
         let isRepeatable: Bool
+        /// The name of a file or a folder.
+        let isPath: Bool
+        /// What it is where nobody gives it, if the parser knows.
+        let standard: String?
     }
 
     private let options: [String: Option]
@@ -19,7 +23,9 @@ struct OptionCatalog: Sendable {
         let arguments = (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
         let named = arguments.compactMap { argument -> Option? in
             guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return nil }
-            return Option(name: name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating)
+            return Option(
+                name: name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
+                isPath: argument.isPath, standard: argument.defaultValue)
         }
         names = named.map(\.name).filter { $0 != "help" && $0 != "version" }
         options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
@@ -27,6 +33,9 @@ struct OptionCatalog: Sendable {
 
     /// Those of one download.
     static let item = OptionCatalog(ItemOptions.self)
+
+    /// Those outside of the command line.
+    static let settings = OptionCatalog(SettingOptions.self)
 
     /// Those of a command line.
     static let get = OptionCatalog(Get.self)

@@ -1,5 +1,15 @@
-/// Where options of one download cannot be given, for all that ``ItemOptions`` has them.
+/// Where an option cannot be given as text, for all that its struct has it. What is not named here can be given
+/// everywhere: an option that is added to a group becomes a setting by that.
 enum OptionScope {
-    /// For the whole command only.
-    static let command: Set<String> = ["checksum-file"]
+    /// On the command line only: one file's own, or what a command prints.
+    static let command: Set<String> = ["checksum-file", "json", "quiet", "verbose"]
+    /// Not as a setting: it would be wrong for the next file.
+    static let file: Set<String> = ["output", "checksum"]
+    /// Not for one host.
+    static let session: Set<String> = ["history-age", "max-concurrent", "progress", "color"]
+
+    /// Names for the URLs of a list.
+    static let item = OptionCatalog.item.names.filter { !command.contains($0) }
+    static let settings = OptionCatalog.settings.names.filter { !command.contains($0) && !file.contains($0) }
+    static let host = settings.filter { !session.contains($0) }
 }

@@ -54,15 +54,15 @@ struct OptionText: Equatable {
 
     /// For the parser of ``ItemOptions``.
     func arguments() throws(ValidationError) -> [String] {
-        if let option = OptionCatalog.item[name], !OptionScope.command.contains(name) {
+        if OptionScope.item.contains(name), let option = OptionCatalog.item[name] {
             return try option.arguments(value, in: .item)
         }
         if OptionCatalog.get[name] != nil {
             throw ValidationError("is about the whole command, not about one URL; give it on the command line")
         }
-        let names = OptionCatalog.item.names.filter { !OptionScope.command.contains($0) }
-        let hint = OptionCatalog.nearest(to: written, in: names).map { "did you mean '\($0)'?" }
-        throw ValidationError("unknown option; \(hint ?? "the options are \(names.joined(separator: ", "))")")
+        let hint = OptionCatalog.nearest(to: written, in: OptionScope.item).map { "did you mean '\($0)'?" }
+        throw ValidationError(
+            "unknown option; \(hint ?? "the options are \(OptionScope.item.joined(separator: ", "))")")
     }
 
     /// One line: what, and why not.

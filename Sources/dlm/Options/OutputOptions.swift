@@ -12,15 +12,16 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Tell more on stderr; secrets are never shown.")
     var verbose: Int
 
-    @Option(help: ArgumentHelp("Colour the output on terminals, always or never.", valueName: "when"))
-    var color = ColorChoice.auto
+    @Option(
+        help: ArgumentHelp("Colour the output on terminals (auto, the default), always or never.", valueName: "when"))
+    var color: ColorChoice?
 }
 
 /// What the commands that download take in addition.
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few "
-                + "seconds (plain), JSON values (json), or nothing (none).", valueName: "how"))
-    var progress = ProgressChoice.auto
+            "Show progress on stderr: bars on a terminal and nothing elsewhere (auto, the default), bars (bar), a line "
+                + "every few seconds (plain), JSON values (json), or nothing (none).", valueName: "how"))
+    var progress: ProgressChoice?
 }

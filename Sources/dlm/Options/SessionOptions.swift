@@ -29,9 +29,12 @@ struct SessionOptions: ParsableArguments {
         if let maxConcurrent {
             configuration.maxConcurrent = maxConcurrent
             // Unless asked otherwise, all of them may be from one host.
-            configuration.maxPerHost = settings.maxPerHost ?? maxConcurrent
+            configuration.maxPerHost = settings.general?.session.maxPerHost ?? maxConcurrent
         }
-        if let maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let maxPerHost {
+            configuration.maxPerHost = maxPerHost
+            configuration.hostLimits = [:]
+        }
         if limitsEach { configuration.rateLimit = nil }
     }
 }

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// Something in `config.yaml` or the environment that dlm cannot go by.
 struct SettingsError: Error, Equatable, CustomStringConvertible {
     static let exitStatus: Int32 = 2
@@ -11,17 +9,13 @@ struct SettingsError: Error, Equatable, CustomStringConvertible {
 
     init(_ message: String) { self.message = message }
 
-    /// A value that its key does not take.
-    init(_ entry: SettingsEntry, _ error: any Error) {
-        let why = (error as? ValidationError)?.message ?? "\(error)"
-        self.init("\(entry.place): '\(Self.short(entry.text))' cannot be used; \(why)")
-    }
-
-    /// - Parameter place: file and line.
-    init(unknown word: String, at place: String) {
+    /// - Parameters:
+    ///   - names: those that can stand there.
+    ///   - place: file and line.
+    init(unknown word: String, among names: [String], at place: String) {
         let hint =
-            SettingsKey.nearest(to: word).map { "did you mean '\($0.rawValue)'?" }
-            ?? "the keys are \(SettingsKey.allCases.map(\.rawValue).joined(separator: ", "))"
+            OptionCatalog.nearest(to: word, in: names).map { "did you mean '\($0)'?" }
+            ?? "the keys are \(names.joined(separator: ", "))"
         self.init("\(place): unknown key '\(Self.short(word))'; \(hint)")
     }
 

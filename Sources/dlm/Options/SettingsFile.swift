@@ -78,22 +78,76 @@ struct SettingsFile {
             throw SettingsError("\(place(root.mark?.line)): \(Self.form)")
         }
         var entries: [SettingsEntry] = []
-        for (key, value) in mapping { entries.append(try entry(key, value)) }
+        for (key, value) in mapping {
+            let (name, place) = try name(key)
+            if name == Self.hosts {
+                entries += try sections(value, place)
+            } else {
+                entries += try self.entries(name, value, place, among: OptionScope.settings + [Self.hosts])
+            }
+        }
         return entries
     }
 
-    private func entry(_ key: Node, _ value: Node) throws(SettingsError) -> SettingsEntry {
-        let place = place(key.mark?.line)
-        guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
-        guard let known = SettingsKey(rawValue: name.string) else {
-            throw SettingsError(unknown: name.string, at: place)
+    /// The key of the sections for hosts.
+    static let hosts = "hosts"
+
+    private func sections(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
+        guard case .mapping(let mapping) = node else {
+            // Nothing behind it, as where all lines below it are comments.
+            if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
+            throw SettingsError("\(place): \(Self.hostForm)")
         }
-        guard case .scalar(let text) = value else {
-            throw SettingsError("\(place): \(known.rawValue) takes one plain value; \(Self.form)")
+        var entries: [SettingsEntry] = []
+        for (key, value) in mapping {
+            let (name, place) = try name(key)
+            guard let host = HostPattern(name) else {
+                throw SettingsError("\(place): '\(SettingsError.short(name))' is no name of a host; \(Self.hostForm)")
+            }
+            guard case .mapping(let settings) = value else {
+                if case .scalar(let scalar) = value, scalar.string.isEmpty { continue }
+                throw SettingsError("\(place): \(Self.hostForm)")
+            }
+            for (key, value) in settings {
+                let (name, place) = try self.name(key)
+                if OptionScope.session.contains(name) {
+                    throw SettingsError("\(place): \(name) is not about one host; write it outside of hosts")
+                }
+                entries += try self.entries(name, value, place, among: OptionScope.host, of: host)
+            }
         }
-        return SettingsEntry(key: known, text: text.string, origin: .file(place))
+        return entries
     }
 
+    private func name(_ key: Node) throws(SettingsError) -> (name: String, place: String) {
+        let place = place(key.mark?.line)
+        guard case .scalar(let name) = key else { throw SettingsError("\(place): \(Self.form)") }
+        return (name.string, place)
+    }
+
+    /// One for a plain value, and one for each of a list.
+    private func entries(
+        _ name: String, _ value: Node, _ place: String, among names: [String], of host: HostPattern? = nil
+    ) throws(SettingsError) -> [SettingsEntry] {
+        guard names.contains(name) else { throw SettingsError(unknown: name, among: names, at: place) }
+        switch value {
+        case .scalar(let text):
+            return [SettingsEntry(key: name, text: text.string, origin: .file(place), host: host)]
+        case .sequence(let list) where OptionCatalog.settings[name]?.isRepeatable ?? false:
+            var entries: [SettingsEntry] = []
+            for node in list {
+                let line = self.place(node.mark?.line)
+                guard case .scalar(let text) = node else {
+                    throw SettingsError("\(line): \(name) takes plain values; \(Self.form)")
+                }
+                entries.append(SettingsEntry(key: name, text: text.string, origin: .file(line), host: host))
+            }
+            return entries
+        default: throw SettingsError("\(place): \(name) takes one plain value; \(Self.form)")
+        }
+    }
+
+    private static let hostForm = "give settings for hosts such as 'hosts: {\"*.example.org\": {connections: 2}}'"
     private static let form = "give one setting a line, such as 'history-age: 30d'"
 
     private func place(_ line: Int?) -> String { line.map { "\(path):\($0)" } ?? path }

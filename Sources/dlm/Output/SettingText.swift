@@ -1,12 +1,16 @@
 /// `dlm config` for people: aligned, without a header, so that `grep` finds whole answers.
 enum SettingText {
-    static func lines(_ settings: [SettingDocument]) -> [String] {
-        let keys = settings.map { DisplayWidth.of($0.key) }.max() ?? 0
-        let values = settings.map { DisplayWidth.of(Escaping.line($0.value)) }.max() ?? 0
-        return settings.map { setting in
-            let origin = Escaping.line(setting.place ?? setting.origin)
-            return DisplayWidth.padded(setting.key, to: keys) + "  "
-                + DisplayWidth.padded(Escaping.line(setting.value), to: values) + "  " + origin
+    /// - Parameter namesHosts: they differ.
+    static func lines(_ settings: [SettingDocument], namesHosts: Bool = true) -> [String] {
+        let keys = settings.map { setting in
+            setting.host.flatMap { namesHosts ? "\($0): \(setting.key)" : nil } ?? setting.key
+        }
+        let values = settings.map { Escaping.line($0.value) }
+        let widths = [keys, values].map { $0.map(DisplayWidth.of).max() ?? 0 }
+        return settings.indices.map { index in
+            let origin = Escaping.line(settings[index].place ?? settings[index].origin)
+            return DisplayWidth.padded(keys[index], to: widths[0]) + "  "
+                + DisplayWidth.padded(values[index], to: widths[1]) + "  " + origin
         }
     }
 }

@@ -48,6 +48,7 @@ struct FindingTests {
         features.tls = "OpenSSL/3.0.1"
         features.http2 = "1.52.0"
         features.resolvesAsynchronously = true
+        features.protocols = ["ftp", "http", "https"]
         #expect(results().values.allSatisfy { $0 == .ok })
     }
 

@@ -59,7 +59,7 @@ struct ArgumentFuzzTests {
                 if range.ids.lowerBound < 1 || range.ids.count > 1_000_000 { return "\(range.ids)" }
             }
             _ = try? ConnectionCount(argument: text)
-            _ = try? SettingsValue.age(text)
+            _ = try? HistoryAge(argument: text)
             return nil
         }
         fuzzing.runsInLinearTime { input in
@@ -102,6 +102,7 @@ struct ArgumentFuzzTests {
         let corpus = [
             "history-age: 30d\nretries: 5\n", "# a comment\nlimit-rate: '1.5GiB'\n", "connections: &a 4\nretries: *a\n",
             "{connections: 3, retries: 2}", "---\nmax-concurrent: 9\n...\n", "retry-delay: |\n  5s\n", "a: [1, 2]\n",
+            "hosts:\n  \"*.example.org\":\n    header: [\"A: 1\", \"B: 2\"]\n  h: {max-per-host: 2}\n",
         ]
         let words = [": ", "\n  ", "- ", "&a ", "*a", "<<: *a\n", "!!binary ", "? ", "{{", "[[", "---\n", "|\n", "\t"]
         let fuzzing = Fuzzing("Configuration", corpus: corpus, words: words)

@@ -44,7 +44,7 @@ struct SettingsFileTests {
     @Test("Without a home only the environment counts")
     func noHome() throws {
         defer { folder.remove() }
-        #expect(try Settings(environment: ["DLM_RETRIES": "3"]).retries == 3)
+        #expect(try Settings(environment: ["DLM_RETRIES": "3"]).general?.item.transfer.retries == 3)
     }
 
     @Test("A folder, a file that is none and a file without an end are refused; a FIFO holds nothing up")
@@ -70,29 +70,47 @@ struct SettingsFileTests {
         #expect(try message() == "\(path): not UTF-8 text; write it anew in UTF-8")
     }
 
-    @Test("The sample has every key with its default, and is valid with and without the # before them")
-    func sample() throws {
-        defer { folder.remove() }
+    /// `docs/config.yaml`, and the same with what it has behind `#`.
+    private static func sample() throws -> (text: String, uncommented: String) {
         let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let text = try String(contentsOf: source.appending(path: "docs/config.yaml"), encoding: .utf8)
+        let lines = text.split(separator: "\n").filter { $0.prefixMatch(of: /\#(?:[a-z-]+:|  )/) != nil }
+        return (text, lines.map { $0.dropFirst() }.joined(separator: "\n"))
+    }
+
+    @Test("The sample has every key, and is valid with and without the # before them")
+    func sample() throws {
+        defer { folder.remove() }
+        let sample = try Self.sample()
         let file = try #require(SettingsFile(environment: ["HOME": "/h"]))
-        #expect(try file.entries(in: text) == [])
-        let active = text.split(separator: "\n").filter { $0.prefixMatch(of: #/\#[a-z-]+: /#) != nil }.map {
-            $0.dropFirst()
-        }
-        #expect(try file.entries(in: active.joined(separator: "\n")).map(\.key) == SettingsKey.allCases)
-        try folder.write(active.joined(separator: "\n"), to: "dlm/config.yaml")
+        #expect(try file.entries(in: sample.text) == [])
+        let entries = try file.entries(in: sample.uncommented)
+        #expect(Set(entries.map(\.key)) == Set(OptionScope.settings))
+        #expect(Set(entries.compactMap(\.host?.text)) == ["*.example.org", "downloads.example.org"])
+        _ = try Settings(entries, home: "/h")
+    }
+
+    @Test("What stands behind a # in the sample is the default; dlm config says the same")
+    func sampleDefaults() throws {
+        defer { folder.remove() }
+        let start = try #require(Self.sample().uncommented.split(separator: "hosts:").first)
+        try folder.write(String(start), to: "dlm/config.yaml")
         let settings = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
+        #expect(settings.entries.count >= 15)
         let get = try #require(try DLM.command(["get", "http://h/"]) as? Get)
         func request(_ settings: Settings) throws -> DownloadRequest {
-            try RequestMaker(get.completed(by: settings), workingFolder: "/").request("http://h/").get()
+            try RequestMaker(get, settings: settings, workingFolder: "/").request("http://h/").get()
         }
         #expect(try request(settings) == request(Settings()))
         var with = SessionConfiguration(kind: .foreground, stateFolder: "/")
         let without = with
         settings.apply(to: &with)
         #expect(with == without)
+        for entry in settings.entries {
+            let values = [entry.text, SettingDefaults.value(entry.key)].map { $0.trimmingSuffix("s") }
+            #expect(values[0] == values[1], "\(entry.key)")
+        }
     }
 
     @Test("Commands end with status 2 and the one line; help and version read nothing")
@@ -111,5 +129,11 @@ struct SettingsFileTests {
             $0.environment["XDG_CONFIG_HOME"] = folder.path
         }
         #expect(status == 0)
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> Substring {
+        hasSuffix(suffix) ? dropLast(suffix.count) : self[...]
     }
 }

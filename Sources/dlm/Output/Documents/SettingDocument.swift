@@ -1,22 +1,35 @@
+import DownloadKit
+
 /// A setting in force, for `dlm config --json`.
 struct SettingDocument: Document, Equatable {
     var version = 1
     let key: String
-    /// As it was written.
+    /// As it was written; of what is or may be a secret, only what it is about.
     let value: String
     /// `default`, `file` or `environment`.
     let origin: String
     /// The path with the line, or the variable; nil for a default.
     let place: String?
+    /// The pattern of the section for hosts that it stands in; nil outside of them.
+    let host: String?
 
     /// - Parameter entry: nil where nobody set it.
-    init(_ key: SettingsKey, _ entry: SettingsEntry?) {
-        self.key = key.rawValue
-        value = entry?.text ?? key.standard
+    init(_ key: String, _ entry: SettingsEntry?) {
+        self.key = key
+        value = entry.map { Self.shown(key, $0.text) } ?? SettingDefaults.value(key)
+        host = entry?.host?.text
         switch entry?.origin {
         case nil: (origin, place) = ("default", nil)
-        case .environment: (origin, place) = ("environment", key.variable)
+        case .environment: (origin, place) = ("environment", SettingsEntry.variable(key))
         case .file(let file): (origin, place) = ("file", file)
+        }
+    }
+
+    private static func shown(_ key: String, _ text: String) -> String {
+        switch key {
+        case "header": RequestHeader(text)?.description ?? "(hidden)"
+        case "user": text.firstIndex(of: ":").map { text[..<$0] + ":(hidden)" } ?? text
+        default: Redaction.hidden(text)
         }
     }
 }

@@ -1,0 +1,26 @@
+import DownloadKit
+
+/// What holds where nobody sets it, as it would be written.
+enum SettingDefaults {
+    /// A dash for what is simply not there.
+    static func value(_ key: String) -> String {
+        known[key] ?? OptionCatalog.settings[key].map { $0.standard ?? ($0.isFlag ? "false" : "-") } ?? "-"
+    }
+
+    /// Of the options that the parser knows no default of.
+    private static var known: [String: String] {
+        let session = SessionConfiguration(kind: .foreground, stateFolder: "")
+        let (retry, timeouts) = (RetryPolicy(), DownloadRequest.Timeouts())
+        return [
+            "history-age": session.historyAge.map { Seconds($0).description } ?? "none",
+            "max-concurrent": String(session.maxConcurrent), "max-per-host": String(session.maxPerHost),
+            "limit-rate": ByteRate.text(session.rateLimit), "connections": "auto",
+            "directory": ".", "if-exists": Destination.IfExists.fail.rawValue, "priority": "0",
+            "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
+            "connect-timeout": Seconds(timeouts.connect).description,
+            "stall-timeout": Seconds(timeouts.stall).description,
+            "max-redirects": String(RedirectPolicy().limit),
+            "progress": ProgressChoice.auto.rawValue, "color": ColorChoice.auto.rawValue,
+        ]
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import DownloadKit
+
+/// What can be set outside of the command line, by the names of its long options: one struct for `config.yaml`, for the
+/// environment and for the sections of hosts.
+struct SettingOptions: ParsableArguments {
+    @Option(help: "How long downloads that ended are remembered.", transform: HistoryAge.init(argument:))
+    var historyAge: HistoryAge?
+
+    @OptionGroup var session: SessionOptions
+    @OptionGroup var item: ItemOptions
+    @OptionGroup var progress: ProgressOptions
+    @OptionGroup var output: OutputOptions
+
+    /// Of a session of any kind. A limit of the speed is for all its downloads together; ``item`` has it no more.
+    func apply(to configuration: inout SessionConfiguration) {
+        if let historyAge { configuration.historyAge = historyAge.seconds }
+        if let maxConcurrent = session.maxConcurrent { configuration.maxConcurrent = maxConcurrent }
+        if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let limitRate = item.transfer.limitRate { configuration.rateLimit = limitRate.limit }
+    }
+}
+
+/// How long a download stays in the history: a time, or `none` for ever.
+struct HistoryAge: Equatable {
+    let seconds: Double?
+
+    /// 0 is refused: some would mean for ever by it, others not at all.
+    init(argument: String) throws {
+        if argument.lowercased() == "none" {
+            seconds = nil
+            return
+        }
+        guard let age = try? Seconds(argument: argument), age.value > 0 else {
+            throw ValidationError("give an age such as 30d or 12h, or none to keep it for ever")
+        }
+        seconds = age.value
+    }
+}

@@ -1,0 +1,114 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Settings for hosts")
+struct HostSettingsTests {
+    private static let yaml = """
+        retries: 1
+        directory: ~/all
+        limit-rate: 9M
+        header: ["A: general", "B: general"]
+        insecure: true
+        hosts:
+          "*":
+            retries: 2
+            stall-timeout: 7
+          "*.example.org":
+            retries: 3
+            limit-rate: 1k
+            connections: 2
+            header: ["a: pattern", "C: pattern", "C: again"]
+          cdn.example.org:
+            retries: 4
+            header: "D: host"
+            insecure: false
+            max-per-host: 3
+        """
+
+    private func settings(_ yaml: String, _ environment: [String: String] = [:]) throws -> Settings {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try FileManager.default.createDirectory(atPath: folder("dlm"), withIntermediateDirectories: true)
+        try folder.write(yaml, to: "dlm/config.yaml")
+        return try Settings(
+            environment: environment.merging(["XDG_CONFIG_HOME": folder.path, "HOME": "/nowhere/me"]) { $1 })
+    }
+
+    private func maker(
+        _ arguments: [String] = [], _ environment: [String: String] = [:]
+    ) throws -> RequestMaker {
+        let get = try #require(try DLM.command(["get", "http://list.invalid/"] + arguments) as? Get)
+        return try RequestMaker(get, settings: settings(Self.yaml, environment), workingFolder: "/nowhere/work")
+    }
+
+    private func fields(_ request: DownloadRequest) -> [String] {
+        request.headers.map { "\($0.name)=\($0.value ?? "")" }
+    }
+
+    @Test("Each host has what the closest section says that has the key; header fields add up")
+    func closest() throws {
+        let maker = try maker()
+        let urls = ["http://other/", "http://a.example.org:81/", "https://CDN.example.org/", "http://[::1]/"]
+        let requests = try urls.map { try maker.request($0).get() }
+        #expect(requests.map(\.retry.limit) == [2, 3, 4, 2])
+        #expect(requests.map(\.connections) == [0, 2, 2, 0])
+        #expect(requests.map(\.rateLimit) == [nil, 1024, 1024, nil])
+        #expect(requests.map(\.timeouts.stall) == [7, 7, 7, 7])
+        #expect(requests.map(\.trust) == [.insecure, .insecure, .system, .insecure])
+        #expect(requests.map(\.destination.folder) == Array(repeating: "/nowhere/me/all", count: 4))
+        #expect(fields(requests[0]) == ["A=general", "B=general"])
+        #expect(fields(requests[1]) == ["B=general", "a=pattern", "C=pattern", "C=again"])
+        #expect(fields(requests[2]) == ["B=general", "a=pattern", "C=pattern", "C=again", "D=host"])
+    }
+
+    @Test("The environment comes before them, the command line before that, and the line of a list before all")
+    func layers() throws {
+        let environment = ["DLM_RETRIES": "5", "DLM_CONNECTIONS": "6", "DLM_HEADER": "D: environment"]
+        let maker = try maker(["-x", "7", "-H", "c: line", "-d", "here", "--limit-rate", "none"], environment)
+        let request = try maker.request("http://cdn.example.org/").get()
+        #expect(request.retry.limit == 5 && request.connections == 7 && request.rateLimit == nil)
+        #expect(request.destination.folder == "/nowhere/work/here")
+        #expect(fields(request) == ["B=general", "a=pattern", "D=environment", "c=line"])
+        let options = [InputList.Line(number: 2, text: " split=8"), InputList.Line(number: 3, text: " header=D: own")]
+        let line = InputList.Line(number: 1, text: "http://cdn.example.org/", options: options)
+        let own = try #require(maker.request(line) { _ in })
+        #expect(own.connections == 8 && fields(own).last == "D=own")
+    }
+
+    @Test("What belongs to these URLs has the settings of its own host, and not the header fields for another")
+    func companion() throws {
+        let companion = try maker(["-H", "Authorization: x"]).companion(of: ["http://other/a"])
+        #expect(try fields(companion(.example("http://other/SUMS"))).last == "Authorization=x")
+        #expect(try fields(companion(.example("http://a.example.org/SUMS"))).last == "C=again")
+    }
+
+    @Test("Limits of downloads at a time belong to the session; what is given closer comes before them")
+    func session() throws {
+        var configuration = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        let settings = try settings(Self.yaml)
+        settings.apply(to: &configuration)
+        #expect(configuration.hostLimits == [try #require(HostPattern("cdn.example.org")): 3])
+        #expect(configuration.rateLimit == 9 << 20)
+        let get = try #require(try DLM.command(["get", "http://h/", "-j", "40"]) as? Get)
+        get.session.apply(to: &configuration, settings, limitsEach: false)
+        #expect(configuration.hostLimits.count == 1 && configuration.maxPerHost == 40)
+        let other = try #require(try DLM.command(["get", "http://h/", "--max-per-host", "4"]) as? Get)
+        other.session.apply(to: &configuration, settings, limitsEach: false)
+        #expect(configuration.hostLimits.isEmpty && configuration.maxPerHost == 4)
+        var environment = SessionConfiguration(kind: .foreground, stateFolder: "/")
+        try self.settings(Self.yaml, ["DLM_MAX_PER_HOST": "5"]).apply(to: &environment)
+        #expect(environment.hostLimits.isEmpty && environment.maxPerHost == 5)
+    }
+
+    @Test("A list without sections for its hosts makes its requests once")
+    func templates() throws {
+        let maker = try maker()
+        let first = try maker.request("http://a.example.org/1").get()
+        let second = try maker.request("http://b.example.org/2").get()
+        #expect(first.differsOnlyInURL(from: second))
+    }
+}

@@ -1,0 +1,74 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Settings for hosts", .timeLimit(.minutes(1)))
+    struct HostSettingsTests {
+        let content = Content(seed: 71, size: 100_000)
+
+        @Test("A host has what its section says, unless the environment or the command line says otherwise")
+        func order() async throws {
+            try await withDlm({ _ in FaultReply(status: 503) }) { sandbox, server in
+                try sandbox.configure("retries: 5\nretry-delay: 0.001\nhosts:\n  127.0.0.*: {retries: 1}\n")
+                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(8))
+                #expect(server.log.requests(to: "/a").count == 2)
+                let other = try await sandbox.run("get", server.url("/b").replacing("127.0.0.1", with: "localhost"))
+                #expect(other.ending == .exited(8) && server.log.requests(to: "/b").count == 6, "\(other.stderr)")
+                let set = try await sandbox.run("get", server.url("/c")) { $0.environment["DLM_RETRIES"] = "2" }
+                #expect(set.ending == .exited(8) && server.log.requests(to: "/c").count == 3)
+                #expect(try await sandbox.run("get", "--retries", "0", server.url("/d")).ending == .exited(8))
+                #expect(server.log.requests(to: "/d").count == 1)
+            }
+        }
+
+        @Test("A secret field of a section goes to its host, is not recorded, and goes along to the background session")
+        func secrets() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let token = SecretSearch.token
+                try sandbox.configure(
+                    "hosts:\n  127.0.0.1:\n    header: [\"Authorization: Bearer \(token)\", \"X-A: 1\"]\n")
+                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(0))
+                let elsewhere = server.url("/b").replacing("127.0.0.1", with: "localhost")
+                #expect(try await sandbox.run("get", elsewhere).ending == .exited(0))
+                #expect(try await sandbox.run("get", "-b", server.url("/c")).ending == .exited(0))
+                #expect(try await sandbox.run("wait", "--all").ending == .exited(0))
+                let sent = ["/a", "/b", "/c"].map { server.log.requests(to: $0).first?.request["Authorization"] }
+                #expect(sent == ["Bearer \(token)", nil, "Bearer \(token)"])
+                let shown = try await sandbox.run("config", "--json", server.url("/a"))
+                #expect(shown.stdout.contains("Authorization: (hidden)") && shown.stdout.contains("X-A: 1"))
+                #expect(!shown.stdout.contains(token))
+                #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                try FileManager.default.removeItem(atPath: sandbox.configuration)
+                try SecretSearch(sandbox: sandbox).expectNoTrace("a section")
+            }
+        }
+
+        @Test("A host has as many downloads at a time as its section says")
+        func perHost() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try sandbox.configure("hosts:\n  127.0.0.1: {max-per-host: 1, connections: 1}\n")
+                let result = try await sandbox.run("get", "-i", "-") {
+                    $0.input = (0..<8).map { server.url("/\($0)") }.joined(separator: "\n")
+                }
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(server.log.peakConnections == 1)
+            }
+        }
+
+        @Test("dlm config tells the sections, and for a URL what counts for it")
+        func config() async throws {
+            try await withDlm { sandbox in
+                try sandbox.configure("retries: 3\nhosts:\n  \"*.example.org\": {retries: 4, connections: 2}\n")
+                let all = try await sandbox.run("config")
+                #expect(all.stdout.contains(/\nretries +3 +[^\n]*config.yaml:1\n/), "\(all.stdout)")
+                #expect(all.stdout.contains(/\n\*.example.org: retries +4 +[^\n]*config.yaml:3\n/), "\(all.stdout)")
+                let one = try await sandbox.run("config", "https://a.example.org/x")
+                #expect(one.stdout.contains(/\nretries +4 +[^\n]*config.yaml:3\n/), "\(one.stdout)")
+                #expect(!one.stdout.contains("example.org:") && one.stdout.contains(/\nconnections +2 +[^ ]/))
+                let bad = try await sandbox.run("config", "example.org")
+                expectFailure(2, of: bad)
+            }
+        }
+    }
+}
