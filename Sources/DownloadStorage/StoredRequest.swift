@@ -20,6 +20,7 @@ struct StoredRequest: Codable {
     private let trust: ServerTrustPolicy?
     private let timeouts: DownloadRequest.Timeouts?
     private let acceptsUnverified: Bool?
+    private let hooks: Hooks?
 
     init(_ request: DownloadRequest) {
         let (place, usual) = (request.destination, Self.baseline.destination)
@@ -36,6 +37,7 @@ struct StoredRequest: Codable {
         trust = Self.own(request, \.trust)
         timeouts = Self.own(request, \.timeouts)
         acceptsUnverified = Self.own(request, \.acceptsUnverified)
+        hooks = request.hooks
     }
 
     /// Without what has a column of its own.
@@ -54,6 +56,7 @@ struct StoredRequest: Codable {
         request.trust = trust ?? request.trust
         request.timeouts = timeouts ?? request.timeouts
         request.acceptsUnverified = acceptsUnverified ?? request.acceptsUnverified
+        request.hooks = hooks
         return request
     }
 

@@ -7,7 +7,7 @@ extension DownloadRunner {
     var mayBeSmall: Bool {
         let request = record.request
         return record.fileName == nil && record.completed == nil && record.resume == ResumeData()
-            && request.checksum == nil && request.checksums == nil
+            && request.checksum == nil && request.checksums == nil && request.hooks == nil
             && [.fail, .rename, .skip].contains(request.destination.ifExists) && request.missingSecrets.isEmpty
     }
 

@@ -20,6 +20,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
     /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
+    /// Programs to run when it has ended.
+    public var hooks: Hooks?
 
     public init(url: SourceURL, destination: Destination) {
         self.url = url

@@ -8,6 +8,7 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
     @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup(title: "Hooks") var hooks: HookOptions
 
     /// Changes only what was given.
     /// - Parameter workingFolder: absolute; relative folders start there.
@@ -16,5 +17,6 @@ struct ItemOptions: ParsableArguments {
         transfer.apply(to: &request)
         checksums.apply(to: &request)
         renewable.apply(to: &request)
+        hooks.apply(to: &request)
     }
 }
