@@ -14,6 +14,7 @@ struct StoredRequestTests {
         request.checksums = try ChecksumList(Array("\(String(repeating: "cd", count: 16))  a".utf8), source: "MD5SUMS")
         request.rateLimit = 500_000
         request.acceptsUnverified = true
+        request.hooks = Hooks(onComplete: "/usr/bin/true", onError: "/usr/bin/false", timeLimit: 1.5)
         return request
     }
 

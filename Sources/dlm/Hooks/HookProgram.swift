@@ -1,4 +1,5 @@
 import ArgumentParser
+import DownloadKit
 import Foundation
 import Glibc
 
@@ -24,7 +25,9 @@ struct HookProgram: Equatable, Sendable {
             guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
                 throw ValidationError("the working folder is gone; give an absolute path")
             }
-            path = FolderPath.joined(workingFolder, word)
+            // Of the program itself a link is kept: some go by the name that they are called by.
+            let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
+            path = FileNaming.path(FolderPath.canonical(folder), name)
             if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
             return
         }
@@ -36,6 +39,11 @@ struct HookProgram: Equatable, Sendable {
             throw ValidationError("no program of this name in PATH\(hint)")
         }
         path = found
+    }
+
+    private static func parts(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("/", path) }
+        return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
     }
 
     private static func fault(of path: String) -> String? {
