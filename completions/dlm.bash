@@ -188,7 +188,7 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral -k --insecure --allow-unverified --json --quiet -q --version -h --help)
     repeating_options=(-H --header)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --progress --color)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --checksum --checksum-file -x --connections --on-complete --on-error --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -247,6 +247,17 @@ _dlm_get() {
         return
         ;;
     '-H'|'--header')
+        return
+        ;;
+    '--on-complete')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--on-error')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--hook-timeout')
         return
         ;;
     '--progress')

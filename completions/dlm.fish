@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'checksum=' 'checksum-file=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'on-complete=' 'on-error=' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -162,6 +162,9 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" on-complete' -l 'on-complete' -d 'Run this program, a path or a name in PATH, once a download is complete: without a shell or arguments, with DLM_* variables and its JSON on standard input.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" on-error' -l 'on-error' -d 'The same once a download has failed for good, and is not tried again.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" hook-timeout' -l 'hook-timeout' -d 'End a program that takes longer; 300 unless given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" progress' -l 'progress' -d 'Show progress on stderr: bars on a terminal and nothing elsewhere (auto), bars (bar), a line every few seconds (plain), or nothing (none).' -rfka 'auto bar plain none'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" json' -l 'json' -d 'Write JSON to stdout, one value a line.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" q quiet' -l 'quiet' -s 'q' -d 'Print nothing but errors.'
