@@ -181,33 +181,66 @@ int dlm_watch_read(int watches, int *closed, int capacity) {
     return count;
 }
 
-static int direct(posix_spawn_file_actions_t *actions, int output, int report) {
-    int error = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, output, 2);
-    if (!error) error = posix_spawn_file_actions_adddup2(actions, report, DLM_REPORT_FD);
-    if (!error) error = posix_spawn_file_actions_addclosefrom_np(actions, DLM_REPORT_FD + 1);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(actions, "/");
-    return error;
-}
-
-int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
-                       pid_t *pid) {
-    posix_spawn_file_actions_t actions;
+static int spawn(const char *path, char *const *arguments, char *const *environment,
+                 const posix_spawn_file_actions_t *actions, short group, pid_t *pid) {
     posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
     sigfillset(&signals);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    int error = direct(&actions, output, report);
-    if (!error) error = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
-    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_setflags(&attributes, (short)(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    int error = posix_spawn(pid, path, actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     return error;
+}
+
+int dlm_spawn_detached(const char *path, char *const *arguments, char *const *environment, int output, int report,
+                       pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, report, DLM_REPORT_FD);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, DLM_REPORT_FD + 1);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETSID, pid);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
+                   int output, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int error = posix_spawn_file_actions_adddup2(&actions, input, 0);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
+    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int dlm_memory_file(const void *bytes, size_t count) {
+    int fd = memfd_create("dlm", MFD_CLOEXEC);
+    if (fd < 0) return -1;
+    const char *rest = bytes;
+    while (count > 0) {
+        ssize_t written = write(fd, rest, count);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            close(fd);
+            return -1;
+        }
+        rest += written;
+        count -= (size_t)written;
+    }
+    lseek(fd, 0, SEEK_SET);
+    return fd;
 }
 
 int dlm_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

@@ -13,14 +13,15 @@ public enum DownloadSession {
     /// lock and its socket are made when the first download needs them.
     /// - Parameters:
     ///   - startBackground: starts the background session, and returns when it answers.
+    ///   - hooks: runs the programs of downloads that have ended; without it they wait for another session.
     ///   - notice: takes what went wrong and is nobody's answer, for people.
     /// - Throws: ``DownloadError`` when the store cannot be opened.
     public static func open(
         _ configuration: SessionConfiguration, startBackground: (@Sendable () async throws -> Void)? = nil,
-        notice: @escaping @Sendable (String) -> Void = { _ in }
+        hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> DownloadRouter {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder)
-        let manager = try manager(configuration, registry, listener: nil, notice)
+        let manager = try manager(configuration, registry, listener: nil, hooks, notice)
         Task {
             for await mode in manager.shutdownRequests {
                 if mode == .finish { await manager.finish() }
@@ -41,11 +42,11 @@ public enum DownloadSession {
     /// - Parameter listener: a listening socket that somebody else made (sd_listen_fds(3)).
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when one runs already.
     public static func openBackground(
-        _ configuration: SessionConfiguration, listener: Int32? = nil,
+        _ configuration: SessionConfiguration, listener: Int32? = nil, hooks: (any HookRunner)? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder)
-        let manager = try manager(configuration, registry, listener: listener, notice)
+        let manager = try manager(configuration, registry, listener: listener, hooks, notice)
         do {
             try await manager.start()
         } catch {
@@ -72,7 +73,7 @@ public enum DownloadSession {
 
     private static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
-        _ notice: @escaping @Sendable (String) -> Void
+        _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let isRecorded = configuration.kind != .ephemeral
@@ -95,7 +96,7 @@ public enum DownloadSession {
                 let server = try await ControlServer.start(service, at: location, listener: listener)
                 return { await server.stop() }
             },
-            isAlive: registry.isAlive, notice: notice, keepsUnfinished: isRecorded)
+            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

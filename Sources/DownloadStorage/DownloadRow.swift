@@ -18,6 +18,8 @@ struct DownloadRow: Sendable {
     let completed: String?
     let place: Place
     let request: String
+    /// The record, where a hook is due once it is saved.
+    let hook: String?
 
     /// What was asked for, where a column of its own has it.
     struct Place: Sendable {
@@ -47,6 +49,7 @@ struct DownloadRow: Sendable {
             url: asked.url.string, folder: asked.destination.folder, askedName: asked.destination.fileName,
             priority: asked.priority)
         request = try coder.encode(asked)
+        hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
     }
 
     /// What its kind alone does not say.

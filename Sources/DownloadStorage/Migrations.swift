@@ -6,7 +6,7 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3]
+    static let steps: [String] = [version1, version2, version3, version4]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -144,6 +144,16 @@ enum Migrations {
         DROP INDEX downloadEnded;
         CREATE INDEX downloadEnded ON download (updated)
             WHERE state = 'completed' OR state = 'failed' OR state = 'cancelled';
+        """
+
+    /// Hooks that are due (``SQLiteDownloadStore/takeHook(session:)``), each with its download as that ended, for the
+    /// download may go on, or be removed, before its hook is run.
+    private static let version4 = """
+        CREATE TABLE hook (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session TEXT NOT NULL,
+            record TEXT NOT NULL
+        );
         """
 
     private static let kindOfMove = """

@@ -13,6 +13,10 @@ struct RowWriter {
 
     /// Writes everything, if the row still belongs to `owner`; false when it does not.
     func update(_ row: DownloadRow, ownedBy owner: String?) throws -> Bool {
+        if let hook = row.hook {
+            try db.cachedStatement(sql: SQLiteDownloadStore.hookDue)
+                .execute(arguments: [hook, row.id, owner, row.state.rawValue])
+        }
         try execute(inPlace, row, owner, withPlace: true)
         if db.changesCount > 0 { return true }
         try execute(db.cachedStatement(sql: Self.whole), row, owner, withPlace: false)

@@ -47,6 +47,7 @@ struct StoredRequest: Codable {
     private let acceptsUnverified: Bool?
     private let validation: ResponseValidation?
     private let startsPaused: Bool?
+    private let hooks: Hooks?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -63,6 +64,7 @@ struct StoredRequest: Codable {
         acceptsUnverified = Self.own(request, \.acceptsUnverified)
         validation = Self.own(request, \.validation)
         startsPaused = Self.own(request, \.startsPaused)
+        hooks = request.hooks
     }
 
     /// Without what has a column of its own.
@@ -82,6 +84,7 @@ struct StoredRequest: Codable {
         request.acceptsUnverified = acceptsUnverified ?? request.acceptsUnverified
         request.validation = validation ?? request.validation
         request.startsPaused = startsPaused ?? request.startsPaused
+        request.hooks = hooks
         return request
     }
 

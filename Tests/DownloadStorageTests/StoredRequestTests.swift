@@ -22,6 +22,7 @@ struct StoredRequestTests {
         request.destination.takesServerName = false
         request.destination.keepsRemoteTime = true
         request.destination.continues = true
+        request.hooks = Hooks(onComplete: "/usr/bin/true", onError: "/usr/bin/false", timeLimit: 1.5)
         return request
     }
 

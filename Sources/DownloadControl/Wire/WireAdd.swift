@@ -79,6 +79,10 @@ struct WireGroup: Codable, Sendable {
     let connectTimeout: Double?
     let stallTimeout: Double?
     let maxRedirects: Int?
+    /// Absolute paths of programs.
+    let onComplete: String?
+    let onError: String?
+    let hookTimeout: Double?
 
     init(_ request: DownloadRequest) {
         urls = [request.url.string]
@@ -111,6 +115,9 @@ struct WireGroup: Codable, Sendable {
         retryOn = request.retry.statuses?.description
         maxSize = request.validation.maximumSize
         maxTime = request.timeouts.total
+        onComplete = request.hooks?.onComplete
+        onError = request.hooks?.onError
+        hookTimeout = request.hooks?.timeLimit
     }
 
     fileprivate func write(to text: inout Data) throws {
@@ -200,6 +207,7 @@ struct WireGroup: Codable, Sendable {
             try connectTimeout.within(0.001 ... .infinity, "connectTimeout") ?? request.timeouts.connect
         request.timeouts.stall = try stallTimeout.within(0.001 ... .infinity, "stallTimeout") ?? request.timeouts.stall
         request.redirect.limit = try maxRedirects.within(0 ... .max, "maxRedirects") ?? request.redirect.limit
+        request.hooks = try hooks()
         request.retry.statuses = try Self.codes(retryOn, "retryOn")
         request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
         request.startsPaused = paused ?? false
@@ -221,6 +229,18 @@ struct WireGroup: Codable, Sendable {
         guard let text else { return nil }
         guard let codes = StatusCodes(text) else { throw WireProblem("\(field): give it as 403,520-529") }
         return codes
+    }
+
+    private func hooks() throws(WireProblem) -> Hooks? {
+        if onComplete == nil, onError == nil { return nil }
+        for (program, name) in [(onComplete, "onComplete"), (onError, "onError")] {
+            guard let program else { continue }
+            guard program.hasPrefix("/"), !program.utf8.contains(0) else {
+                throw WireProblem("\(name): give an absolute path")
+            }
+        }
+        let limit = try hookTimeout.within(Hooks.possibleTimeLimits, "hookTimeout")
+        return Hooks(onComplete: onComplete, onError: onError, timeLimit: limit)
     }
 
     static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {

@@ -8,7 +8,7 @@ extension DownloadRunner {
         let request = record.request
         return record.fileName == nil && record.completed == nil && record.resume == ResumeData()
             && request.checksum == nil && request.checksums == nil && request.timeouts.total == nil
-            && !request.destination.keepsRemoteTime && !request.destination.continues
+            && !request.destination.keepsRemoteTime && !request.destination.continues && request.hooks == nil
             && [.fail, .rename, .skip].contains(request.destination.ifExists) && request.missingSecrets.isEmpty
     }
 

@@ -76,6 +76,10 @@ final class WriterWatch: Sendable {
         }
     }
 
+    /// A process that is being started has all descriptors of this one until it runs its program. None of ours is closed
+    /// before that: the new process would close it last, and be taken for another program that has written.
+    func withoutClosing<Value>(_ start: () -> Value) -> Value { state.withLock { _ in start() } }
+
     private static func read(_ state: inout State) {
         guard let descriptor = state.descriptor else { return }
         var closed = [Int32](repeating: 0, count: 64)
@@ -88,4 +92,10 @@ final class WriterWatch: Sendable {
             }
         }
     }
+}
+
+/// How a session may start other processes while its downloads run.
+package enum ProcessStart {
+    /// - Parameter start: returns once the program runs, or cannot be run, as posix_spawn(3) does.
+    package static func alone<Value>(_ start: () -> Value) -> Value { WriterWatch.shared.withoutClosing(start) }
 }

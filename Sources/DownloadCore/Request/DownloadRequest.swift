@@ -24,6 +24,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var validation = ResponseValidation()
     /// Recorded and held back when it is added: it begins when it is resumed.
     public var startsPaused = false
+    /// Programs to run when it has ended.
+    public var hooks: Hooks?
 
     public init(url: SourceURL, destination: Destination) {
         self.url = url

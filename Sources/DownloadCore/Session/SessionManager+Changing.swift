@@ -112,6 +112,7 @@ extension SessionManager {
         if records.isEmpty { return }
         _ = try await store.save(records, session: identifier)
         for record in records where unsaved[record.id]?.updated == record.updated { unsaved[record.id] = nil }
+        if records.contains(where: { DueHook($0) != nil }) { lookForHooks() }
     }
 
     /// Files that are complete, and stay so whatever becomes of the store: it has them as about to get their names, and

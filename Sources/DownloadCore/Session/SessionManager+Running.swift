@@ -314,6 +314,7 @@ extension SessionManager {
         if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
         scheduler.doesNotWait(record.id)
         if !parts.keepsUnfinished, record.state.kind != .queued { deleteUnfinished(record) }
+        if DueHook(record) != nil { lookForHooks() }
         if isFilling { leftWhileLoading.insert(record.id) }
         if returning.remove(record.id) != nil { leaveToStore() }
         attemptIsOver(record)

@@ -20,6 +20,8 @@ public actor SessionManager: DownloadService {
         let isAlive: @Sendable (String) -> Bool
         /// What went wrong and is nobody's answer: for people.
         let notice: @Sendable (String) -> Void
+        /// Nil: hooks are left to others.
+        let hooks: (any HookRunner)?
         /// False: what is not complete when its work ends is deleted, for nothing is recorded that could go on with it.
         let keepsUnfinished: Bool
         /// See ``RunnerContext/watchesWriters``.
@@ -30,9 +32,10 @@ public actor SessionManager: DownloadService {
             start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
-            notice: @escaping @Sendable (String) -> Void = { _ in }, keepsUnfinished: Bool = true,
-            watchesWriters: Bool = true
+            notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
+            keepsUnfinished: Bool = true, watchesWriters: Bool = true
         ) {
+            self.hooks = hooks
             self.watchesWriters = watchesWriters
             self.store = store
             self.identifier = identifier
@@ -124,6 +127,7 @@ public actor SessionManager: DownloadService {
     var leftToStore = false
     /// Queued again in the store while their last attempts were about to leave.
     var returning: Set<DownloadID> = []
+    var hooks = HookBook()
     private var ticker: Task<Void, Never>?
     private var tickNumber = 0
     private var serving: Task<@Sendable () async -> Void, any Error>?
@@ -190,6 +194,7 @@ public actor SessionManager: DownloadService {
     /// Once something is claimed: what is asked for again is not old any more, and is not to be forgotten meanwhile.
     func startTicker() {
         if ticker != nil || context == nil { return }
+        lookForHooks()
         ticker = Task { [weak self] in
             while !Task.isCancelled {
                 await self?.clearHistory()
@@ -203,6 +208,8 @@ public actor SessionManager: DownloadService {
     }
 
     private static let ticksPerHour = 7200
+    /// For hooks that a session has left which died since.
+    private static let ticksBetweenLooks = 20
     /// So many downloads at once hold little memory each.
     private static let crowd = 200
     private static let checkpointsAtOnce = 200
@@ -217,6 +224,7 @@ public actor SessionManager: DownloadService {
         let turns = 1 + running.count / Self.checkpointsAtOnce
         tickNumber += 1
         for entry in running where Int(entry.record.id) % turns == tickNumber % turns { entry.control.tick() }
+        if tickNumber % Self.ticksBetweenLooks == 0 { lookForHooks() }
         let isReleased = scheduler.releaseHolds(at: .now)
         if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }
@@ -256,6 +264,7 @@ public actor SessionManager: DownloadService {
 
     public func pauseAll(_ reason: DownloadState.PauseReason) async {
         stopReason = reason
+        endHooks()
         // They come back to the candidates.
         await waitForChanges(of: Array(changing))
         // Those between two attempts are not queued in the store.
@@ -287,6 +296,7 @@ public actor SessionManager: DownloadService {
         isFinishing = true
         for (id, entry) in entries where entry.record.state.kind == .waiting { stop(id, .pause(.terminate)) }
         await waitUntilIdle()
+        await waitForHooks()
     }
 
     func waitUntilIdle() async {
@@ -294,6 +304,8 @@ public actor SessionManager: DownloadService {
     }
 
     public func close() async {
+        // What has ended well ends with its hook; a signal meanwhile cuts that short.
+        await waitForHooks()
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
         stopReason = stopReason ?? .user
         ticker?.cancel()

@@ -66,6 +66,10 @@ public protocol DownloadStore: Sendable {
 
     func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws
 
+    /// The next hook that is due of `session`, or of one that is gone; it is the caller's from then on, whatever becomes
+    /// of it. Hooks become due with the save that ends their downloads, once for each end.
+    func takeHook(session: String) async throws -> DueHook?
+
     /// Waits for what is still to be written.
     func close() async
 }
@@ -75,6 +79,9 @@ extension DownloadStore {
     public func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
 
     public func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
+
+    /// A store that keeps no hooks: none is run.
+    public func takeHook(session: String) async throws -> DueHook? { nil }
 
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)

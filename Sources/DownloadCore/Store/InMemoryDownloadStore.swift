@@ -21,6 +21,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         var log = InMemoryEventLog()
         private var ids: [Key: Set<DownloadID>] = [:]
         private var lastID: DownloadID = 0
+        var hooks: [(session: String, hook: DueHook)] = []
 
         mutating func nextID() -> DownloadID {
             lastID += 1
@@ -144,6 +145,9 @@ public final class InMemoryDownloadStore: DownloadStore {
                     lost.insert(record.id)
                     continue
                 }
+                if old.state.kind != record.state.kind, let hook = DueHook(record) {
+                    state.hooks.append((session, hook))
+                }
                 state.put(record)
             }
             return lost
@@ -260,6 +264,13 @@ public final class InMemoryDownloadStore: DownloadStore {
                 record.updated = now
                 state.put(record)
             }
+        }
+    }
+
+    public func takeHook(session: String) async throws -> DueHook? {
+        state.withLock { state in
+            let index = state.hooks.firstIndex { $0.session == session || !isAlive($0.session) }
+            return index.map { state.hooks.remove(at: $0).hook }
         }
     }
 

@@ -13,7 +13,7 @@ struct Context: Sendable {
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
             configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
-            notice: notice)
+            hooks: HookProgram.Runner(environment: environment), notice: notice)
     }
 
     /// Fetches something small: at most so many bytes.

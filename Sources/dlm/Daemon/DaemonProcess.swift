@@ -23,8 +23,8 @@ struct DaemonProcess {
         let words = ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"]
         let program = Self.program
         var pid: pid_t = 0
-        let error = Self.withCStrings(words) { arguments in
-            Self.withCStrings(settings) { environment in
+        let error = withCStrings(words) { arguments in
+            withCStrings(settings) { environment in
                 dlm_spawn_detached(program, arguments, environment, output, pipe.writer, &pid)
             }
         }
@@ -72,14 +72,6 @@ struct DaemonProcess {
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
         let signal = status & 0x7F
         return signal == 0 ? "it ended with status \((status >> 8) & 0xFF)" : "it was ended by signal \(signal)"
-    }
-
-    private static func withCStrings<Result>(
-        _ words: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers = words.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        return body(&pointers)
     }
 }
 

@@ -55,7 +55,9 @@ struct DaemonRunner: Sendable {
             kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
         try context.settings().apply(to: &configuration)
         options.apply(to: &configuration)
-        return try await DownloadSession.openBackground(configuration, listener: listener) { log.line($0) }
+        return try await DownloadSession.openBackground(
+            configuration, listener: listener, hooks: HookProgram.Runner(environment: context.environment)
+        ) { log.line($0) }
     }
 
     /// Returns when nothing is left to wait for.

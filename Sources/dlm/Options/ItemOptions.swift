@@ -10,6 +10,7 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
     @OptionGroup(title: "Trust") var validation: ValidationOptions
     @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup(title: "Hooks") var hooks: HookOptions
 
     /// Changes only what was given.
     /// - Parameter workingFolder: absolute; relative folders start there.
@@ -20,5 +21,6 @@ struct ItemOptions: ParsableArguments {
         validation.apply(to: &request)
         checksums.apply(to: &request)
         renewable.apply(to: &request)
+        hooks.apply(to: &request)
     }
 }

@@ -8,8 +8,11 @@ enum OptionScope {
     /// Not for one host.
     static let session: Set<String> = ["history-age", "max-concurrent", "progress", "color"]
 
+    /// Not in a list, which may come from somebody else: these run programs.
+    static let trusted: Set<String> = ["on-complete", "on-error", "hook-timeout"]
+
     /// Names for the URLs of a list.
-    static let item = OptionCatalog.item.names.filter { !command.contains($0) }
+    static let item = OptionCatalog.item.names.filter { !command.contains($0) && !trusted.contains($0) }
     static let settings = OptionCatalog.settings.names.filter { !command.contains($0) && !file.contains($0) }
     static let host = settings.filter { !session.contains($0) }
 }

@@ -20,7 +20,7 @@ final class SessionBench: Sendable {
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
-        notice: @escaping @Sendable (String) -> Void = { _ in },
+        notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         _ script: @escaping FakeTransport.Script
     ) async throws {
@@ -33,7 +33,7 @@ final class SessionBench: Sendable {
         manager = SessionManager(
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
-                isAlive: isAlive, notice: notice, watchesWriters: false),
+                isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in

@@ -1,0 +1,50 @@
+/// Programs to run once a download has ended: part of what the user asked for.
+public struct Hooks: Codable, Sendable, Equatable {
+    /// Absolute path; run without a shell and without arguments.
+    public var onComplete: String?
+    /// Run when it has failed for good: what is tried again has not.
+    public var onError: String?
+    /// Seconds after which one is ended; nil for ``standardTimeLimit``.
+    public var timeLimit: Double?
+
+    public static let standardTimeLimit = 300.0
+    package static let possibleTimeLimits = 0.001...1e9
+
+    public init(onComplete: String? = nil, onError: String? = nil, timeLimit: Double? = nil) {
+        self.onComplete = onComplete
+        self.onError = onError
+        self.timeLimit = timeLimit
+    }
+}
+
+/// The hook of a download that has ended. It is due until somebody takes it from the store, and is run at most once.
+public struct DueHook: Sendable, Equatable {
+    /// As its download ended.
+    public let record: DownloadRecord
+    public let program: String
+    /// Seconds.
+    public let timeLimit: Double
+
+    /// Nil when nothing is to be run: of what goes on or was cancelled, and of a file that was current, for which nothing
+    /// was fetched.
+    package init?(_ record: DownloadRecord) {
+        guard let hooks = record.request.hooks else { return nil }
+        let program: String? =
+            switch record.state {
+            case .completed: record.completed?.wasCurrent == true ? nil : hooks.onComplete
+            case .failed: hooks.onError
+            case .queued, .running, .waiting, .paused, .cancelled: nil
+            }
+        guard let program else { return nil }
+        self.record = record
+        self.program = program
+        timeLimit = hooks.timeLimit ?? Hooks.standardTimeLimit
+    }
+}
+
+/// Runs the programs of hooks.
+public protocol HookRunner: Sendable {
+    /// Returns once the program has ended; when the task is cancelled it is ended.
+    /// - Returns: what went wrong, for people; nil when nothing did.
+    func run(_ hook: DueHook) async -> String?
+}

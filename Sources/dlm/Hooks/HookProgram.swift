@@ -1,0 +1,55 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+import Glibc
+
+/// The program of a hook: found when the command is given, so that a slip is told then and not at the end of a download.
+struct HookProgram: Equatable, Sendable {
+    /// Absolute.
+    let path: String
+
+    init(path: String) { self.path = path }
+
+    init(argument: String) throws {
+        try self.init(
+            argument, search: ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+            workingFolder: FolderPath.working)
+    }
+
+    /// - Parameters:
+    ///   - word: a path when there is a slash in it, else a name to be looked up.
+    ///   - search: folders, as in PATH.
+    init(_ word: String, search: String, workingFolder: String?) throws {
+        if word.isEmpty { throw ValidationError("give a program") }
+        if word.utf8.contains(UInt8(ascii: "/")) {
+            guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
+                throw ValidationError("the working folder is gone; give an absolute path")
+            }
+            // Of the program itself a link is kept: some go by the name that they are called by.
+            let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
+            path = FileNaming.path(FolderPath.canonical(folder), name)
+            if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }
+            return
+        }
+        let folders = search.split(separator: ":", omittingEmptySubsequences: true).filter { $0.hasPrefix("/") }
+        guard
+            let found = folders.map({ FolderPath.joined(String($0), word) }).first(where: { Self.fault(of: $0) == nil })
+        else {
+            let hint = word.contains(where: \.isWhitespace) ? "; it takes no arguments, write a script" : ""
+            throw ValidationError("no program of this name in PATH\(hint)")
+        }
+        path = found
+    }
+
+    private static func parts(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("/", path) }
+        return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
+    }
+
+    private static func fault(of path: String) -> String? {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return String(cString: strerror(errno)) }
+        guard information.st_mode & S_IFMT == S_IFREG else { return "is no program" }
+        return access(path, X_OK) == 0 ? nil : "is not executable (chmod +x)"
+    }
+}

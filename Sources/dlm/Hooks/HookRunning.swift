@@ -1,0 +1,67 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+
+extension HookProgram {
+    /// Runs the programs of a session.
+    struct Runner: HookRunner {
+        /// What they inherit.
+        let environment: [String: String]
+
+        func run(_ hook: DueHook) async -> String? {
+            let document = FinishedDocument(DownloadSnapshot(record: hook.record))
+            let variables = HookVariables(document, inherited: environment)
+            let process: HookProcess
+            switch HookProcess.start(
+                hook.program, environment: variables.environment, folder: Self.folder(of: hook.record),
+                input: document.json + "\n")
+            {
+            case .success(let started): process = started
+            case .failure(let failure): return "cannot be run: \(failure.text)"
+            }
+            switch await process.end(within: .seconds(hook.timeLimit)) {
+            case .exited(0): return nil
+            case .exited(let status): return "ended with status \(status)"
+            case .signalled(let signal): return "was ended by signal \(signal)"
+            case .timedOut: return "was ended after \(Units.duration(hook.timeLimit)); give it more with --hook-timeout"
+            case .stopped: return "was ended with this session"
+            }
+        }
+
+        /// That of the file, or the one that it was to be in.
+        private static func folder(of record: DownloadRecord) -> String {
+            let path = record.state == .completed ? record.completed?.path : nil
+            let folder = path.map { ($0 as NSString).deletingLastPathComponent } ?? record.request.destination.folder
+            return access(folder, X_OK) == 0 ? folder : "/"
+        }
+    }
+}
+
+/// What a hook is told in its environment.
+struct HookVariables {
+    let environment: [String: String]
+
+    /// What the manager of another service told its own process.
+    private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
+
+    init(_ document: FinishedDocument, inherited: [String: String]) {
+        let own: [String: String?] = [
+            "DLM_ID": "\(document.id)", "DLM_STATE": document.state, "DLM_PATH": document.path,
+            // A process's environment is told where its JSON is not: what is called like a secret is hidden.
+            "DLM_URL": Redaction.hidden(document.url),
+            "DLM_EFFECTIVE_URL": document.effectiveURL.map(Redaction.hidden),
+            "DLM_BYTES": "\(document.bytes)", "DLM_CHECKSUM": document.checksum,
+            "DLM_ERROR": document.error?.message, "DLM_ERROR_KIND": document.error?.kind,
+            "DLM_ERROR_REASON": document.error?.reason,
+            "DLM_HTTP_STATUS": document.error?.httpStatus.map { "\($0)" },
+            "DLM_EXIT_STATUS": "\(document.error?.exitStatus ?? 0)",
+        ]
+        var environment = inherited.filter { !Self.foreign.contains($0.key) && own[$0.key] == nil }
+        for (name, value) in own {
+            // What cannot be said there ends it.
+            if let value { environment[name] = value.replacing("\0", with: " ") }
+        }
+        self.environment = environment
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import DownloadKit
+
+/// What is run when a download has ended.
+struct HookOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Run this program, a path or a name in PATH, once a download is complete: without a shell or arguments, "
+                + "with DLM_* variables and its JSON on standard input.", valueName: "program"),
+        completion: .file(), transform: HookProgram.init(argument:))
+    var onComplete: HookProgram?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same once a download has failed for good, and is not tried again.", valueName: "program"),
+        completion: .file(), transform: HookProgram.init(argument:))
+    var onError: HookProgram?
+
+    @Option(
+        help: ArgumentHelp(
+            "End a program that takes longer; \(Seconds(Hooks.standardTimeLimit)) unless given.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var hookTimeout: Seconds?
+
+    func validate() throws {
+        if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
+    }
+
+    /// Changes only what was given.
+    func apply(to request: inout DownloadRequest) {
+        guard onComplete != nil || onError != nil || hookTimeout != nil else { return }
+        var hooks = request.hooks ?? Hooks()
+        if let onComplete { hooks.onComplete = onComplete.path }
+        if let onError { hooks.onError = onError.path }
+        if let hookTimeout { hooks.timeLimit = hookTimeout.value }
+        request.hooks = hooks.onComplete == nil && hooks.onError == nil ? nil : hooks
+    }
+}

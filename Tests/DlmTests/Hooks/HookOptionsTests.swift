@@ -1,0 +1,71 @@
+import ArgumentParser
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("The options of hooks")
+struct HookOptionsTests {
+    private func request() throws -> DownloadRequest {
+        DownloadRequest(url: try SourceURL.parse("http://a/").get().url, destination: Destination(folder: "/"))
+    }
+
+    @Test("A program is found in PATH or by its path, and stored as an absolute path")
+    func found() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("#!/bin/sh\n", to: "tool")
+        try folder.write("", to: "text")
+        #expect(chmod(folder("tool"), 0o755) == 0)
+        let search = "relative:/no such:\(folder.path)"
+        let home = FolderPath.canonical(folder.path)
+        #expect(try HookProgram("tool", search: search, workingFolder: "/").path == folder("tool"))
+        #expect(try HookProgram("./tool", search: "", workingFolder: folder.path).path == home + "/tool")
+        #expect(try HookProgram(folder("tool"), search: "", workingFolder: nil).path == home + "/tool")
+        for word in ["", "text", "none", "./text", "./none", folder.path, "/", "tool -x", "./tool -x"] {
+            #expect(throws: ValidationError.self, "\(word)") {
+                try HookProgram(word, search: search, workingFolder: folder.path)
+            }
+        }
+    }
+
+    @Test("They change what was given and nothing else")
+    func applied() throws {
+        var request = try request()
+        try HookOptions.parse([]).apply(to: &request)
+        #expect(request.hooks == nil)
+        try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request)
+        #expect(request.hooks == nil)
+        try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request)
+        #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)
+        try HookOptions.parse(["--on-error", "/bin/false"]).apply(to: &request)
+        #expect(request.hooks?.onComplete?.hasSuffix("/true") == true && request.hooks?.timeLimit == 120)
+        #expect(throws: (any Error).self) { try HookOptions.parse(["--hook-timeout", "0"]) }
+    }
+
+    @Test(
+        "The variables tell what the JSON does; nothing of another download is inherited, nor what is called like a secret"
+    )
+    func variables() throws {
+        var request = try request()
+        request.url = try SourceURL.parse("http://a/x?token=t0p&v=1").get().url
+        var record = DownloadRecord(id: 7, request: request, created: Date())
+        record.state = .failed(.serverRefused(status: 404, phrase: "Not\0Found"))
+        let inherited = ["PATH": "/bin", "DLM_PATH": "/old", "DLM_RETRIES": "3", "NOTIFY_SOCKET": "/x"]
+        let failed = HookVariables(FinishedDocument(DownloadSnapshot(record: record)), inherited: inherited).environment
+        #expect(failed["DLM_ID"] == "7" && failed["DLM_STATE"] == "failed" && failed["DLM_EXIT_STATUS"] == "8")
+        #expect(failed["DLM_ERROR"] == "404 Not Found" && failed["DLM_HTTP_STATUS"] == "404")
+        #expect(failed["DLM_URL"] == "http://a/x?token=***&v=1" && failed["DLM_PATH"] == nil)
+        #expect(failed["PATH"] == "/bin" && failed["DLM_RETRIES"] == "3" && failed["NOTIFY_SOCKET"] == nil)
+        record.state = .completed
+        record.completed = CompletedFile(
+            path: "/d/a\n'$b", bytes: 3, identity: FileIdentity(inode: 1, born: nil), modified: 1,
+            validators: Validators(), checksum: Checksum("md5:d41d8cd98f00b204e9800998ecf8427e"))
+        let complete = HookVariables(FinishedDocument(DownloadSnapshot(record: record)), inherited: [:]).environment
+        #expect(complete["DLM_PATH"] == "/d/a\n'$b" && complete["DLM_BYTES"] == "3")
+        #expect(complete["DLM_CHECKSUM"] == "md5:d41d8cd98f00b204e9800998ecf8427e")
+        #expect(complete["DLM_ERROR"] == nil && complete["DLM_EXIT_STATUS"] == "0")
+    }
+}

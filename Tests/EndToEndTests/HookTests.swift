@@ -1,0 +1,343 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension DlmSandbox {
+    /// A program that notes each of its runs in the folder `runs`: variables, input, folder. `more` comes after that.
+    fileprivate func hook(_ name: String = "hook", _ more: String = "") throws -> String {
+        try FileManager.default.createDirectory(atPath: root("runs"), withIntermediateDirectories: true)
+        try root.write(
+            """
+            #!/bin/sh
+            run=$(mktemp -d '\(root("runs"))/XXXXXXXX') || exit
+            printf '%s' "$DLM_ID" >"$run/id"
+            printf '%s' "$DLM_PATH" >"$run/path"
+            printf '%s' "$DLM_STATE $DLM_EXIT_STATUS" >"$run/state"
+            pwd >"$run/folder"
+            cat >"$run/input"
+            env >"$run/environment"
+            \(more)
+            : >"$run/done"
+
+            """, to: name)
+        #expect(chmod(root(name), 0o755) == 0)
+        return root(name)
+    }
+
+    fileprivate var runs: [HookRun] {
+        root.names(in: "runs").filter { root.exists("runs/\($0)/done") }.map { HookRun(root, "runs/\($0)") }
+    }
+
+    /// Runs that have begun, ended or not.
+    fileprivate var begun: Int { root.names(in: "runs").count }
+}
+
+private struct HookRun {
+    let root: TemporaryFolder
+    let folder: String
+
+    init(_ root: TemporaryFolder, _ folder: String) { (self.root, self.folder) = (root, folder) }
+
+    func text(_ name: String) throws -> String { try root.read("\(folder)/\(name)") }
+
+    struct Finished: Decodable {
+        struct Failure: Decodable {
+            let kind: String
+            let httpStatus: Int?
+        }
+
+        let version: Int
+        let event: String
+        let id: Int
+        let path: String?
+        let url: String
+        let error: Failure?
+    }
+
+    func input() throws -> Finished { try JSONDecoder().decode(Finished.self, from: Data(try text("input").utf8)) }
+}
+
+extension EndToEnd {
+    @Suite("Hooks", .timeLimit(.minutes(2)))
+    struct HookTests {
+        let content = Content(seed: 770, size: 200_000)
+
+        @Test("--on-complete: run in the folder of the file, awaited, with variables and JSON; its output is no data")
+        func complete() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                let hook = try sandbox.hook("hook", "echo said; test -f \"$DLM_PATH\" || exit 1; sleep 0.3")
+                let result = try await sandbox.run(
+                    "get", "--on-complete", hook, "--on-error", "/bin/false", "-d", "sub", server.url("/x.bin"))
+                try expectDownloaded(content, as: "sub/x.bin", by: result, in: sandbox)
+                #expect(result.stderr == "said\n")
+                let run = try #require(sandbox.runs.first)
+                #expect(sandbox.runs.count == 1)
+                #expect(try run.text("path") == sandbox.file("sub/x.bin") && run.text("id") == "1")
+                #expect(try run.text("state") == "completed 0")
+                #expect(try run.text("folder").hasSuffix("files/sub\n"))
+                let input = try run.input()
+                #expect(input.event == "finished" && input.version == 1 && input.path == sandbox.file("sub/x.bin"))
+                // Nothing is fetched, and nothing is run.
+                let again = try await sandbox.run("get", "--on-complete", hook, "-d", "sub", server.url("/x.bin"))
+                #expect(again.ending == .exited(0) && sandbox.begun == 1)
+            }
+        }
+
+        @Test(
+            "--on-error: run once for the final failure, not for what is tried again; the status stays the download's")
+        func error() async throws {
+            let script: FaultServer.Handler = { [content] request in
+                switch request.target {
+                case "/gone": FaultReply(status: 404)
+                case "/later" where request.number < 3: FaultReply(status: 503)
+                default: FaultReply(content, etag: "\"v\"")
+                }
+            }
+            try await withDlm(script) { sandbox, server in
+                let hook = try sandbox.hook()
+                let later = try await sandbox.run(
+                    "get", "--on-error", hook, "--retry-delay", "0.01", server.url("/later"))
+                #expect(later.ending == .exited(0) && sandbox.begun == 0, "\(later.stderr)")
+                let result = try await sandbox.run(
+                    "get", "--on-error", hook, "--on-complete", "/bin/false", server.url("/gone"))
+                expectFailure(8, of: result)
+                let run = try #require(sandbox.runs.first)
+                #expect(try run.text("state") == "failed 8" && run.text("path") == "")
+                #expect(try run.input().error?.httpStatus == 404 && sandbox.begun == 1)
+            }
+        }
+
+        @Test("A hook that fails is a notice; one that is no program is status 2 before anything is fetched")
+        func failures() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let hook = try sandbox.hook("hook", "exit 7")
+                let result = try await sandbox.run("get", "--on-complete", hook, server.url("/a"))
+                try expectDownloaded(content, as: "a", by: result, in: sandbox)
+                #expect(result.stderr == "dlm: 1: \(hook): ended with status 7\n")
+                for program in ["no-such-program", "./none", sandbox.files, "hook.sh --fast", ""] {
+                    let refused = try await sandbox.run("get", "--on-complete", program, server.url("/b"))
+                    expectFailure(2, of: refused, program)
+                }
+                #expect(!sandbox.exists("b") && server.log.requests(to: "/b").isEmpty)
+                // Gone since: told, and the download is fine.
+                #expect(chmod(hook, 0o600) == 0)
+                _ = try await sandbox.run("daemon", "start")
+                let gone = try await sandbox.run("get", "--on-complete", "true", server.url("/c"))
+                try expectDownloaded(content, as: "c", by: gone, in: sandbox)
+                #expect(gone.stderr == "")
+            }
+        }
+
+        @Test("At --hook-timeout it is ended with its children, and told")
+        func timeLimit() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let hook = try sandbox.hook("hook", "trap '' TERM; sleep 300 & echo $! >\"$run/child\"; wait")
+                let result = try await sandbox.run(
+                    "get", "--on-complete", hook, "--hook-timeout", "0.5", server.url("/a"))
+                try expectDownloaded(content, as: "a", by: result, in: sandbox)
+                #expect(result.stderr.contains("--hook-timeout"), "\(result.stderr)")
+                let name = try #require(sandbox.root.names(in: "runs").first)
+                let child = try #require(pid_t(try sandbox.root.read("runs/\(name)/child").filter(\.isNumber)))
+                #expect(await ForeignProcess(child)?.waitForEnd() ?? true)
+            }
+        }
+
+        @Test("A name of the server is data: spaces, quotes, dollars; nothing of it is interpreted")
+        func names() async throws {
+            let name = "a b'c\"d$(touch pwned);`touch pwned` & é.txt"
+            let reply = FaultReply(content).with {
+                $0.fields = [("Content-Disposition", "attachment; filename*=UTF-8''" + Self.escaped(name))]
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let hook = try sandbox.hook("hook", "mv \"$DLM_PATH\" \"$run/moved\"")
+                let folder = sandbox.file("new\nline 'x'")
+                let result = try await sandbox.run("get", "--on-complete", hook, "-d", folder, server.url("/x"))
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                let run = try #require(sandbox.runs.first)
+                #expect(try run.text("path") == folder + "/" + name)
+                #expect(try run.input().path == folder + "/" + name)
+                #expect(try sha256(of: sandbox.root("\(run.folder)/moved")) == content.sha256)
+                #expect(!sandbox.exists("pwned") && sandbox.names == ["new\nline 'x'"])
+            }
+        }
+
+        private static func escaped(_ text: String) -> String {
+            text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+
+        @Test("Of 200 downloads of a list each has its hook run exactly once, good ones and bad ones")
+        func many() async throws {
+            let script: FaultServer.Handler = { request in
+                request.target.hasSuffix("7") ? FaultReply(status: 404) : FaultReply(Content("x\(request.target)"))
+            }
+            try await withDlm(script) { sandbox, server in
+                let hook = try sandbox.hook()
+                let list = (0..<200).map { server.url("/f\($0)") }.joined(separator: "\n")
+                let result = try await sandbox.run("get", "--on-complete", hook, "--on-error", hook, "-i", "-") {
+                    $0.input = list
+                }
+                #expect(result.ending == .exited(8), "\(result.stderr)")
+                let ids = try sandbox.runs.map { try $0.text("id") }
+                #expect(ids.count == 200 && Set(ids).count == 200)
+                #expect(try sandbox.runs.count { try $0.text("state") == "failed 8" } == 20)
+            }
+        }
+
+        @Test("In the background and after a restart of it; what is paused or cancelled has no hook")
+        func background() async throws {
+            let script: FaultServer.Handler = { [content] request in
+                let reply = FaultReply(content, etag: "\"v\"")
+                return request.target == "/stalls" && request.number < 3
+                    ? reply.with { $0.cut = .stall(after: 100_000) } : reply
+            }
+            try await withDlm(script) { sandbox, server in
+                let hook = try sandbox.hook("hook", "echo from the hook")
+                for name in ["/a", "/stalls"] {
+                    let result = try await sandbox.run("get", "-b", "--on-complete", hook, server.url(name))
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                }
+                #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                #expect(await sandbox.reach { $0.runs.count == 1 })
+                #expect(try await sandbox.run("pause", "2").ending == .exited(0))
+                #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                #expect(sandbox.daemonLog.contains("from the hook"), "\(sandbox.daemonLog)")
+                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
+                #expect(sandbox.begun == 1)
+                let resumed = try await sandbox.run("resume", "-b", "2")
+                #expect(resumed.ending == .exited(0), "\(resumed.stderr)")
+                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+                #expect(await sandbox.reach { $0.runs.count == 2 })
+                #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
+                #expect(Set(try sandbox.runs.map { try $0.text("id") }) == ["1", "2"])
+            }
+        }
+
+        /// Where the process is killed, and how many runs there are in the end.
+        @Test(
+            "Killed around the end of a download, its hook is run once by the next session, or not at all once it was taken",
+            arguments: [
+                ("beforeCompleted", 1), ("afterCompleted", 1), ("committed:3", 1), ("beforeHookTaken:2", 1),
+                ("afterHookTaken", 0),
+            ])
+        func crash(point: String, runs: Int) async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                let hook = try sandbox.hook()
+                let killed = try await sandbox.run("get", "--on-complete", hook, server.url("/a")) {
+                    $0.environment["DLM_FAULT_POINT"] = point
+                }
+                try #require(killed.ending == .signalled(SIGKILL), "\(killed)")
+                #expect(sandbox.begun == 0)
+                // What was not complete in the store yet goes on here, and whatever was due is run.
+                let next = try await sandbox.run("get", "--on-complete", hook, server.url("/a"))
+                #expect(next.ending == .exited(0), "\(next.stderr)")
+                let other = try await sandbox.run("get", server.url("/b"))
+                #expect(other.ending == .exited(0), "\(other.stderr)")
+                #expect(sandbox.runs.count == runs && sandbox.begun == runs, "\(point)")
+                try expectFile(content, "a", in: sandbox)
+            }
+        }
+
+        @Test("Ctrl-C while hooks run ends them; what was not begun is run by the background session")
+        func interrupted() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                let slow = try sandbox.hook("slow", "test -f '\(sandbox.root("quick"))' || sleep 300")
+                var launch = try sandbox.launch(["get", "--on-complete", slow])
+                launch.arguments += (0..<6).map { server.url("/\($0)") }
+                let process = try ChildProcess(launch)
+                #expect(await sandbox.reach { $0.begun == 4 })
+                process.send(SIGINT)
+                #expect(try await process.result().ending == .signalled(SIGINT))
+                #expect(sandbox.begun == 4 && sandbox.runs.isEmpty)
+                try sandbox.root.write("", to: "quick")
+                #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
+                #expect(await sandbox.reach { $0.runs.count == 2 })
+                #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
+                #expect(sandbox.begun == 6)
+            }
+        }
+
+        @Test("--ephemeral downloads have theirs, too; a list cannot bring its own")
+        func others() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let hook = try sandbox.hook()
+                let result = try await sandbox.run("get", "--ephemeral", "--on-complete", hook, server.url("/a"))
+                try expectDownloaded(content, as: "a", by: result, in: sandbox)
+                #expect(sandbox.runs.count == 1)
+                let list = try await sandbox.run("get", "-i", "-") {
+                    $0.input = "\(server.url("/b"))\n  on-complete=\(hook)\n"
+                }
+                #expect(list.ending == .exited(2), "\(list)")
+                #expect(sandbox.begun == 1)
+            }
+        }
+
+        @Test("A hook that reads or moves its file harms no other download, however busy the session")
+        func writers() async throws {
+            let large = Content(seed: 771, size: 4 * mebibyte)
+            let script: FaultServer.Handler = { request in
+                request.target.hasPrefix("/large")
+                    ? FaultReply(large, etag: "\"v\"").with { $0.bytesPerSecond = 4_000_000 }
+                    : FaultReply(Content("x\(request.target)"), etag: "\"x\"")
+            }
+            try await withDlm(script) { sandbox, server in
+                let hook = try sandbox.hook(
+                    "hook", "cat \"$DLM_PATH\" >/dev/null; mv \"$DLM_PATH\" \"$DLM_PATH.moved\"")
+                let urls = (0..<3).map { server.url("/large\($0)") } + (0..<60).map { server.url("/s\($0)") }
+                var launch = try sandbox.launch(["get", "-q", "--on-complete", hook])
+                launch.arguments += urls
+                let result = try await ChildProcess(launch).result()
+                #expect(result.ending == .exited(0) && result.stderr == "", "\(result.stderr)")
+                #expect(sandbox.runs.count == 63 && sandbox.names.allSatisfy { $0.hasSuffix(".moved") })
+            }
+        }
+
+        @Test("No secret of the request is in the hook's environment, input, or the store while it runs")
+        func secrets() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
+                let hook = try sandbox.hook("hook", "kill -STOP $$")
+                let search = SecretSearch(sandbox: sandbox)
+                let address = server.url("/a?token=\(SecretSearch.signature)")
+                let url = address.replacing("http://", with: "http://ann:\(SecretSearch.password)@")
+                for mode in [[], ["-b"]] {
+                    let words =
+                        ["get", "--on-complete", hook, "-d", "d\(mode.count)", url] + mode + SecretSearch.headers
+                    let process = try ChildProcess(try sandbox.launch(words))
+                    #expect(await sandbox.reach { $0.stoppedHook != nil })
+                    try search.expectNoTrace("hooks \(mode)")
+                    let stopped = try #require(sandbox.stoppedHook)
+                    stopped.send(SIGCONT)
+                    search.expectSilent(try await process.result(), mode)
+                    #expect(await sandbox.reach { $0.stoppedHook == nil })
+                }
+                #expect(await sandbox.reach { $0.runs.count == 2 })
+                for run in sandbox.runs {
+                    let told = try run.text("environment") + run.text("input")
+                    for secret in SecretSearch.secrets { #expect(!told.contains(secret), "\(secret)") }
+                    #expect(try !run.text("environment").contains(SecretSearch.signature))
+                    // What a download is resumed with is whole in its JSON.
+                    #expect(try run.input().url == address)
+                }
+            }
+        }
+    }
+}
+
+extension DlmSandbox {
+    /// Waits for something on disk; false when it does not come.
+    fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async -> Bool {
+        let deadline = ContinuousClock.now + .seconds(45)
+        while ContinuousClock.now < deadline {
+            if isMet(self) { return true }
+            await Task.yield()
+        }
+        return isMet(self)
+    }
+
+    /// A hook's shell that has stopped itself.
+    fileprivate var stoppedHook: ForeignProcess? {
+        ForeignProcess.all(of: root).first { process in
+            let state = try? process.file("stat").split(separator: ")").last?.split(separator: " ").first
+            return state == "T" && (try? process.file("cmdline"))?.contains("/hook") == true
+        }
+    }
+}
