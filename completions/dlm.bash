@@ -188,7 +188,7 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused -k --insecure --allow-unverified --json --quiet -q --version -h --help)
     repeating_options=(--expect-type -H --header)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -x --connections --progress --color)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -x --connections --on-complete --on-error --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -262,6 +262,17 @@ _dlm_get() {
         return
         ;;
     '-H'|'--header')
+        return
+        ;;
+    '--on-complete')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--on-error')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--hook-timeout')
         return
         ;;
     '--progress')

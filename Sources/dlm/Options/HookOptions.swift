@@ -33,6 +33,6 @@ struct HookOptions: ParsableArguments {
         if let onComplete { hooks.onComplete = onComplete.path }
         if let onError { hooks.onError = onError.path }
         if let hookTimeout { hooks.timeLimit = hookTimeout.value }
-        request.hooks = hooks.onComplete == nil && hooks.onError == nil ? nil : hooks
+        request.hooks = hooks
     }
 }
