@@ -77,6 +77,8 @@ extension EndToEnd {
             #expect(verified.ending == .exited(9))
             lines.add("verify", verified.outputLines, "verified")
             lines.add("config", try await sandbox.done("config", "--json").outputLines, "setting")
+            let examined = try await sandbox.done("doctor", "--json", server.url("/a"))
+            lines.add("doctor", examined.outputLines, "finding")
         }
 
         private func background(_ sandbox: DlmSandbox, _ server: FaultServer, _ lines: JSONLines) async throws {

@@ -29,7 +29,8 @@ struct DocumentFieldTests {
         headers id ifExists insecure isAttended lastModified name note path percent priority rateLimit received \
         session speed state total updated url verifiedBy version
         """,
-        "setting": "key origin place value version",
+        "setting": "host key origin place value version",
+        "finding": "advice detail exitStatus name result section timings version",
         "daemon": """
         identifier isFinishing maxConcurrent maxPerHost pid program queued rateLimit running socket started version \
         waiting
@@ -46,8 +47,9 @@ struct DocumentFieldTests {
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
         ("logged", LogDocument(.didFinishEvents(1))), ("listed", ListDocument(snapshot)),
-        ("shown", ShowDocument(snapshot)), ("setting", SettingDocument(SettingsKey.allCases[0], nil)),
-        ("daemon", DaemonDocument(socket: "")), ("progress", ProgressDocument(snapshot)),
+        ("shown", ShowDocument(snapshot)), ("setting", SettingDocument("connections", nil)),
+        ("finding", FindingDocument(.ok(.files, "", ""))), ("daemon", DaemonDocument(socket: "")),
+        ("progress", ProgressDocument(snapshot)),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
     ]
 
