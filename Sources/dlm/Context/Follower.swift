@@ -22,6 +22,11 @@ final class Follower: Sendable {
             case .watch, .watchAll: true
             }
         }
+
+        /// That it goes on in the background is what was asked for: a script, or cron, need not hear of it.
+        var isHandover: Bool {
+            if case .resume(let overrides) = self { overrides.inBackground } else { false }
+        }
     }
 
     /// What happened, in the order in which it is dealt with.
@@ -207,7 +212,7 @@ final class Follower: Sendable {
             case .completed(let record): end(DownloadSnapshot(record: record))
             }
         }
-        narrator.goOnElsewhere(elsewhere, active: active)
+        narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
     }
 
     /// Nothing was begun: the command fails. Otherwise what was begun is followed to its end.

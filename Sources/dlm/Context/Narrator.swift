@@ -62,15 +62,17 @@ struct Narrator: Sendable {
     }
 
     /// What `resume` leaves to other processes.
-    /// - Parameter active: those at work before.
-    func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) {
+    /// - Parameters:
+    ///   - active: those at work before.
+    ///   - isExpected: it is news to nobody but a person.
+    func goOnElsewhere(_ records: [DownloadRecord], active: Set<DownloadID>, isExpected: Bool) {
         if options.json {
             for record in records {
                 let word = active.contains(record.id) ? "unchanged" : "resumed"
                 console.print(EventDocument(word, DownloadSnapshot(record: record)).json)
             }
         }
-        if options.quiet { return }
+        if options.quiet || isExpected && !console.errorsAreTerminal && options.verbose == 0 { return }
         for line in StandingText.elsewhere(records, active: active) { console.report(line) }
     }
 

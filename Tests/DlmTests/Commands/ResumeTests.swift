@@ -66,7 +66,7 @@ struct ResumeTests {
             return ids.map { id in .running(service.change(id) { $0.session = "background" }.record) }
         })
         service.change(1) { $0 = .example(id: 1, state: .paused(.user)) }
-        let (status, captured) = try await run(["resume", "-b", "1", "--json", "-q"], service)
+        let (status, captured) = try await run(["resume", "-b", "1", "--json"], service)
         #expect(status == 0)
         #expect(captured.output.contains(#""event":"resumed""#) && captured.output.contains(#""session":"background""#))
         #expect(captured.errors == "")

@@ -23,7 +23,7 @@ struct UsageReportTests {
             (
                 "frobnicate",
                 "unknown command 'frobnicate'; the commands are get, list, ls, show, pause, resume, cancel, remove, rm, "
-                    + "wait, watch, events, limit, priority, set-url, verify, daemon, config, doctor"
+                    + "wait, watch, events, limit, priority, set-url, verify, daemon, doctor, config"
             ),
             ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
             (
