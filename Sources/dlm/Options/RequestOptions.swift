@@ -12,9 +12,6 @@ struct RenewableOptions: ParsableArguments {
         transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
 
-    @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
-    var insecure = false
-
     @Flag(
         help: """
             Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
@@ -28,6 +25,12 @@ struct RenewableOptions: ParsableArguments {
         help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
     var header: [String] = []
 
+    @OptionGroup(title: "Request") var body: BodyOptions
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") var cookies: CookieOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+
     func validate() throws {
         // The value may be a secret and is not repeated.
         if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
@@ -35,21 +38,32 @@ struct RenewableOptions: ParsableArguments {
         }
     }
 
-    /// Changes only what was given; a field takes the place of those of its name.
-    func apply(to request: inout DownloadRequest) {
+    /// Changes only what was given; a field takes the place of those of its name. Reads the files that are to be read now.
+    func apply(to request: inout DownloadRequest) throws {
         if let connections { request.connections = connections.number }
-        if insecure { request.trust = .insecure }
         if allowUnverified { request.acceptsUnverified = true }
+        request.http.body = try body.body() ?? request.http.body
+        try credentials.apply(to: &request)
+        cookies.apply(to: &request)
+        try trust.apply(to: &request)
+        network.apply(to: &request)
+        try LoadedSecrets.check(request.secretFiles)
         guard !header.isEmpty else { return }
         let fields = header.compactMap(RequestHeader.init)
         let names = Set(fields.map { $0.name.lowercased() })
         request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
     }
 
-    var overrides: RequestOverrides {
+    /// - Parameter given: a request in which nothing was asked for before these options were applied.
+    func overrides(in given: DownloadRequest) -> RequestOverrides {
         var overrides = RequestOverrides()
-        overrides.headers = header.compactMap(RequestHeader.init)
-        overrides.trust = insecure ? .insecure : nil
+        overrides.headers = given.headers
+        overrides.http.body = given.http.body
+        overrides.credential = given.credential
+        overrides.secretFiles = given.secretFiles
+        overrides.trust = trust.policy
+        overrides.schemes = given.redirect.schemes
+        overrides.network = given.network
         overrides.connections = connections?.number
         overrides.acceptsUnverified = allowUnverified
         return overrides

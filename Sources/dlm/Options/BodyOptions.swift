@@ -1,0 +1,57 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// What is sent with the request. It is never stored: `resume` takes it again.
+struct BodyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
+                + "without its line breaks, @- standard input; several are joined with &.",
+            valueName: "data"))
+    var data: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.",
+            valueName: "data"))
+    var dataUrlencode: [String] = []
+
+    var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
+
+    var readsInput: Bool {
+        data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
+    }
+
+    /// Nil when none is given. Reads the files.
+    func body() throws -> RequestBody? {
+        guard isGiven else { return nil }
+        let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
+        let bytes = Array(parts.joined(separator: [UInt8(ascii: "&")]))
+        guard bytes.count <= RequestBody.longest else {
+            throw ValidationError("--data: more than \(RequestBody.longest >> 10) KiB; that is too much for a request")
+        }
+        return RequestBody(bytes)
+    }
+
+    private static func plain(_ text: String) throws -> [UInt8] {
+        guard text.hasPrefix("@") else { return Array(text.utf8) }
+        return try read(text.dropFirst()).filter { ![10, 13, 0].contains($0) }
+    }
+
+    /// As curl reads it: what comes first, `=` or `@`, counts.
+    private static func encoded(_ text: String) throws -> [UInt8] {
+        guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            return Array(Form.encoded(text).utf8)
+        }
+        let (name, rest) = (text[..<mark], text[text.index(after: mark)...])
+        let value = text[mark] == "=" ? String(rest) : String(decoding: try read(rest), as: UTF8.self)
+        return Array((name.isEmpty ? "" : "\(name)=").utf8) + Array(Form.encoded(value).utf8)
+    }
+
+    private static func read(_ path: Substring) throws -> [UInt8] {
+        let isInput = path == "-"
+        if path.isEmpty { throw ValidationError("--data: @ without a file; give @FILE, or @- for standard input") }
+        return try ChecksumFile.read(isInput ? nil : String(path))
+    }
+}
