@@ -18,10 +18,10 @@ package final class AskingProxy: Sendable {
             while true {
                 let client = accept(listener, nil, nil)
                 if client < 0 { break }
-                _ = state.withLock { $0.open.insert(client) }
+                state.withLock { _ = $0.open.insert(client) }
                 start { [self] in
                     serve(client)
-                    state.withLock { $0.open.remove(client) }
+                    state.withLock { _ = $0.open.remove(client) }
                     close(client)
                 }
             }
@@ -149,7 +149,7 @@ package final class AskingProxy: Sendable {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
-                send(socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                send(socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
             }
             if count <= 0 { return false }
             sent += count

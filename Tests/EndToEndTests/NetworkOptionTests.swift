@@ -187,11 +187,12 @@ extension EndToEnd {
 
         /// A DNS message (RFC 1035 section 4) with one address of the host.
         private static func answer(for host: String, _ address: [UInt8]) -> [UInt8] {
-            let name = host.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
-            return [0, 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0] + name + [0, 1, 0, 1] + [
-                0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4,
-            ]
-                + address
+            var message: [UInt8] = [0, 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]
+            for label in host.split(separator: ".") { message += [UInt8(label.utf8.count)] + Array(label.utf8) }
+            message += [0, 0, 1, 0, 1]
+            // The name once more, by a pointer to the question.
+            message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
+            return message + address
         }
 
         @Test(

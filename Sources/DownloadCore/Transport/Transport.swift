@@ -99,6 +99,7 @@ extension TransferRequest {
         credential = secrets.credential(for: route, of: request)
         cookies = secrets.cookies?.lines(for: route.url.host)
         trust = request.trust
+        if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
         network = request.network
         connectTimeout = request.timeouts.connect
         stallTimeout = request.timeouts.stall

@@ -18,7 +18,7 @@ struct Resume: ContextCommand {
     @Flag(name: .shortAndLong, help: "Go on in the background session, and return at once.")
     var background = false
 
-    @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup var renewable: RenewableOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

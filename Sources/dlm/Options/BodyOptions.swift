@@ -2,8 +2,13 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// What is sent with the request. It is never stored: `resume` takes it again.
+/// What is sent with the request. What of it may be secret is never stored: `resume` takes it again.
 struct BodyOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
+    var header: [String] = []
+
     @Option(
         help: ArgumentHelp(
             "Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
@@ -23,8 +28,24 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
+    func validate() throws {
+        // The value may be a secret and is not repeated.
+        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
+            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
+        }
+    }
+
+    /// A field takes the place of those of its name.
+    func apply(to request: inout DownloadRequest) throws {
+        request.http.body = try body() ?? request.http.body
+        guard !header.isEmpty else { return }
+        let fields = header.compactMap(RequestHeader.init)
+        let names = Set(fields.map { $0.name.lowercased() })
+        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+    }
+
     /// Nil when none is given. Reads the files.
-    func body() throws -> RequestBody? {
+    private func body() throws -> RequestBody? {
         guard isGiven else { return nil }
         let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
         let bytes = Array(parts.joined(separator: [UInt8(ascii: "&")]))

@@ -10,7 +10,7 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
     @OptionGroup(title: "Trust") var validation: ValidationOptions
     @OptionGroup(title: "Request") var http: HTTPRequestOptions
-    @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup var renewable: RenewableOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
 
     /// Changes only what was given.

@@ -7,8 +7,8 @@ import Glibc
 struct NetworkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Go through this proxy in place of the environment's; '' for none: [http|https|socks4|socks4a|socks5|"
-                + "socks5h://][NAME:PASSWORD@]HOST[:PORT].", valueName: "url"))
+            "Go through this proxy in place of the environment's; '' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, "
+                + "https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.", valueName: "url"))
     var proxy: String?
 
     @Option(

@@ -4,54 +4,28 @@ import Foundation
 
 /// What `get` and `resume` both take: secrets are not stored, and these may change between two runs.
 struct RenewableOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("x"), .long],
-        help: ArgumentHelp(
-            "Connections for each file, 1 to 64, or auto for as many as pay, at most \(SegmentPlanner.automaticLimit); at "
-                + "first auto.", valueName: "n"),
-        transform: ConnectionCount.init(argument:))
-    var connections: ConnectionCount?
-
-    @Flag(
-        help: """
-            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
-            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
-            last 64 KiB of what is here are compared, and not all of it.
-            """)
-    var allowUnverified = false
-
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
-    var header: [String] = []
-
+    @OptionGroup(title: "How") private var count: ConnectionOptions
     @OptionGroup(title: "Request") var body: BodyOptions
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
     @OptionGroup(title: "Credentials") var cookies: CookieOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
 
-    func validate() throws {
-        // The value may be a secret and is not repeated.
-        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
-            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
-        }
+    var connections: ConnectionCount? {
+        get { count.connections }
+        set { count.connections = newValue }
     }
 
-    /// Changes only what was given; a field takes the place of those of its name. Reads the files that are to be read now.
+    /// Changes only what was given. Reads the files that are to be read now.
     func apply(to request: inout DownloadRequest) throws {
         if let connections { request.connections = connections.number }
-        if allowUnverified { request.acceptsUnverified = true }
-        request.http.body = try body.body() ?? request.http.body
+        try body.apply(to: &request)
+        let before = request.secretFiles
         try credentials.apply(to: &request)
         cookies.apply(to: &request)
+        if request.secretFiles != before { try LoadedSecrets.check(request.secretFiles) }
         try trust.apply(to: &request)
         network.apply(to: &request)
-        try LoadedSecrets.check(request.secretFiles)
-        guard !header.isEmpty else { return }
-        let fields = header.compactMap(RequestHeader.init)
-        let names = Set(fields.map { $0.name.lowercased() })
-        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
     }
 
     /// - Parameter given: a request in which nothing was asked for before these options were applied.
@@ -65,9 +39,20 @@ struct RenewableOptions: ParsableArguments {
         overrides.schemes = given.redirect.schemes
         overrides.network = given.network
         overrides.connections = connections?.number
-        overrides.acceptsUnverified = allowUnverified
+        overrides.acceptsUnverified = given.acceptsUnverified
         return overrides
     }
+}
+
+/// How many connections there are.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("x"), .long],
+        help: ArgumentHelp(
+            "Connections for each file, 1 to 64, or auto for as many as pay, at most \(SegmentPlanner.automaticLimit); at "
+                + "first auto.", valueName: "n"),
+        transform: ConnectionCount.init(argument:))
+    var connections: ConnectionCount?
 }
 
 /// How the requests of `get` are made and repeated.

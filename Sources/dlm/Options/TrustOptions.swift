@@ -7,6 +7,14 @@ struct TrustOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
 
+    @Flag(
+        help: """
+            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
+            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
+            last 64 KiB of what is here are compared, and not all of it.
+            """)
+    var allowUnverified = false
+
     @Option(
         help: ArgumentHelp(
             "Trust the authorities in this file (PEM), and no others.", valueName: "file"), completion: .file())
@@ -78,6 +86,7 @@ struct TrustOptions: ParsableArguments {
     func apply(to request: inout DownloadRequest) throws {
         try checkFiles()
         apply(to: &request.trust)
+        if allowUnverified { request.acceptsUnverified = true }
         if let proto { request.redirect.schemes = proto.names }
     }
 
