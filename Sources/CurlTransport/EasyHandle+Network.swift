@@ -6,7 +6,8 @@ import HTTPTypes
 /// What a request asks of its way to the server, and of the server's proof of who it is.
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
-        guard request.url.scheme == "https" else { return }
+        // A name server is asked over https, with the same settings.
+        guard request.url.scheme == "https" || request.network.nameServer != nil else { return }
         let trust = request.trust
         check(dlm_require_modern_tls(pointer, trust.minimumTLS == .tls13 ? 1 : 0))
         if let file = trust.authorities {

@@ -77,6 +77,10 @@ final class EasyHandle {
         if let path = request.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)
         }
+        // Some of libcurl's decoders call what they cannot decode so; the sink's own refusals are not asked about here.
+        if code == CURLE_WRITE_ERROR, request.decodesContent {
+            return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
+        }
         // Of the proxy, to the question for a tunnel.
         switch number(CURLINFO_HTTP_CONNECTCODE) {
         case 407: return .authenticationFailed(status: 407)

@@ -79,7 +79,7 @@ package struct Certificates: Sendable {
         [name]
         [authority]
         basicConstraints = critical, CA:TRUE
-        keyUsage = critical, keyCertSign
+        keyUsage = critical, keyCertSign, cRLSign
         subjectKeyIdentifier = hash
         [server]
         basicConstraints = critical, CA:FALSE

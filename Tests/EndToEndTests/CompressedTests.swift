@@ -82,7 +82,7 @@ extension EndToEnd {
                 if isSame { return Self.reply(framing) }
                 return Self.reply(framing).with {
                     $0.content = otherCoded
-                    $0.etag = nil
+                    $0.etag = "\"v2\""
                     $0.fields = [("Content-Encoding", "gzip")]
                 }
             }) { sandbox, server in

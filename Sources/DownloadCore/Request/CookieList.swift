@@ -100,10 +100,10 @@ struct CookieList: Sendable, Equatable {
     }
 
     private static func read(_ path: String) throws(DownloadError) -> [String] {
-        let text = String(decoding: try SecretFile.read(path), as: UTF8.self)
+        let bytes = try SecretFile.read(path)
         var lines: [String] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.utf8.last == UInt8(ascii: "\r") ? line.dropLast() : line
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let line = Substring(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
             if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") && !line.hasPrefix(httpOnly) { continue }
             guard isCookie(line) else {
                 throw .requestInvalid(

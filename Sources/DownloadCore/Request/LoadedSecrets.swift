@@ -28,7 +28,8 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     private static func token(in path: String) throws(DownloadError) -> String {
-        let bytes = try SecretFile.read(path).trimmingWhitespace()
+        let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
+        let bytes = try SecretFile.read(path).drop(while: isSpace).reversed().drop(while: isSpace).reversed()
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .requestInvalid(.unusableSecret("\(path): holds no token; a token is one word"))
         }

@@ -22,7 +22,7 @@ struct Context: Sendable {
     }
 
     /// For a user, on the terminal.
-    var askPassword: @Sendable (_ user: String) throws -> String = PasswordPrompt.ask
+    var askPassword: @Sendable (_ user: String, Signals) throws -> String = PasswordPrompt.ask
 
     typealias Open =
         @Sendable (

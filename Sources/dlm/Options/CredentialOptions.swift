@@ -58,6 +58,6 @@ struct CredentialOptions: ParsableArguments {
     /// Completes the name where it lacks the password.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
-        self.user = "\(user):\(try context.askPassword(user))"
+        self.user = "\(user):\(try context.askPassword(user, context.signals))"
     }
 }
