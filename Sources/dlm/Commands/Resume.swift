@@ -26,7 +26,7 @@ struct Resume: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         var options = renewable
-        try options.credentials.askForPassword(in: context)
+        try options.prepare(in: context)
         var given = try RequestMaker.blank()
         try options.apply(to: &given)
         var overrides = options.overrides(in: given)

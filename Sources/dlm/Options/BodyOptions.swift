@@ -22,7 +22,12 @@ struct BodyOptions: ParsableArguments {
             valueName: "data"))
     var dataUrlencode: [String] = []
 
-    var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
+    /// What was read beforehand; no option.
+    private var known: RequestBody?
+
+    private enum CodingKeys: String, CodingKey { case header, data, dataUrlencode }
+
+    private var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
 
     var readsInput: Bool {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
@@ -35,9 +40,14 @@ struct BodyOptions: ParsableArguments {
         }
     }
 
+    /// Reads the files now, and not again.
+    mutating func prepare() throws { known = try body() }
+
+    mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
+
     /// A field takes the place of those of its name.
     func apply(to request: inout DownloadRequest) throws {
-        request.http.body = try body() ?? request.http.body
+        request.http.body = try known ?? body() ?? request.http.body
         guard !header.isEmpty else { return }
         let fields = header.compactMap(RequestHeader.init)
         let names = Set(fields.map { $0.name.lowercased() })

@@ -59,6 +59,13 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
+    /// What a file that belongs to the others is asked for with.
+    var withoutContent: HTTPRequestOptions {
+        var others = self
+        (others.query, others.compressed, others.method) = ([], false, nil)
+        return others
+    }
+
     func apply(to request: inout DownloadRequest) {
         request.url = completed(request.url)
         if let userAgent { request.http.userAgent = userAgent }

@@ -16,6 +16,25 @@ struct RenewableOptions: ParsableArguments {
         set { count.connections = newValue }
     }
 
+    /// Asks for the password, and reads standard input, once: these options may be applied several times.
+    mutating func prepare(in context: Context) throws {
+        try credentials.askForPassword(in: context)
+        try body.prepare()
+    }
+
+    /// Without what goes to nobody but the server of the files.
+    /// - Parameter secrets: nor to that, if they are somebody else's.
+    func without(secrets isForeign: Bool) -> RenewableOptions {
+        var others = self
+        others.body.dropBody()
+        if isForeign {
+            others.body.header = []
+            others.credentials.user = nil
+            others.credentials.bearerFile = nil
+        }
+        return others
+    }
+
     /// Changes only what was given. Reads the files that are to be read now.
     func apply(to request: inout DownloadRequest) throws {
         if let connections { request.connections = connections.number }
