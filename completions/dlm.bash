@@ -186,9 +186,9 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused -k --insecure --allow-unverified --json --quiet -q --version -h --help)
-    repeating_options=(--expect-type -H --header)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -x --connections --on-complete --on-error --hook-timeout --progress --color)
+    non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    repeating_options=(--expect-type --query -H --header --data --data-urlencode --resolve)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -258,10 +258,89 @@ _dlm_get() {
     '--max-size')
         return
         ;;
+    '-A'|'--user-agent')
+        return
+        ;;
+    '-e'|'--referer')
+        return
+        ;;
+    '--query')
+        return
+        ;;
+    '-X'|'--method')
+        return
+        ;;
     '-x'|'--connections')
         return
         ;;
     '-H'|'--header')
+        return
+        ;;
+    '--data')
+        return
+        ;;
+    '--data-urlencode')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--netrc-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-jar')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ca-certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--crl-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--private-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--pinned-public-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--tls-min')
+        __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--doh-url')
         return
         ;;
     '--on-complete')
@@ -347,9 +426,9 @@ _dlm_pause() {
 
 _dlm_resume() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all --background -b -k --insecure --allow-unverified --json --quiet -q --version -h --help)
-    repeating_options=(--state -H --header)
-    non_repeating_options=(-x --connections --progress --color)
+    non_repeating_flags=(--all --background -b --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    repeating_options=(--state -H --header --data --data-urlencode --resolve)
+    non_repeating_options=(-x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -362,6 +441,73 @@ _dlm_resume() {
         return
         ;;
     '-H'|'--header')
+        return
+        ;;
+    '--data')
+        return
+        ;;
+    '--data-urlencode')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--netrc-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-jar')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ca-certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--crl-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--private-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--pinned-public-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--tls-min')
+        __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--doh-url')
         return
         ;;
     '--progress')

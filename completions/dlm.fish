@@ -23,7 +23,7 @@ function __dlm_parse_tokens -S
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'paused' 'checksum=' 'checksum-file=' 'expect-type=+' 'expect-status=' 'max-size=' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'on-complete=' 'on-error=' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'paused' 'checksum=' 'checksum-file=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'on-complete=' 'on-error=' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'k/insecure' 'allow-unverified' 'H/header=+' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'
@@ -169,10 +169,39 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'expect-type' -d 'Take only this media type, such as application/zip or image/*, several with commas; a login page instead of the file is status 9, and nothing is written.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" expect-status' -l 'expect-status' -d 'Take only answers with these status codes, such as 200,203 (206, a part, counts as 200); at first 200.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" max-size' -l 'max-size' -d 'Refuse a larger file, such as 500M: before anything is written if the server tells its size, else as soon as more has come; that partial file is kept, and goes on with a larger limit.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" A user-agent' -s 'A' -l 'user-agent' -d 'Sent as User-Agent in place of dlm\'s own; \'\' for none.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" e referer' -s 'e' -l 'referer' -d 'The page that the URL is from, sent as Referer.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'query' -d 'A parameter for the query of each URL, percent-encoded and put behind what is there; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" compressed' -l 'compressed' -d 'Take the file compressed (gzip, br, zstd) and write it decompressed. Its size is not known then, it comes over one connection, and one that was cut off begins anew.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" X method' -s 'X' -l 'method' -d 'In place of GET, or of POST with --data. Anything but GET comes over one connection and begins anew when it was cut off; POST and PATCH are not repeated once they may have reached the server.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, or auto for as many as pay, at most 16; at first auto.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'data' -d 'Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file without its line breaks, @- standard input; several are joined with &.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'data-urlencode' -d 'The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ca-certificate' -l 'ca-certificate' -d 'Trust the authorities in this file (PEM), and no others.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" crl-file' -l 'crl-file' -d 'Refuse certificates that this file (PEM) calls revoked; it must have a list of each authority.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" certificate' -l 'certificate' -d 'Show the server this certificate (PEM).' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" interface' -l 'interface' -d 'Send from this interface or address of this machine.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" 4 ipv4' -s '4' -l 'ipv4' -d 'Use IPv4 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" 6 ipv6' -s '6' -l 'ipv6' -d 'Use IPv6 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" http1.1' -l 'http1.1' -d 'Use HTTP/1.1 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" http2' -l 'http2' -d 'Use HTTP/2 over https, where the server has it, also for large files.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'resolve' -d 'Connect to this address for a host and port; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" doh-url' -l 'doh-url' -d 'Ask this server (DNS over HTTPS) for addresses.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" on-complete' -l 'on-complete' -d 'Run this program, a path or a name in PATH, once a download is complete: without a shell or arguments, with DLM_* variables and its JSON on standard input.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" on-error' -l 'on-error' -d 'The same once a download has failed for good, and is not tried again.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" hook-timeout' -l 'hook-timeout' -d 'End a program that takes longer; 300 unless given.' -rfka ''
@@ -210,9 +239,33 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'state' -d 'Every download in this state; repeatable.' -rfka 'queued running waiting paused completed failed cancelled'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" b background' -l 'background' -s 'b' -d 'Go on in the background session, and return at once.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, or auto for as many as pay, at most 16; at first auto.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'data' -d 'Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file without its line breaks, @- standard input; several are joined with &.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'data-urlencode' -d 'The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ca-certificate' -l 'ca-certificate' -d 'Trust the authorities in this file (PEM), and no others.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" crl-file' -l 'crl-file' -d 'Refuse certificates that this file (PEM) calls revoked; it must have a list of each authority.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" certificate' -l 'certificate' -d 'Show the server this certificate (PEM).' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" interface' -l 'interface' -d 'Send from this interface or address of this machine.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" 4 ipv4' -s '4' -l 'ipv4' -d 'Use IPv4 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" 6 ipv6' -s '6' -l 'ipv6' -d 'Use IPv6 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" http1.1' -l 'http1.1' -d 'Use HTTP/1.1 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" http2' -l 'http2' -d 'Use HTTP/2 over https, where the server has it, also for large files.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'resolve' -d 'Connect to this address for a host and port; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" doh-url' -l 'doh-url' -d 'Ask this server (DNS over HTTPS) for addresses.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" progress' -l 'progress' -d 'Show progress on stderr: bars on a terminal and nothing elsewhere (auto, the default), bars (bar), a line every few seconds (plain), JSON values (json), or nothing (none).' -rfka 'auto bar plain json none'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" json' -l 'json' -d 'Write JSON to stdout, one value a line.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" q quiet' -l 'quiet' -s 'q' -d 'Print nothing but errors.'

@@ -26,7 +26,7 @@ static void unlock_share(CURL *easy, curl_lock_data data, void *context) {
     pthread_mutex_unlock(&share_mutexes[data]);
 }
 
-CURLSH *dlm_share_create(void) {
+CURLSH *dlm_share_create(int shares_dns) {
     CURLSH *share = curl_share_init();
     if (!share) return NULL;
     if (curl_share_setopt(share, CURLSHOPT_LOCKFUNC, lock_share) != CURLSHE_OK ||
@@ -35,7 +35,7 @@ CURLSH *dlm_share_create(void) {
         return NULL;
     }
     // A library built without one of these answers CURLSHE_NOT_BUILT_IN, which costs only the sharing.
-    curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+    if (shares_dns) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL);
     return share;
@@ -73,8 +73,9 @@ CURLcode dlm_restrict_protocols(CURL *easy) {
     return code;
 }
 
-CURLcode dlm_require_modern_tls(CURL *easy) {
-    return curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+CURLcode dlm_require_modern_tls(CURL *easy, int only13) {
+    return curl_easy_setopt(easy, CURLOPT_SSLVERSION,
+                            only13 ? (long)CURL_SSLVERSION_TLSv1_3 : (long)CURL_SSLVERSION_TLSv1_2);
 }
 
 CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password) {
@@ -82,6 +83,20 @@ CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
     return code;
+}
+
+CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PROXYUSERNAME, user);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PROXYPASSWORD, password);
+    return code;
+}
+
+CURLcode dlm_restrict_addresses(CURL *easy, int family) {
+    long value = family == 4   ? (long)CURL_IPRESOLVE_V4
+                 : family == 6 ? (long)CURL_IPRESOLVE_V6
+                               : (long)CURL_IPRESOLVE_WHATEVER;
+    return curl_easy_setopt(easy, CURLOPT_IPRESOLVE, value);
 }
 
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count) {
@@ -97,6 +112,11 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
     // From 8.17 on NULL means the built-in folder again, so there is nothing to gain by setting it.
     if (code == CURLE_OK && dlm_curl_version() < 0x081100) code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     return code;
+}
+
+CURLcode dlm_trust_only(CURL *easy, const char *file) {
+    // Where NULL would mean the built-in folder, one that holds nothing.
+    return dlm_trust_authorities(easy, file, dlm_curl_version() < 0x081100 ? NULL : "/dev/null");
 }
 
 void *dlm_openssl_session(CURL *easy) {

@@ -27,7 +27,8 @@ struct BodyOverrun {
 
     /// Nil where the answer does not end with its `Content-Length`, or comes from dlm itself.
     init?(_ head: ResponseHead, _ request: TransferRequest) {
-        guard head.status == 200, head.httpVersion.hasPrefix("1"), request.method != .head, request.unixSocket == nil,
+        guard head.status == 200, !head.isDecoded, head.httpVersion.hasPrefix("1"), request.method != .head,
+            request.unixSocket == nil,
             let length = ResponseJudge.contentLength(head)
         else { return nil }
         announced = length

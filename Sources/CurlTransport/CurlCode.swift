@@ -9,7 +9,7 @@ extension DownloadError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return .networkFailed(.nameResolution, diagnosis)
-        case CURLE_COULDNT_CONNECT:
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY:
             return .networkFailed(.connect, diagnosis)
         case CURLE_OPERATION_TIMEDOUT:
             return .networkFailed(.timedOut, diagnosis)

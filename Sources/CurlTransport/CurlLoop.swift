@@ -283,7 +283,9 @@ final class CurlLoop: @unchecked Sendable {
             } else {
                 .failed(easy.failure(code, of: transfer.request))
             }
-        return TransferResult(ending, metrics: easy.metrics())
+        var result = TransferResult(ending, metrics: easy.metrics())
+        result.cookies = easy.cookies(of: transfer.request)
+        return result
     }
 
     private static let cutShort = DownloadError.networkFailed(

@@ -82,6 +82,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         case .head(var head):
             guard let easy, let sink else { return false }
             head.httpVersion = easy.httpVersion
+            head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
             // Two that differ are none to follow.
             if (300..<400).contains(head.status) {
                 let locations = head.fields.values(.location)

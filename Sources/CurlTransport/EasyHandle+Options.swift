@@ -19,7 +19,7 @@ extension EasyHandle {
         set(CURLOPT_NOPROGRESS, 1)
         set(CURLOPT_BUFFERSIZE, setting.bufferSize)
         check(dlm_do_not_wait_for_resolver(pointer))
-        check(dlm_set_share(pointer, shared.handle))
+        configureNetwork(request, shared)
         configureConnection(request, setting)
         configureTrust(request, shared.authorities)
         configureRequest(request)
@@ -44,20 +44,17 @@ extension EasyHandle {
         }
     }
 
-    private func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
-        guard request.url.scheme == "https" else { return }
-        check(dlm_require_modern_tls(pointer))
-        check(dlm_trust_authorities(pointer, authorities.file, authorities.folder))
-        set(CURLOPT_SSL_VERIFYPEER, request.verifiesServer ? 1 : 0)
-        set(CURLOPT_SSL_VERIFYHOST, request.verifiesServer ? 2 : 0)
-    }
-
     /// Redirects and failure statuses are judged by the caller: libcurl reports them as ordinary answers.
     private func configureRequest(_ request: TransferRequest) {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_FAILONERROR, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let range = request.range { set(CURLOPT_RANGE, range) }
+        // All that it can decode.
+        if request.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
+        // On a connection that died unused it would send the request again (RFC 9110 section 9.2.2).
+        if [.post, .patch].contains(request.method) { set(CURLOPT_FRESH_CONNECT, 1) }
+        configureCookies(request)
         if let credential = request.credential {
             check(dlm_use_basic_authentication(pointer, credential.user, credential.password ?? ""))
         }
@@ -67,9 +64,11 @@ extension EasyHandle {
     /// - Parameter last: the fields that the last one without a body had; they are used again where they are the same.
     func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {
         let others = configureMethod(request)
-        if others.isEmpty, let last, last.fields.elementsEqual(request.fields) { return use(last) }
-        if others.isEmpty, request.fields.isEmpty { return }
-        let headers = HeaderLines(request.fields, others: others)
+        var fields = request.fields
+        if request.cookies != nil { fields[.cookie] = nil }
+        if others.isEmpty, let last, last.fields.elementsEqual(fields) { return use(last) }
+        if others.isEmpty, fields.isEmpty { return }
+        let headers = HeaderLines(fields, others: others)
         use(headers)
         if others.isEmpty { last = headers }
     }

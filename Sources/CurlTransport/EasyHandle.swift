@@ -6,6 +6,7 @@ import HTTPTypes
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private var headers: HeaderLines?
+    private var addresses: UnsafeMutablePointer<curl_slist>?
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The first option that libcurl refused.
     private(set) var setupError: CURLcode?
@@ -19,6 +20,7 @@ final class EasyHandle {
 
     deinit {
         curl_easy_cleanup(pointer)
+        curl_slist_free_all(addresses)
         errorBuffer.deallocate()
     }
 
@@ -33,6 +35,15 @@ final class EasyHandle {
     func use(_ headers: HeaderLines) {
         self.headers = headers
         check(headers.list == nil ? CURLE_OUT_OF_MEMORY : dlm_set_list(pointer, CURLOPT_HTTPHEADER, headers.list))
+    }
+
+    /// Lines of CURLOPT_CONNECT_TO, which libcurl does not copy.
+    func connect(to lines: [String]) {
+        for line in lines {
+            guard let longer = curl_slist_append(addresses, line) else { return check(CURLE_OUT_OF_MEMORY) }
+            addresses = longer
+        }
+        check(dlm_set_list(pointer, CURLOPT_CONNECT_TO, addresses))
     }
 
     // MARK: What came of it
@@ -66,7 +77,16 @@ final class EasyHandle {
         if let path = request.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)
         }
-        return .transport(code, message: message(code), errno: errno)
+        // Some of libcurl's decoders call what they cannot decode so; the sink's own refusals are not asked about here.
+        if code == CURLE_WRITE_ERROR, request.decodesContent {
+            return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
+        }
+        // Of the proxy, to the question for a tunnel.
+        switch number(CURLINFO_HTTP_CONNECTCODE) {
+        case 407: return .authenticationFailed(status: 407)
+        case let status where status >= 400: return .serverRefused(status: status, phrase: "by the proxy")
+        default: return .transport(code, message: message(code), errno: errno)
+        }
     }
 
     func metrics() -> TransferMetrics {

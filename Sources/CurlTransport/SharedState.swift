@@ -10,10 +10,15 @@ final class SharedState: @unchecked Sendable {
     let origins = Mutex(OriginProtocols<CurlTransfer>())
     let roster = Mutex(EngineRoster())
     /// DNS, TLS sessions and the public suffix list.
-    let handle = dlm_share_create()
+    let handle = dlm_share_create(1)
+    /// The same without DNS: for those who ask a name server of their own, whose answers are nobody else's.
+    let handleWithoutDNS = dlm_share_create(0)
 
     init(authorities: CertificateAuthorities) { self.authorities = authorities }
 
     /// Every loop, and with it every handle that uses the share, has let go of this by then.
-    deinit { curl_share_cleanup(handle) }
+    deinit {
+        curl_share_cleanup(handle)
+        curl_share_cleanup(handleWithoutDNS)
+    }
 }

@@ -35,7 +35,9 @@ struct StoredRequest: Codable {
 
     private let destination: Place?
     private let headers: [RequestHeader]?
+    private let http: HTTPOptions?
     private let credential: Credential?
+    private let secretFiles: SecretFiles?
     private let checksum: Checksum?
     private let checksums: ChecksumList?
     private let connections: Int?
@@ -43,6 +45,7 @@ struct StoredRequest: Codable {
     private let retry: RetryPolicy?
     private let redirect: RedirectPolicy?
     private let trust: ServerTrustPolicy?
+    private let network: NetworkSettings?
     private let timeouts: DownloadRequest.Timeouts?
     private let acceptsUnverified: Bool?
     private let validation: ResponseValidation?
@@ -52,7 +55,9 @@ struct StoredRequest: Codable {
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
         headers = Self.own(request, \.headers)
+        http = Self.own(request, \.http)
         credential = request.credential
+        secretFiles = Self.own(request, \.secretFiles)
         checksum = request.checksum
         checksums = request.checksums
         connections = Self.own(request, \.connections)
@@ -60,6 +65,7 @@ struct StoredRequest: Codable {
         retry = Self.own(request, \.retry)
         redirect = Self.own(request, \.redirect)
         trust = Self.own(request, \.trust)
+        network = Self.own(request, \.network)
         timeouts = Self.own(request, \.timeouts)
         acceptsUnverified = Self.own(request, \.acceptsUnverified)
         validation = Self.own(request, \.validation)
@@ -72,7 +78,9 @@ struct StoredRequest: Codable {
         var request = Self.baseline
         destination?.fill(&request.destination)
         request.headers = headers ?? request.headers
+        request.http = http ?? request.http
         request.credential = credential
+        request.secretFiles = secretFiles ?? request.secretFiles
         request.checksum = checksum
         request.checksums = checksums
         request.connections = connections ?? request.connections
@@ -80,6 +88,7 @@ struct StoredRequest: Codable {
         request.retry = retry ?? request.retry
         request.redirect = redirect ?? request.redirect
         request.trust = trust ?? request.trust
+        request.network = network ?? request.network
         request.timeouts = timeouts ?? request.timeouts
         request.acceptsUnverified = acceptsUnverified ?? request.acceptsUnverified
         request.validation = validation ?? request.validation
@@ -108,6 +117,9 @@ struct StoredRequest: Codable {
         request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
         request.redirect = RedirectPolicy(limit: 20)
         request.trust = .system
+        request.http = HTTPOptions()
+        request.secretFiles = SecretFiles()
+        request.network = NetworkSettings()
         request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
         request.acceptsUnverified = false
         request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)

@@ -26,12 +26,19 @@ static int version(int number) {
 }
 
 dlmtest_tls_context *dlmtest_tls_context_create(const char *chain, const char *key, int lowest, int highest,
-                                                const char *protocols, int wants_client_certificate) {
+                                                const char *protocols, int wants_client_certificate,
+                                                const char *client_authority) {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (!context) return NULL;
     if (highest < 12) SSL_CTX_set_security_level(context, 0);
     if (wants_client_certificate)
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    if (client_authority && SSL_CTX_load_verify_locations(context, client_authority, NULL) != 1) {
+        SSL_CTX_free(context);
+        return NULL;
+    }
+    static const unsigned char identifier[] = "dlm";
+    SSL_CTX_set_session_id_context(context, identifier, sizeof identifier);
     char *names = OPENSSL_strdup(protocols);
     SSL_CTX_set_app_data(context, names);
     SSL_CTX_set_alpn_select_cb(context, choose, names);

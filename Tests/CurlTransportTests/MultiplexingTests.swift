@@ -141,7 +141,7 @@ struct MultiplexingTests {
             return
         }
         #expect(refused.heads.isEmpty)
-        #expect(try await bench.run(url) { $0.verifiesServer = false }.ending == .complete)
+        #expect(try await bench.run(url) { $0.trust = .insecure }.ending == .complete)
         // The waiver was for that request alone, also where its connection is still open.
         guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
             Issue.record("the connection of an unverified request was used")

@@ -58,6 +58,15 @@ enum Sample {
         record.request.retry = RetryPolicy(limit: 9, delay: 0.25, maximumDelay: .infinity)
         record.request.redirect = RedirectPolicy(limit: 3)
         record.request.trust = .insecure
+        record.request.trust.authorities = "/ca.pem"
+        record.request.http.method = "POST"
+        record.request.http.body = RequestBody(nil)
+        record.request.http.userAgent = "me"
+        record.request.secretFiles.netrc = "/home/me/.netrc"
+        record.request.network.proxy = ProxyAddress(
+            url: "http://proxy:3128", credential: Credential(user: "me", password: nil))
+        record.request.network.addresses = [PinnedAddress(host: "a", port: 443, address: "[::1]")]
+        record.request.redirect.schemes = ["https"]
         record.request.timeouts = DownloadRequest.Timeouts(connect: 1.5, stall: .infinity)
         record.state = .waiting(
             .retry(.networkFailed(.stalled, TransportDiagnosis(code: 28, message: "slow", errno: 110))),

@@ -47,6 +47,31 @@ package struct Certificates: Sendable {
         return Identity(certificate: folder("\(name).pem"), key: folder("\(name).key"))
     }
 
+    /// A list, in PEM, of the certificates that the authority takes back.
+    package func revocations(_ revoked: [Identity]) async throws -> String {
+        let authority = [
+            "ca", "-config", folder("openssl.cnf"), "-name", "dated", "-cert", authority, "-keyfile", folder("ca.key"),
+        ]
+        for identity in revoked { try await Self.openssl(authority + ["-revoke", identity.certificate]) }
+        try await Self.openssl(authority + ["-gencrl", "-crldays", "7", "-out", folder("crl.pem")])
+        return folder("crl.pem")
+    }
+
+    /// A certificate for somebody who asks.
+    package func client() async throws -> Identity {
+        try await sign("client", section: "client", by: "ca")
+        return Identity(certificate: folder("client.pem"), key: folder("client.key"))
+    }
+
+    /// The public key, as curl's pins have it: its digest, and a file that holds it.
+    package func pin(_ identity: Identity) async throws -> (digest: String, file: String) {
+        let file = folder("pinned.der")
+        try await Self.openssl(["pkey", "-in", identity.key, "-pubout", "-outform", "DER", "-out", file])
+        try await Self.openssl(["dgst", "-sha256", "-binary", "-out", folder("pinned.sha256"), file])
+        let digest = try Data(contentsOf: URL(fileURLWithPath: folder("pinned.sha256")))
+        return ("sha256//" + digest.base64EncodedString(), file)
+    }
+
     private static func configuration(_ folder: TemporaryFolder) -> String {
         """
         [req]
@@ -54,12 +79,15 @@ package struct Certificates: Sendable {
         [name]
         [authority]
         basicConstraints = critical, CA:TRUE
-        keyUsage = critical, keyCertSign
+        keyUsage = critical, keyCertSign, cRLSign
         subjectKeyIdentifier = hash
         [server]
         basicConstraints = critical, CA:FALSE
         subjectAltName = DNS:localhost, IP:127.0.0.1, DNS:example.org, DNS:*.example.org
         extendedKeyUsage = serverAuth
+        [client]
+        basicConstraints = critical, CA:FALSE
+        extendedKeyUsage = clientAuth
         [elsewhere]
         basicConstraints = critical, CA:FALSE
         subjectAltName = DNS:elsewhere.example

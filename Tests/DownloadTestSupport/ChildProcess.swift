@@ -71,6 +71,14 @@ package final class ChildProcess: Sendable {
         ending.withLock { if $0 == nil { kill(pid, signal) } }
     }
 
+    /// On its terminal.
+    package func type(_ text: String) {
+        ending.withLock { ending in
+            guard ending == nil, let terminal else { return }
+            _ = Array(text.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+        }
+    }
+
     /// Waits until it has stopped itself (SIGSTOP); false when it ended instead.
     package func waitUntilStopped() async -> Bool {
         await withCheckedContinuation { continuation in

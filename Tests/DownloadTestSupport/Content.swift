@@ -20,8 +20,9 @@ package struct Content: Sendable, Equatable {
         self.size = size
     }
 
-    package init(_ text: String) {
-        let bytes = Array(text.utf8)
+    package init(_ text: String) { self.init(Array(text.utf8)) }
+
+    package init(_ bytes: [UInt8]) {
         source = .literal(bytes)
         size = Int64(bytes.count)
     }

@@ -20,7 +20,7 @@ struct FaultConnection {
         }
     }
 
-    /// Reads up to the empty line, then drops a body if one is announced; nil at the end of the connection.
+    /// Reads up to the empty line, and the body if one is announced; nil at the end of the connection.
     private func readRequest(_ pending: inout [UInt8]) -> FaultRequest? {
         let end = Array("\r\n\r\n".utf8)
         var searched = 0
@@ -29,8 +29,10 @@ struct FaultConnection {
                 let head = String(decoding: pending[..<found.lowerBound], as: UTF8.self)
                 pending.removeSubrange(..<found.upperBound)
                 guard var request = FaultRequest(head: head) else { return nil }
-                guard drop(Int(request["Content-Length"] ?? "0") ?? 0, &pending) else { return nil }
+                guard let body = take(Int(request["Content-Length"] ?? "0") ?? 0, &pending) else { return nil }
+                request.body = body
                 request.connection = number
+                request.peer = LoopbackSocket.peer(of: wire.descriptor)
                 request.arrival = .now
                 return core.log.update { [request] log in
                     var numbered = request
@@ -49,10 +51,10 @@ struct FaultConnection {
         }
     }
 
-    private func drop(_ count: Int, _ pending: inout [UInt8]) -> Bool {
-        while pending.count < count { guard wire.receive(into: &pending) else { return false } }
-        pending.removeFirst(count)
-        return true
+    private func take(_ count: Int, _ pending: inout [UInt8]) -> [UInt8]? {
+        while pending.count < count { guard wire.receive(into: &pending) else { return nil } }
+        defer { pending.removeFirst(count) }
+        return Array(pending[..<count])
     }
 
     /// False when the connection must end.

@@ -5,6 +5,10 @@ package struct FaultRequest: Sendable, Equatable {
     package var target = "/"
     /// In the order they came, names as sent.
     package var fields: [(name: String, value: String)] = []
+    /// Over HTTP/1 only.
+    package var body: [UInt8] = []
+    /// The address that it came from; over HTTP/1 only.
+    package var peer = ""
     package var isHTTP2 = false
     /// Connections of the server count from 1.
     package var connection = 1

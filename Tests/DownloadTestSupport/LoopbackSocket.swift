@@ -74,6 +74,17 @@ package enum LoopbackSocket {
         return descriptor
     }
 
+    /// The IPv4 address at the other end.
+    static func peer(of descriptor: Int32) -> String {
+        var address = loopback(port: 0)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        guard withSocketAddress(&address, { pointer, _ in getpeername(descriptor, pointer, &length) }) == 0 else {
+            return ""
+        }
+        let number = UInt32(bigEndian: address.sin_addr.s_addr)
+        return [24, 16, 8, 0].map { String(number >> $0 & 255) }.joined(separator: ".")
+    }
+
     private static func open(_ family: Int32 = AF_INET) throws -> Int32 {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SystemError("socket") }

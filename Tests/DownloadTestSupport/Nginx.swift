@@ -109,6 +109,8 @@ package final class Nginx: Sendable {
             sendfile on;
             tcp_nopush on;
             keepalive_requests 100000;
+            gzip on;
+            gzip_types application/octet-stream;
             default_type application/octet-stream;
             server {
                 listen 127.0.0.1:\(plain) backlog=1024;

@@ -8,6 +8,8 @@ package struct TLSBehaviour: Sendable {
     package var offersHTTP2 = false
     /// Refuses clients without a certificate: over TLS 1.3 after they believe that the handshake is done.
     package var wantsClientCertificate = false
+    /// Whose certificates a client must show; nil: nobody's will do.
+    package var clientAuthority: String?
 
     package init(_ identity: Certificates.Identity) { self.identity = identity }
 

@@ -133,7 +133,8 @@ final class Wire {
         let protocols = (behaviour.offersHTTP2 ? "\u{2}h2" : "") + "\u{8}http/1.1"
         context = dlmtest_tls_context_create(
             behaviour.identity.certificate, behaviour.identity.key, Int32(behaviour.versions.lowerBound),
-            Int32(behaviour.versions.upperBound), protocols, behaviour.wantsClientCertificate ? 1 : 0)
+            Int32(behaviour.versions.upperBound), protocols,
+            behaviour.wantsClientCertificate || behaviour.clientAuthority != nil ? 1 : 0, behaviour.clientAuthority)
         guard let context, let session = dlmtest_tls_create(context) else {
             fatalError("OpenSSL cannot serve \(behaviour)")
         }

@@ -180,8 +180,10 @@ extension EndToEnd {
                     ["get", "http://ann:\(password)@"], ["get", "http://ann:\(head)/\(tail)@h/x"],
                     ["get", "ann:\(password)@h/x"], ["get", "ftp://ann:\(password)@h/x"],
                     ["get", "http://ann:\(password)@h:0/x"],
-                    ["set-url", "1", "http://ann:\(password)@"], ["get", "-u", "ann:\(password)", good],
-                    ["get", "--user=ann:\(password)", good], ["get", "-H", "Authorization \(password)", good],
+                    ["set-url", "1", "http://ann:\(password)@"], ["get", "-u", ":\(password)", good],
+                    ["get", "--user=:\(password)", good], ["get", "--proxy", "x://ann:\(password)@h", good],
+                    ["get", "--query", password, good], ["get", "--bearer-file", "x", "-u", "a:\(password)", good],
+                    ["get", "-H", "Authorization \(password)", good],
                     ["get", "-H", "A: b\u{1}\(password)", good], ["get", "--header=\(password)", good],
                     ["get", "-i", "list"], ["get", "-i", "list", "--json"], ["resume", "1", "-H", password],
                 ] {

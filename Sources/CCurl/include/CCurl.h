@@ -109,16 +109,25 @@ struct dlm_curl_features dlm_curl_features(void);
 CURLcode dlm_curl_global_init(void);
 /// Begins to load and initialise it, on a thread of its own; whoever needs it before that is done waits.
 void dlm_curl_prepare(void);
-/// A share of DNS, TLS sessions and the public suffix list for handles of any thread; NULL without memory.
-CURLSH *dlm_share_create(void);
+/// A share of DNS (unless a name server of their own is asked), TLS sessions and the public suffix list for handles of any thread; NULL without memory.
+CURLSH *dlm_share_create(int shares_dns);
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version);
 /// "1.0", "1.1", "2", "3" or "".
 const char *dlm_http_version_used(CURL *easy);
+/// The cookies that the handle knows, in Netscape's format, to be freed with curl_slist_free_all.
+static inline struct curl_slist *dlm_get_cookies(CURL *easy) {
+    struct curl_slist *list = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) == CURLE_OK ? list : NULL;
+}
 /// http and https, no other scheme, by whatever option this libcurl has for it.
 CURLcode dlm_restrict_protocols(CURL *easy);
-/// TLS 1.2 or later.
-CURLcode dlm_require_modern_tls(CURL *easy);
+/// TLS 1.2 or later; with `only13` 1.3 or later.
+CURLcode dlm_require_modern_tls(CURL *easy, int only13);
 CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password);
+/// To the proxy.
+CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password);
+/// 4 or 6; 0 for either.
+CURLcode dlm_restrict_addresses(CURL *easy, int family);
 /// Sends a copy of `bytes` as the body of the request, which becomes a POST.
 CURLcode dlm_set_body(CURL *easy, const void *bytes, size_t count);
 /// Trusts the authorities in the file (NULL: the library's own) and in the hashed folder; NULL: in none, where the
@@ -127,6 +136,8 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
 typedef void (*dlm_address_callback)(void *context, const char *address);
 /// Tells `tried`, one function for all handles, of every address that a connection is tried to, as `192.0.2.7:443`.
 CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context);
+/// Trusts the authorities in the file and no others.
+CURLcode dlm_trust_only(CURL *easy, const char *file);
 /// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.
 void *dlm_openssl_session(CURL *easy);
 /// Does not wait for name resolution when a transfer is removed.

@@ -83,6 +83,7 @@ struct WireGroup: Codable, Sendable {
     let onComplete: String?
     let onError: String?
     let hookTimeout: Double?
+    let options: WireOptions?
 
     init(_ request: DownloadRequest) {
         urls = [request.url.string]
@@ -98,7 +99,7 @@ struct WireGroup: Codable, Sendable {
         connections = request.connections
         priority = request.priority
         rateLimit = request.rateLimit
-        insecure = request.trust == .insecure
+        insecure = !request.trust.verifiesServer
         acceptsUnverified = request.acceptsUnverified ? true : nil
         retries = request.retry.limit
         retryDelay = request.retry.delay
@@ -118,6 +119,9 @@ struct WireGroup: Codable, Sendable {
         onComplete = request.hooks?.onComplete
         onError = request.hooks?.onError
         hookTimeout = request.hooks?.timeLimit
+        options = WireOptions(
+            http: request.http, secretFiles: request.secretFiles, trust: request.trust, network: request.network,
+            schemes: request.redirect.schemes)
     }
 
     fileprivate func write(to text: inout Data) throws {
@@ -198,6 +202,13 @@ struct WireGroup: Codable, Sendable {
             request.rateLimit = rateLimit
         }
         if insecure == true { request.trust = .insecure }
+        if let options {
+            request.http = options.givenHTTP
+            request.secretFiles = options.secretFiles ?? request.secretFiles
+            request.trust = options.trust ?? request.trust
+            request.network = options.givenNetwork
+            request.redirect.schemes = options.schemes
+        }
         request.acceptsUnverified = acceptsUnverified ?? false
         request.retry.limit = try retries.within(0 ... .max, "retries") ?? request.retry.limit
         request.retry.delay = try retryDelay.within(0...1e9, "retryDelay") ?? request.retry.delay

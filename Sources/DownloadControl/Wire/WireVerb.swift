@@ -8,6 +8,7 @@ struct WireVerb: Codable, Sendable {
     var insecure: Bool?
     var connections: Int?
     var acceptsUnverified: Bool?
+    var options: WireOptions?
     // remove
     var deleteFile: Bool?
     // PATCH
@@ -15,6 +16,7 @@ struct WireVerb: Codable, Sendable {
     /// 0 lifts the limit.
     var rateLimit: Int64?
     var url: String?
+    // resume and PATCH
     var user: String?
     var password: String?
 
@@ -23,9 +25,14 @@ struct WireVerb: Codable, Sendable {
     init(ids: [DownloadID], overrides: RequestOverrides) {
         self.ids = ids
         headers = overrides.headers.isEmpty ? nil : overrides.headers.map(\.wire)
-        insecure = overrides.trust.map { $0 == .insecure }
+        insecure = overrides.trust.map { !$0.verifiesServer }
         connections = overrides.connections
         acceptsUnverified = overrides.acceptsUnverified ? true : nil
+        user = overrides.credential?.user
+        password = overrides.credential?.password
+        options = WireOptions(
+            http: overrides.http, secretFiles: overrides.secretFiles, trust: overrides.trust,
+            network: overrides.network, schemes: overrides.schemes)
     }
 
     init(ids: [DownloadID], change: DownloadChange) {
@@ -47,6 +54,14 @@ struct WireVerb: Codable, Sendable {
         overrides.trust = insecure.map { $0 ? .insecure : .system }
         overrides.connections = try connections.within(DownloadRequest.possibleConnections, "connections")
         overrides.acceptsUnverified = acceptsUnverified ?? false
+        overrides.credential = user.map { Credential(user: $0, password: password) }
+        if let options {
+            overrides.http = options.givenHTTP
+            overrides.secretFiles = options.secretFiles ?? overrides.secretFiles
+            overrides.trust = options.trust ?? overrides.trust
+            overrides.network = options.givenNetwork
+            overrides.schemes = options.schemes
+        }
         return overrides
     }
 

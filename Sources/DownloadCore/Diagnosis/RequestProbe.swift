@@ -19,12 +19,12 @@ package struct RequestProbe: Sendable {
     }
 
     package func run() async -> ProbedRequest {
-        let secrets = RequestSecrets(request)
+        let secrets = RequestSecrets(request, LoadedSecrets())
         var probed = ProbedRequest()
-        var url = request.url
-        var sendsCredentials = true
+        var route = RequestRoute(request.url)
         while true {
-            let (head, result) = await ask(url, sendsCredentials: sendsCredentials)
+            let url = route.url
+            let (head, result) = await ask(route)
             let shown = head.map { secrets.hidden(in: $0) }
             probed.steps.append(
                 ProbedRequest.Step(
@@ -42,13 +42,11 @@ package struct RequestProbe: Sendable {
             }
             switch judge(head) {
             case .redirect(let location):
-                switch request.redirect.decide(from: url, to: location, hops: probed.steps.count - 1) {
-                case .refuse(let failure):
-                    probed.error = DownloadError.protocolViolated(failure).hiding(secrets)
+                do {
+                    try route.follow(head.status, to: location, of: request)
+                } catch {
+                    probed.error = error.hiding(secrets)
                     return probed
-                case .follow(let target, let keepsCredentials):
-                    url = target
-                    sendsCredentials = sendsCredentials && keepsCredentials
                 }
             case .failed(let error):
                 probed.error = error.hiding(secrets)
@@ -68,8 +66,8 @@ package struct RequestProbe: Sendable {
         return ResponseJudge(start: 0, end: 1, asksRange: true).judge(head)
     }
 
-    private func ask(_ url: SourceURL, sendsCredentials: Bool) async -> (ResponseHead?, TransferResult) {
-        var asked = TransferRequest(url, of: request, userAgent: userAgent, sendsCredentials: sendsCredentials)
+    private func ask(_ route: RequestRoute) async -> (ResponseHead?, TransferResult) {
+        var asked = TransferRequest(route, of: request, LoadedSecrets(), userAgent: userAgent)
         asked.range = "0-0"
         asked.isTraced = true
         asked.prefersMultiplexing = true

@@ -141,6 +141,8 @@ extension RequestFailure: CustomStringConvertible {
             "\(SourceURL.hidingUserInformation(text)): unsupported scheme; http and https work"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
+        case .schemeNotAllowed(let url, let only): "\(url): \(only) is asked for; give such a URL"
+        case .unusableSecret(let why): why
         }
     }
 

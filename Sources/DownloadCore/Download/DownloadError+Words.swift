@@ -6,6 +6,8 @@ extension RequestFailure {
         case .missingScheme: "missingScheme"
         case .unsupportedScheme: "unsupportedScheme"
         case .missingSecrets: "missingSecrets"
+        case .schemeNotAllowed: "schemeNotAllowed"
+        case .unusableSecret: "unusableSecret"
         }
     }
 }

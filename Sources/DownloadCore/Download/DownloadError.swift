@@ -22,6 +22,10 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case unsupportedScheme(String)
     /// Secrets are not stored: they must be given again.
     case missingSecrets([String])
+    /// With the URL, and what is asked of it.
+    case schemeNotAllowed(String, only: String)
+    /// A file that was to hold a secret holds none; with its path and why.
+    case unusableSecret(String)
 }
 
 public enum FileFailure: Codable, Equatable, Sendable {

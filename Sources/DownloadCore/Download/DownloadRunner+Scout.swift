@@ -6,9 +6,8 @@ extension DownloadRunner {
     /// What the first answer established.
     struct Opening {
         let scout: SegmentWriter
-        let url: SourceURL
-        /// False once a redirect has left the origin that they are for, even if another led back.
-        let sendsCredentials: Bool
+        let route: RequestRoute
+        var url: SourceURL { route.url }
         /// How the scout ended, if it did already.
         let result: TransferResult?
 
@@ -26,10 +25,8 @@ extension DownloadRunner {
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.
     /// Nil: there is nothing to fetch, the file that is here is current.
     func openScout() async throws -> Opening? {
-        var url = record.request.url
-        var hops = 0
-        var asksRange = true
-        var sendsCredentials = true
+        var route = RequestRoute(record.request.url)
+        var asksRange = record.request.asksRanges
         let candidate = currentCandidate()
         while true {
             let scout: SegmentWriter
@@ -38,23 +35,17 @@ extension DownloadRunner {
                 isScoutBegun = false
             } else {
                 scout = try makeScout(asksRange: asksRange, isConditional: candidate != nil)
-                begin(scout, url, sendsCredentials: sendsCredentials, conditionalOn: candidate)
+                begin(scout, route, conditionalOn: candidate)
             }
             let result = try await outcome(of: scout)
             guard let head = scout.head, let verdict = scout.verdict else {
                 throw error(of: result)
             }
-            noteAnswer(head, url)
+            noteAnswer(head, route.url)
             switch verdict {
             case .redirect(let location):
-                switch record.request.redirect.decide(from: url, to: location, hops: hops) {
-                case .refuse(let failure): throw DownloadError.protocolViolated(failure)
-                case .follow(let target, let keepsCredentials):
-                    hops += 1
-                    record.attempts[record.attempts.count - 1].redirects = hops
-                    url = target
-                    sendsCredentials = sendsCredentials && keepsCredentials
-                }
+                try route.follow(head.status, to: location, of: record.request)
+                record.attempts[record.attempts.count - 1].redirects = route.hops
             case .askWithoutRange where asksRange:
                 asksRange = false
             case .askWithoutRange:
@@ -72,7 +63,9 @@ extension DownloadRunner {
                     keepCurrent(candidate)
                     return nil
                 }
-                if prefersMultiplexing, result == nil, Self.isLarge(verdict) {
+                if prefersMultiplexing, record.request.asksRanges, record.request.network.httpVersion != .http2,
+                    result == nil, Self.isLarge(verdict)
+                {
                     prefersMultiplexing = false
                     try await dropOpener()
                     continue
@@ -82,7 +75,7 @@ extension DownloadRunner {
                     try await dropOpener()
                     continue
                 }
-                return Opening(scout: scout, url: url, sendsCredentials: sendsCredentials, result: result)
+                return Opening(scout: scout, route: route, result: result)
             }
         }
     }
@@ -143,14 +136,10 @@ extension DownloadRunner {
     // MARK: The request (not inlined: see DownloadRunner.note)
 
     @inline(never)
-    func begin(
-        _ scout: SegmentWriter, _ url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
-    ) {
+    func begin(_ scout: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?) {
         opener = scout
         segments.append(scout)
-        scout.begin(
-            context.transport,
-            request(for: scout, url: url, sendsCredentials: sendsCredentials, conditionalOn: candidate))
+        scout.begin(context.transport, request(for: scout, route, conditionalOn: candidate))
     }
 
     @inline(never)
@@ -161,7 +150,7 @@ extension DownloadRunner {
         let start = gap?.lowerBound ?? resume.written.prefix
         var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
         var overlapStart = try overlapStart(before: start)
-        let comparesAll = hasData && !mayGoOn
+        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges)
         if comparesAll {
             overlapStart = 0
             end = nil
@@ -219,10 +208,9 @@ extension DownloadRunner {
     }
 
     func request(
-        for segment: SegmentWriter, url: SourceURL, sendsCredentials: Bool, conditionalOn candidate: CompletedFile?
+        for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
-        var request = TransferRequest(
-            url, of: record.request, userAgent: context.userAgent, sendsCredentials: sendsCredentials)
+        var request = TransferRequest(route, of: record.request, secrets, userAgent: context.userAgent)
         if asksForDigest, let name = HTTPField.Name.wantReprDigest, request.fields[name] == nil {
             request.fields[name] = ServerDigest.wanted
         }
@@ -239,7 +227,11 @@ extension DownloadRunner {
         }
         request.rateLimits = [context.rateLimit, control.rateLimit]
         request.isOneOfMany = context.isCrowded
-        request.prefersMultiplexing = prefersMultiplexing && record.request.connections <= 1
+        switch record.request.network.httpVersion {
+        case .http1: request.prefersMultiplexing = false
+        case .http2: request.prefersMultiplexing = true
+        case nil: request.prefersMultiplexing = prefersMultiplexing && record.request.connections <= 1
+        }
         return request
     }
 
@@ -249,7 +241,8 @@ extension DownloadRunner {
     @inline(never)
     func currentCandidate() -> CompletedFile? {
         let destination = record.request.destination
-        guard let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
+        guard record.request.isPlain,
+            let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
             // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,

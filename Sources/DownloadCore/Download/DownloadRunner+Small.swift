@@ -9,6 +9,8 @@ extension DownloadRunner {
         return record.fileName == nil && record.completed == nil && record.resume == ResumeData()
             && request.checksum == nil && request.checksums == nil && request.timeouts.total == nil
             && !request.destination.keepsRemoteTime && !request.destination.continues && request.hooks == nil
+            && request.asksRanges && request.secretFiles.isEmpty
+            && (request.onlyScheme ?? request.url.scheme) == request.url.scheme
             && [.fail, .rename, .skip].contains(request.destination.ifExists) && request.missingSecrets.isEmpty
     }
 
@@ -17,7 +19,7 @@ extension DownloadRunner {
         try checkNameBeforehand()
         let scout = try makeScout(asksRange: true, isConditional: false)
         isScoutBegun = true
-        begin(scout, record.request.url, sendsCredentials: true, conditionalOn: nil)
+        begin(scout, RequestRoute(record.request.url), conditionalOn: nil)
     }
 
     /// The first answer was the whole file, plainly: nothing is left to ask the server.
@@ -35,7 +37,7 @@ extension DownloadRunner {
         finished.resume.total = scout.position
         finished.resume.validators = Validators(head: head)
         finished.resume.contentType = ResponseJudge.mediaType(head)
-        finished.resume.finalURL = RequestSecrets(record.request).occur(in: url) ? nil : url
+        finished.resume.finalURL = RequestSecrets(record.request, secrets).occur(in: url) ? nil : url
         finished.resume.acceptsRanges = head.status == 206
         finished.updated = Date()
         return finished

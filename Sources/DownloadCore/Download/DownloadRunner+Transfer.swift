@@ -45,7 +45,7 @@ extension DownloadRunner {
         if !opening.isWhole { await recall(opening.url.origin) }
         let isFixed = record.request.connections != DownloadRequest.automaticConnections
         var work = SegmentWork(
-            url: opening.url, sendsCredentials: opening.sendsCredentials,
+            route: opening.route,
             planner: plan(around: opening.scout, head, opening.url.origin),
             share: opening.isWhole
                 ? nil : context.hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date()))
@@ -73,8 +73,8 @@ extension DownloadRunner {
 
     /// What a set of transfers works through.
     struct SegmentWork {
-        let url: SourceURL
-        let sendsCredentials: Bool
+        let route: RequestRoute
+        var url: SourceURL { route.url }
         var planner: SegmentPlanner
         /// Nil where one connection is all there can be.
         let share: ConnectionShare?
@@ -95,7 +95,8 @@ extension DownloadRunner {
     /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
     /// close_notify tells, else a digest must.
     private func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
-        guard record.resume.total == nil, head.httpVersion.hasPrefix("1"), opening.url.scheme == "http",
+        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
+            opening.url.scheme == "http",
             head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
             expected == nil, !record.request.acceptsUnverified
         else { return }
@@ -137,7 +138,7 @@ extension DownloadRunner {
             record.resume.total = total ?? record.resume.total
         }
         // Shown, never asked again: one that repeats a secret is not worth keeping.
-        record.resume.finalURL = RequestSecrets(record.request).occur(in: opening.url) ? nil : opening.url
+        record.resume.finalURL = RequestSecrets(record.request, secrets).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
         try noteDigest(head, opening.url)
         control.show(total: record.resume.total)
@@ -157,8 +158,10 @@ extension DownloadRunner {
             return
         }
         let why =
-            "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
-            + "is kept and compared (--allow-unverified compares the last 64 KiB)"
+            !record.request.asksRanges
+            ? "it cannot be asked for in parts; what is here is kept and compared"
+            : "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
+                + "is kept and compared (--allow-unverified compares the last 64 KiB)"
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 
@@ -192,7 +195,7 @@ extension DownloadRunner {
         digest = nil
         control.show(received: 0)
         control.show(record)
-        let told = RequestSecrets(record.request).hidden(in: why)
+        let told = RequestSecrets(record.request, secrets).hidden(in: why)
         context.announce(.didRestart(DownloadSnapshot(record: record), why: told))
     }
 
@@ -262,7 +265,7 @@ extension DownloadRunner {
         segments.append(segment)
         segment.begin(
             context.transport,
-            request(for: segment, url: work.url, sendsCredentials: work.sendsCredentials, conditionalOn: nil))
+            request(for: segment, work.route, conditionalOn: nil))
     }
 
     /// Where the range that was asked for ends, or the whole file that came instead, or the file.

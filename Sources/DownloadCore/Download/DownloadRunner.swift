@@ -23,6 +23,8 @@ package final class DownloadRunner {
     /// The first transfer was begun before the task of this runner was.
     var isScoutBegun = false
     let started = Date()
+    /// Of the files that the request refers to.
+    var secrets = LoadedSecrets()
     /// Shares a connection with others where it can: one of many small files.
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
@@ -95,8 +97,13 @@ package final class DownloadRunner {
     private func work() async throws {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
+        try requireAllowed(record.request)
+        secrets = try LoadedSecrets(record.request.secretFiles)
         if try await finishWhatIsThere() { return }
-        guard let total = try await transfer() else { return }
+        try await dropUnusable()
+        let total = try await transfer()
+        try saveCookies()
+        guard let total else { return }
         context.transfersEnded(record.id, control)
         try await finish(total: total)
     }
@@ -109,6 +116,7 @@ package final class DownloadRunner {
             switch message {
             case .segmentOpened, .moved, .pulse: return message
             case .segmentFinished(let segment, let result):
+                noteCookies(of: result)
                 segments.removeAll { $0 === segment }
                 if record.attempts[record.attempts.count - 1].metrics == nil {
                     record.attempts[record.attempts.count - 1].metrics = result.metrics
@@ -135,6 +143,7 @@ package final class DownloadRunner {
         while !segments.isEmpty, let message = await messages.next() {
             switch message {
             case .segmentFinished(let segment, let result):
+                noteCookies(of: result)
                 segments.removeAll { $0 === segment }
                 _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
@@ -237,6 +246,8 @@ package final class DownloadRunner {
     /// Keeps everything received.
     private func end(with error: any Error) async -> Outcome {
         await endSegments()
+        // Why the attempt ended is worth more than that they cannot be kept.
+        try? saveCookies()
         await finishCheckpoint()
         // A file that cannot be asked is taken as it is found: the next attempt looks at it again.
         if let file, !record.resume.written.isEmpty {
@@ -249,7 +260,8 @@ package final class DownloadRunner {
             noteAttempt("stopped")
             return .stopped
         }
-        let failure = (error as? DownloadError ?? .unexpected("\(error)")).hiding(RequestSecrets(record.request))
+        let failure = (error as? DownloadError ?? .unexpected("\(error)")).hiding(
+            RequestSecrets(record.request, secrets))
         noteAttempt(failure.description)
         return .failed(failure, retryAfter: retryAfter)
     }

@@ -92,7 +92,8 @@ package struct ResponseJudge: Sendable, Equatable {
             return .failed(.protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))")))
         }
         // These never have a body (RFC 9110 section 6.4.1).
-        let total = [204, 205].contains(head.status) ? 0 : Self.contentLength(head)
+        let hasNone = [204, 205].contains(head.status)
+        let total = hasNone ? 0 : head.isDecoded ? nil : Self.contentLength(head)
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = kindChanged(head, known) { return .failed(error) }
         switch compare(head, total: total, with: known) {
@@ -220,8 +221,9 @@ package struct ResponseJudge: Sendable, Equatable {
 
     private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
-    /// The content coding; nil for none (`identity`).
+    /// The content coding of what is delivered; nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {
+        if head.isDecoded { return nil }
         let codings = head.fields.values(.contentEncoding).joined(separator: ",").lowercased().split(separator: ",")
             .map { $0.trimmingPrefix { $0 == " " }.prefix { $0 != " " } }.filter { !$0.isEmpty && $0 != "identity" }
         return codings.isEmpty ? nil : codings.joined(separator: ", ")

@@ -12,6 +12,8 @@ enum ServerDigest {
 
     /// At most one for each algorithm, the preferred one first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
+        // They are of the coded file.
+        if head.isDecoded { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
             for checksum in checksums where found[checksum.algorithm] == nil {

@@ -1,9 +1,16 @@
-/// Which redirects are followed. Pure data; the rule is ``decide(from:to:hops:)``.
+/// Which URLs are asked, and which redirects are followed. Pure data; the rule is ``decide(from:to:hops:)``.
 public struct RedirectPolicy: Codable, Sendable, Equatable {
     /// Redirects in one attempt, as curl's `--max-redirs` counts them.
     public var limit: Int
+    /// The schemes that may be used, at the start and behind redirects; nil for all that dlm knows.
+    public var schemes: [String]?
 
-    public init(limit: Int = 20) { self.limit = limit }
+    public init(limit: Int = 20, schemes: [String]? = nil) {
+        self.limit = limit
+        self.schemes = schemes
+    }
+
+    public static let knownSchemes = ["http", "https"]
 
     public enum Decision: Equatable, Sendable {
         /// Credentials and the user's own header fields go along only within one origin.
@@ -24,6 +31,9 @@ public struct RedirectPolicy: Codable, Sendable, Equatable {
         case .success(let target):
             if current.scheme == "https", target.url.scheme != "https" {
                 return .refuse(.redirectRefused("from https to http"))
+            }
+            if schemes?.contains(target.url.scheme) == false {
+                return .refuse(.redirectRefused("to scheme \(target.url.scheme)"))
             }
             return .follow(target.url, keepsCredentials: target.url.origin == current.origin)
         }

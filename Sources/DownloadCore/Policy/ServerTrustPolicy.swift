@@ -1,7 +1,77 @@
-/// How the server's certificate is judged.
-public enum ServerTrustPolicy: String, Codable, Sendable {
+/// How the server proves who it is, and dlm to the server. Files are absolute paths; nil is what was not asked for.
+public struct ServerTrustPolicy: Sendable, Equatable {
+    /// False (`--insecure`) is recorded, and shown wherever the download is.
+    public var verifiesServer = true
+    /// Certificates, in PEM, of the authorities to trust in place of this machine's.
+    public var authorities: String?
+    /// Certificates that were revoked, in PEM.
+    public var revocations: String?
+    /// The client's own certificate, in PEM, perhaps with its key.
+    public var certificate: String?
+    public var privateKey: String?
+    /// The server's public key: a file, or `sha256//BASE64`, several with `;` between them. Over https alone.
+    public var pinnedKey: String?
+    public var minimumTLS: TLSVersion?
+
+    public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
+
+    public enum TLSVersion: String, Codable, Sendable, CaseIterable {
+        case tls12 = "1.2"
+        case tls13 = "1.3"
+    }
+
     /// By the certificate authorities of this machine.
-    case system
-    /// Not at all (`--insecure`); recorded, and shown wherever the download is.
-    case insecure
+    public static let system = ServerTrustPolicy()
+    /// Not at all.
+    public static let insecure = ServerTrustPolicy(verifiesServer: false)
+
+    /// The other one counts, and what it does not name stays.
+    mutating func take(_ other: ServerTrustPolicy) {
+        verifiesServer = other.verifiesServer
+        authorities = other.authorities ?? authorities
+        revocations = other.revocations ?? revocations
+        certificate = other.certificate ?? certificate
+        privateKey = other.privateKey ?? privateKey
+        pinnedKey = other.pinnedKey ?? pinnedKey
+        minimumTLS = other.minimumTLS ?? minimumTLS
+    }
+}
+
+extension ServerTrustPolicy: Codable {
+    private enum Key: String, CodingKey {
+        case verifiesServer, authorities, revocations, certificate, privateKey, pinnedKey, minimumTLS
+    }
+
+    /// The one word that there was before it could say more.
+    private enum Word: String, Codable { case system, insecure }
+
+    public init(from decoder: any Decoder) throws {
+        if let container = try? decoder.singleValueContainer(), let word = try? container.decode(Word.self) {
+            self.init(verifiesServer: word == .system)
+            return
+        }
+        let values = try decoder.container(keyedBy: Key.self)
+        self.init(verifiesServer: try values.decodeIfPresent(Bool.self, forKey: .verifiesServer) ?? true)
+        authorities = try values.decodeIfPresent(String.self, forKey: .authorities)
+        revocations = try values.decodeIfPresent(String.self, forKey: .revocations)
+        certificate = try values.decodeIfPresent(String.self, forKey: .certificate)
+        privateKey = try values.decodeIfPresent(String.self, forKey: .privateKey)
+        pinnedKey = try values.decodeIfPresent(String.self, forKey: .pinnedKey)
+        minimumTLS = try values.decodeIfPresent(TLSVersion.self, forKey: .minimumTLS)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        if self == .system || self == .insecure {
+            var container = encoder.singleValueContainer()
+            return try container.encode(verifiesServer ? Word.system : .insecure)
+        }
+        var values = encoder.container(keyedBy: Key.self)
+        if !verifiesServer { try values.encode(false, forKey: .verifiesServer) }
+        try values.encodeIfPresent(authorities, forKey: .authorities)
+        try values.encodeIfPresent(revocations, forKey: .revocations)
+        try values.encodeIfPresent(certificate, forKey: .certificate)
+        try values.encodeIfPresent(privateKey, forKey: .privateKey)
+        try values.encodeIfPresent(pinnedKey, forKey: .pinnedKey)
+        try values.encodeIfPresent(minimumTLS, forKey: .minimumTLS)
+    }
 }

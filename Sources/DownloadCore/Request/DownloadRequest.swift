@@ -3,7 +3,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var url: SourceURL
     public var destination: Destination
     public var headers: [RequestHeader] = []
+    public var http = HTTPOptions()
     public var credential: Credential?
+    public var secretFiles = SecretFiles()
     public var checksum: Checksum?
     /// Where its checksum is to be found once the server has told its name.
     public var checksums: ChecksumList?
@@ -16,6 +18,7 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var retry = RetryPolicy()
     public var redirect = RedirectPolicy()
     public var trust = ServerTrustPolicy.system
+    public var network = NetworkSettings()
     public var timeouts = Timeouts()
     /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
     /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
@@ -59,7 +62,17 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     }
 
     /// Something of it is not stored.
-    var hasSecrets: Bool { credential != nil || headers.contains(where: \.isSecret) }
+    var hasSecrets: Bool {
+        credential != nil || http.body != nil || network.proxy?.credential != nil
+            || headers.contains(where: \.isSecret)
+    }
+
+    /// The scheme that a rule of the user's leaves; nil for any.
+    public var onlyScheme: String? {
+        if trust.pinnedKey != nil { return "https" }
+        guard let schemes = redirect.schemes, Set(schemes).count == 1 else { return nil }
+        return schemes.first
+    }
 
     /// It wants the file to match a checksum that the other one does not care for.
     public func asksForMore(than other: DownloadRequest) -> Bool {
@@ -69,7 +82,10 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
 
     /// The names of secrets that must be given again before this request can be sent.
     public var missingSecrets: [String] {
-        headers.filter { $0.value == nil }.map(\.name)
-            + (credential.map { $0.password == nil ? ["the password of \($0.user)"] : [] } ?? [])
+        var names = headers.filter { $0.value == nil }.map(\.name)
+        if let credential, credential.password == nil { names.append("the password of \(credential.user)") }
+        if let body = http.body, body.bytes == nil { names.append("the data to send") }
+        if let proxy = network.proxy?.credential, proxy.password == nil { names.append("the password for the proxy") }
+        return names
     }
 }

@@ -8,11 +8,15 @@ struct RequestSecrets {
     /// Shorter ones would be found everywhere.
     private static let shortest = 4
 
-    init(_ request: DownloadRequest) {
-        var values = request.headers.filter(\.isSecret).compactMap(\.value).flatMap(Self.parts)
+    /// - Parameter loaded: of the files that it refers to.
+    init(_ request: DownloadRequest, _ loaded: LoadedSecrets) {
+        var values = loaded.values
+        values += request.headers.filter(\.isSecret).compactMap(\.value).flatMap(Self.parts)
         if let credential = request.credential, let password = credential.password {
             values += [password, Data("\(credential.user):\(password)".utf8).base64EncodedString()]
         }
+        if let password = request.network.proxy?.credential?.password { values.append(password) }
+        values += request.http.body?.bytes.map(Self.fields) ?? []
         self.values = Set(values.filter { $0.utf8.count >= Self.shortest }).sorted { $0.utf8.count > $1.utf8.count }
     }
 
@@ -23,6 +27,21 @@ struct RequestSecrets {
         let schemes = ["basic", "bearer", "digest", "token"]
         return [value] + ends.map { String($0) }.filter { !schemes.contains($0.lowercased()) }
     }
+
+    /// Of a form: its values, as they were before they were encoded, too.
+    private static func fields(_ body: [UInt8]) -> [String] {
+        if body.count > longestForm { return [] }
+        let values = body.split(separator: UInt8(ascii: "&")).map { field in
+            field.firstIndex(of: UInt8(ascii: "=")).map { field[(field.index(after: $0))...] } ?? field
+        }
+        return values.flatMap { value in
+            let text = String(decoding: value, as: UTF8.self)
+            return [text, text.utf8.percentDecoded.map { String(decoding: $0, as: UTF8.self) } ?? text]
+        }
+    }
+
+    /// What is larger is a file, and no form.
+    private static let longestForm = 16 << 10
 
     func hidden(in text: String) -> String {
         values.reduce(text) { text, value in text.contains(value) ? text.replacing(value, with: "***") : text }

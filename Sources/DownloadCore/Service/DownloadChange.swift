@@ -55,6 +55,8 @@ extension DownloadRecord {
         if url.origin != request.url.origin {
             request.headers.removeAll(where: \.isSecret)
             request.credential = nil
+            request.secretFiles.bearer = nil
+            if request.http.body != nil { request.http.body = RequestBody(nil) }
         }
         if let credential { request.credential = credential }
         if !resume.written.isEmpty { resume.movedFrom = resume.movedFrom ?? request.url }

@@ -40,7 +40,13 @@ extension DownloadService {
 /// What may be given anew when a download is resumed.
 public struct RequestOverrides: Sendable, Equatable {
     public var headers: [RequestHeader] = []
+    public var http = HTTPOptions()
+    public var credential: Credential?
+    public var secretFiles = SecretFiles()
     public var trust: ServerTrustPolicy?
+    public var network = NetworkSettings()
+    /// See ``RedirectPolicy/schemes``.
+    public var schemes: [String]?
     public var connections: Int?
     /// Only true makes a difference: see ``DownloadRequest/acceptsUnverified``.
     public var acceptsUnverified = false
@@ -49,15 +55,25 @@ public struct RequestOverrides: Sendable, Equatable {
 
     public init() {}
 
-    var changesRequests: Bool { !headers.isEmpty || trust != nil || connections != nil || acceptsUnverified }
+    var changesRequests: Bool {
+        var unchanging = RequestOverrides()
+        unchanging.inBackground = inBackground
+        return self != unchanging
+    }
 
-    func applied(to request: DownloadRequest) -> DownloadRequest {
+    /// A request with what is given anew in place of what it had.
+    package func applied(to request: DownloadRequest) -> DownloadRequest {
         var result = request
         for header in headers {
             result.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
         }
         result.headers += headers
-        if let trust { result.trust = trust }
+        result.http.take(http)
+        result.credential = credential ?? result.credential
+        result.secretFiles.take(secretFiles)
+        if let trust { result.trust.take(trust) }
+        result.network.take(network)
+        result.redirect.schemes = schemes ?? result.redirect.schemes
         if let connections { result.connections = connections }
         if acceptsUnverified { result.acceptsUnverified = true }
         return result

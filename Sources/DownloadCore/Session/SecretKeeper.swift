@@ -5,8 +5,7 @@ struct SecretKeeper {
         var ids: ClosedRange<DownloadID>
         /// Whom the secrets were given for. The address may be changed by another process, which tells nobody here.
         var origins: Set<String>
-        let headers: [RequestHeader]
-        let credential: Credential?
+        let secrets: GivenSecrets
     }
 
     private var batches: [Batch] = []
@@ -18,16 +17,13 @@ struct SecretKeeper {
             request.hasSecrets
                 || batches.contains(where: { $0.ids.contains(record.id) })
         else { return }
-        if let last = batches.last, last.ids.upperBound + 1 == record.id, last.headers == request.headers,
-            last.credential == request.credential
-        {
+        let secrets = GivenSecrets(of: request)
+        if let last = batches.last, last.ids.upperBound + 1 == record.id, last.secrets == secrets {
             batches[batches.count - 1].ids = last.ids.lowerBound...record.id
             batches[batches.count - 1].origins.insert(request.url.origin)
         } else {
             batches.append(
-                Batch(
-                    ids: record.id...record.id, origins: [request.url.origin], headers: request.headers,
-                    credential: request.credential))
+                Batch(ids: record.id...record.id, origins: [request.url.origin], secrets: secrets))
         }
     }
 
@@ -36,15 +32,41 @@ struct SecretKeeper {
         guard let batch = batches.last(where: { $0.ids.contains(record.id) }),
             batch.origins.contains(record.request.url.origin)
         else { return }
-        var kept = batch.headers
-        record.request.headers = record.request.headers.map { header in
+        batch.secrets.restore(&record.request)
+    }
+}
+
+/// What of a request the store leaves out.
+struct GivenSecrets: Equatable {
+    private let headers: [RequestHeader]
+    private let credential: Credential?
+    private let body: RequestBody?
+    private let proxy: ProxyAddress?
+
+    init(of request: DownloadRequest) {
+        headers = request.headers
+        credential = request.credential
+        body = request.http.body
+        proxy = request.network.proxy
+    }
+
+    /// Puts back what is missing, and nothing else.
+    func restore(_ request: inout DownloadRequest) {
+        var kept = headers
+        request.headers = request.headers.map { header in
             guard header.value == nil, let index = kept.firstIndex(where: { $0.name == header.name }) else {
                 return header
             }
             return kept.remove(at: index)
         }
-        if let asked = record.request.credential, asked.password == nil, asked.user == batch.credential?.user {
-            record.request.credential = batch.credential
+        if let asked = request.credential, asked.password == nil, asked.user == credential?.user {
+            request.credential = credential
+        }
+        if let asked = request.http.body, asked.bytes == nil { request.http.body = body ?? asked }
+        if let asked = request.network.proxy, asked.credential?.password == nil, asked.url == proxy?.url,
+            asked.credential?.user == proxy?.credential?.user
+        {
+            request.network.proxy = proxy
         }
     }
 }

@@ -228,7 +228,9 @@ extension SessionManager {
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
         let decision = record.request.retry.decide(
             error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision else { return await give(up: record, error) }
+        guard case .retry(let delay) = decision, record.request.mayBeSentAgain(after: error) else {
+            return await give(up: record, error)
+        }
         if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
             return await give(up: record, .overdue(record.request, last: error))
         }

@@ -29,7 +29,9 @@ package struct DocumentFetch: Sendable {
             } catch let failure as Failure {
                 let decision = request.retry.decide(
                     failure.error, failures: failures, retryAfter: failure.retryAfter, jitter: .random(in: 0...1))
-                guard case .retry(let delay) = decision else { throw failure.error }
+                guard case .retry(let delay) = decision, request.mayBeSentAgain(after: failure.error) else {
+                    throw failure.error
+                }
                 failures += 1
                 try await Task.sleep(for: .seconds(delay))
             }
@@ -42,36 +44,30 @@ package struct DocumentFetch: Sendable {
     }
 
     private func attempt() async throws -> [UInt8] {
-        var url = request.url
-        var hops = 0
-        var sendsCredentials = true
+        var route = RequestRoute(request.url)
+        var secrets = try LoadedSecrets(request.secretFiles)
         while true {
-            let answer = await ask(url, sendsCredentials: sendsCredentials)
+            let answer = await ask(route, secrets)
+            if let known = answer.cookies { secrets.cookies?.learn(known.lines, of: known.host) }
             if case .failed(let error) = answer.ending { throw Failure(error: error) }
             guard let head = answer.head else {
                 throw Failure(error: .protocolViolated(.malformedReply("no response head")))
             }
             switch ResponseJudge(start: 0, end: nil, asksRange: false).judge(head) {
-            case .redirect(let location):
-                switch request.redirect.decide(from: url, to: location, hops: hops) {
-                case .refuse(let failure): throw DownloadError.protocolViolated(failure)
-                case .follow(let target, let keepsCredentials):
-                    hops += 1
-                    url = target
-                    sendsCredentials = sendsCredentials && keepsCredentials
-                }
+            case .redirect(let location): try route.follow(head.status, to: location, of: request)
             case .failed(let error):
-                throw Failure(error: error, retryAfter: ServerPause(head, url)?.seconds)
+                throw Failure(error: error, retryAfter: ServerPause(head, route.url)?.seconds)
             case .body where answer.isTooLarge:
-                throw DownloadError.verificationFailed(.unverifiable("\(url): more than \(largest) bytes"))
+                throw DownloadError.verificationFailed(.unverifiable("\(route.url): more than \(largest) bytes"))
             case .body where answer.ending == .complete: return answer.body
-            default: throw Failure(error: .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: "\(url)")))
+            default:
+                throw Failure(error: .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: "\(route.url)")))
             }
         }
     }
 
-    private func ask(_ url: SourceURL, sendsCredentials: Bool) async -> DocumentSink.Answer {
-        let asked = TransferRequest(url, of: request, userAgent: userAgent, sendsCredentials: sendsCredentials)
+    private func ask(_ route: RequestRoute, _ secrets: LoadedSecrets) async -> DocumentSink.Answer {
+        let asked = TransferRequest(route, of: request, secrets, userAgent: userAgent)
         let sink = DocumentSink(largest: largest)
         let transfer = transport.start(asked, sink: sink)
         let timer = Task {
@@ -93,6 +89,7 @@ private final class DocumentSink: TransferSink {
         var head: ResponseHead?
         var body: [UInt8] = []
         var isTooLarge = false
+        var cookies: TransferResult.KnownCookies?
         var ending = TransferResult.Ending.cancelled
     }
 
@@ -138,6 +135,7 @@ private final class DocumentSink: TransferSink {
     func transferDidFinish(_ result: TransferResult) {
         let (answer, waiter) = state.withLock { state in
             state.answer.ending = result.ending
+            state.answer.cookies = result.cookies
             if result.ending == .complete, result.exceedsLength {
                 state.answer.ending = .failed(.protocolViolated(.malformedReply("it goes on after its Content-Length")))
             }

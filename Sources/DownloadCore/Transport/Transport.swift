@@ -51,7 +51,12 @@ public struct TransferRequest: Sendable, Equatable {
     /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
     public var range: String?
     public var credential: Credential?
-    public var verifiesServer = true
+    public var trust = ServerTrustPolicy.system
+    public var network = NetworkSettings()
+    /// Asks for the content in a coding, and delivers it decoded.
+    public var decodesContent = false
+    /// Lines in Netscape's format, of which the fitting ones are sent; nil: cookies are neither sent nor kept.
+    public var cookies: [String]?
     public var connectTimeout = 15.0
     public var stallTimeout = 30.0
     /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
@@ -72,18 +77,30 @@ public struct TransferRequest: Sendable, Equatable {
 
 extension TransferRequest {
     /// What every request for a download has in common, whatever part of it is asked for.
-    /// - Parameter sendsCredentials: false beyond the origin that they, and the user's own fields, are for.
-    init(_ url: SourceURL, of request: DownloadRequest, userAgent: String, sendsCredentials: Bool) {
-        self.init(url: url)
-        fields[.userAgent] = userAgent
-        fields[.acceptEncoding] = "identity"
-        for header in request.headers where sendsCredentials {
+    /// - Parameter userAgent: unless the request has its own.
+    init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
+        self.init(url: route.url)
+        let agent = request.http.userAgent ?? userAgent
+        fields[.userAgent] = agent.isEmpty ? nil : agent
+        fields[.referer] = request.http.referer
+        decodesContent = request.http.acceptsCompressed == true
+        if !decodesContent { fields[.acceptEncoding] = "identity" }
+        fields[.authorization] = secrets.authorization(for: route)
+        if !route.isGet {
+            method = request.method
+            body = request.http.body.map { $0.bytes ?? [] }
+            if body?.isEmpty == false { fields[.contentType] = "application/x-www-form-urlencoded" }
+        }
+        for header in request.headers where route.sendsCredentials {
             guard let name = HTTPField.Name(header.name) else { continue }
             // Not by the value: that would make several fields of one with several cookies (RFC 6265 section 5.4).
             fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
         }
-        credential = sendsCredentials ? request.credential : nil
-        verifiesServer = request.trust != .insecure
+        credential = secrets.credential(for: route, of: request)
+        cookies = secrets.cookies?.lines(for: route.url.host)
+        trust = request.trust
+        if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
+        network = request.network
         connectTimeout = request.timeouts.connect
         stallTimeout = request.timeouts.stall
     }
@@ -98,6 +115,8 @@ public struct ResponseHead: Sendable, Equatable {
     public var fields: HTTPFields
     /// `Location` made absolute, for a redirect.
     public var redirectURL: String?
+    /// What is delivered is not what goes over the wire: its content coding is taken off.
+    public var isDecoded = false
 
     public init(
         status: Int, phrase: String = "", httpVersion: String = "1.1", fields: HTTPFields = HTTPFields(),
@@ -127,6 +146,19 @@ public struct TransferResult: Sendable, Equatable {
     public var exceedsLength = false
     /// Of a transfer that is traced.
     public var connection: ConnectionTrace?
+    /// All that are known now, of those that were sent with the request and those that came; nil: none are kept.
+    public var cookies: KnownCookies?
+
+    public struct KnownCookies: Sendable, Equatable {
+        public var host: String
+        /// In Netscape's format.
+        public var lines: [String]
+
+        public init(host: String, lines: [String]) {
+            self.host = host
+            self.lines = lines
+        }
+    }
 
     public init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
         self.ending = ending

@@ -47,9 +47,10 @@ struct Get: ContextCommand {
         if item.checksums.checksum != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
-        if inputFile == "-", item.checksums.checksumFile == "-" {
-            throw ValidationError("-i and --checksum-file cannot both be standard input")
-        }
+        let readers = [
+            inputFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput,
+        ].count { $0 }
+        if readers > 1 { throw ValidationError("-i, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
@@ -63,7 +64,9 @@ struct Get: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
-        var maker = try RequestMaker(self, settings: settings, workingFolder: context.workingFolder)
+        var command = self
+        try command.item.renewable.prepare(in: context)
+        var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
@@ -73,7 +76,7 @@ struct Get: ContextCommand {
         ) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
             let following = Following(context, output, progress.progress, keepsUnfinished: !ephemeral)
-            return try await following.follow(service, for: .get(item.renewable.overrides)) { follower in
+            return try await following.follow(service, for: .get(maker.overrides)) { follower in
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {
                     try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })

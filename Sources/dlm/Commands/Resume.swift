@@ -9,7 +9,7 @@ struct Resume: ContextCommand {
         abstract: "Go on with downloads that were paused, interrupted, cancelled or failed.",
         discussion: """
             Goes on where they were: in the background, in the dlm get that waits for them, or else here, and then ends \
-            when they are finished, with their status. Secrets are not stored: give them again with -H. --all means \
+            when they are finished, with their status. Secrets are not stored: give them again with -H, -u or --data. --all means \
             what is paused, interrupted or failed.
             """)
 
@@ -18,14 +18,18 @@ struct Resume: ContextCommand {
     @Flag(name: .shortAndLong, help: "Go on in the background session, and return at once.")
     var background = false
 
-    @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup var renewable: RenewableOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        var overrides = renewable.overrides
+        var options = renewable
+        try options.prepare(in: context)
+        var given = try RequestMaker.blank()
+        try options.apply(to: &given)
+        var overrides = options.overrides(in: given)
         overrides.inBackground = background
         return try await context.withService { [overrides] service in
             let chosen = selection.chosen(all: List.unfinished)

@@ -21,6 +21,9 @@ struct Context: Sendable {
         try await DownloadSession.document(request, largest: largest)
     }
 
+    /// For a user, on the terminal.
+    var askPassword: @Sendable (_ user: String, Signals) throws -> String = PasswordPrompt.ask
+
     typealias Open =
         @Sendable (
             SessionConfiguration, _ environment: [String: String], _ notice: @escaping @Sendable (String) -> Void

@@ -12,6 +12,8 @@ struct RequestMaker: Sendable {
     /// Of the list, in messages.
     private let listName: String
     private let listOptions = ListOptions()
+    /// What `resume` takes, too.
+    let overrides: RequestOverrides
     /// Where the requests find their checksums.
     var list: ChecksumList?
 
@@ -20,6 +22,14 @@ struct RequestMaker: Sendable {
         isOnly = command.urls.count == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
         templates = try RequestTemplates(command.item, settings: settings, workingFolder: workingFolder)
+        var given = try Self.blank()
+        try command.item.renewable.apply(to: &given)
+        overrides = command.item.renewable.overrides(in: given)
+    }
+
+    /// In which nothing is asked for, not even a URL.
+    static func blank() throws -> DownloadRequest {
+        DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
     }
 
     func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil) } }
@@ -28,8 +38,11 @@ struct RequestMaker: Sendable {
     private func request(_ text: String, _ item: ItemOptions?) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
-        if let credential { request.credential = credential }
         try item?.apply(to: &request, in: workingFolder)
+        request.credential = credential ?? request.credential
+        if let only = request.onlyScheme, only != url.scheme {
+            throw DownloadError.requestInvalid(.schemeNotAllowed(text, only: only))
+        }
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
         return request
     }
@@ -38,7 +51,7 @@ struct RequestMaker: Sendable {
     func companion(of urls: [String]) -> (SourceURL) throws -> DownloadRequest {
         let origins = Set(urls.map { try? Self.address($0).get().0.origin })
         return { [templates] url in
-            var request = try templates.request(for: url, keepsHeaders: origins == [url.origin])
+            var request = try templates.companion(for: url, isForeign: origins != [url.origin])
             // These are about the files that are asked for.
             request.validation = ResponseValidation()
             return request

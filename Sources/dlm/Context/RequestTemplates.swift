@@ -18,10 +18,19 @@ final class RequestTemplates: Sendable {
         common = try Self.request([], options, settings, workingFolder)
     }
 
-    /// - Parameter keepsHeaders: those of the command line, which are meant for one server.
-    func request(for url: SourceURL, keepsHeaders: Bool = true) throws -> DownloadRequest {
-        let sections = settings.sections(for: url.host)
-        var request = try keepsHeaders ? known(sections) : withoutHeaders(sections)
+    func request(for url: SourceURL) throws -> DownloadRequest {
+        var request = try known(settings.sections(for: url.host))
+        request.url = options.http.completed(url)
+        return request
+    }
+
+    /// For something that belongs to the files that are asked for.
+    /// - Parameter isForeign: what the command line gives to one server is not for this one.
+    func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
+        var options = options
+        options.http = options.http.withoutContent
+        options.renewable = options.renewable.without(secrets: isForeign)
+        var request = try Self.request(settings.sections(for: url.host), options, settings, workingFolder)
         request.url = url
         return request
     }
@@ -32,12 +41,6 @@ final class RequestTemplates: Sendable {
         let request = try Self.request(sections, options, settings, workingFolder)
         made.withLock { $0[sections] = request }
         return request
-    }
-
-    private func withoutHeaders(_ sections: [Int]) throws -> DownloadRequest {
-        var options = options
-        options.renewable.header = []
-        return try Self.request(sections, options, settings, workingFolder)
     }
 
     private static func request(

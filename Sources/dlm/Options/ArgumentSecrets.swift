@@ -5,31 +5,75 @@ import DownloadKit
 enum ArgumentSecrets {
     /// After this ``CommandLine/arguments`` must have been read.
     static func hide(in arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) {
-        var isHeader = false
+        var option: Option?
         for index in 1... {
             guard let argument = arguments[index] else { return }
             let bytes = Array(String(cString: argument).utf8)
-            for range in secrets(in: bytes, isHeader: isHeader) {
+            for range in secrets(in: bytes, of: option) {
                 for position in range { argument[position] = CChar(UInt8(ascii: "*")) }
             }
-            isHeader = takesHeader(bytes)
+            option = Option.taking(bytes)
         }
     }
 
-    /// - Parameter isHeader: it is the value of an `-H` before it.
-    static func secrets(in argument: [UInt8], isHeader: Bool) -> [Range<Int>] {
-        let prefix = isHeader ? 0 : ["--header=", "-H=", "-H"].first { argument.starts(with: $0.utf8) }?.utf8.count
-        if let prefix, let colon = argument.firstIndex(of: UInt8(ascii: ":")), colon >= prefix,
-            RequestHeader(String(decoding: argument[prefix...], as: UTF8.self))?.isSecret ?? true
-        {
-            return [colon + 1..<argument.count]
+    /// Options whose values are, or hold, secrets.
+    enum Option: String, CaseIterable {
+        case header, user, data, query, proxy
+        case dataUrlencode = "data-urlencode"
+
+        private var letter: String? {
+            switch self {
+            case .header: "H"
+            case .user: "u"
+            default: nil
+            }
         }
+
+        /// The one whose value the next argument is: `--header`, or `-H`, also behind other letters.
+        static func taking(_ argument: [UInt8]) -> Option? {
+            let text = String(decoding: argument, as: UTF8.self)
+            if text.hasPrefix("--") { return Option(rawValue: String(text.dropFirst(2))) }
+            guard text.hasPrefix("-"), let last = text.last else { return nil }
+            return allCases.first { $0.letter == String(last) }
+        }
+
+        /// The one that the argument gives a value to, and how many bytes stand before that.
+        static func given(in argument: [UInt8]) -> (option: Option, prefix: Int)? {
+            for option in allCases {
+                let marks = ["--\(option.rawValue)="] + (option.letter.map { ["-\($0)=", "-\($0)"] } ?? [])
+                if let mark = marks.first(where: { argument.starts(with: $0.utf8) }), argument.count > mark.utf8.count {
+                    return (option, mark.utf8.count)
+                }
+            }
+            return nil
+        }
+
+        func secret(in value: ArraySlice<UInt8>) -> Range<Int>? {
+            let mark = UInt8(ascii: self == .query ? "=" : ":")
+            switch self {
+            case .data, .dataUrlencode:
+                return value.first == UInt8(ascii: "@") ? nil : value.startIndex..<value.endIndex
+            case .proxy:
+                return value.lastIndex(of: UInt8(ascii: "@")).map { value.startIndex..<$0 }
+            case .header, .user, .query:
+                guard let index = value.firstIndex(of: mark), isSecret(value, before: index) else { return nil }
+                return index + 1..<value.endIndex
+            }
+        }
+
+        private func isSecret(_ value: ArraySlice<UInt8>, before index: Int) -> Bool {
+            switch self {
+            case .header: RequestHeader(String(decoding: value, as: UTF8.self))?.isSecret ?? true
+            case .query: RequestHeader.isSecretName(String(decoding: value[..<index], as: UTF8.self))
+            case .user, .data, .dataUrlencode, .proxy: true
+            }
+        }
+    }
+
+    /// - Parameter option: the one whose value it is.
+    static func secrets(in argument: [UInt8], of option: Option?) -> [Range<Int>] {
+        let given = option.map { ($0, 0) } ?? Option.given(in: argument)
+        if let (option, prefix) = given, let range = option.secret(in: argument[prefix...]) { return [range] }
         return Redaction.secrets(in: argument)
-    }
-
-    /// `-H`, also behind other letters, and `--header`.
-    private static func takesHeader(_ argument: [UInt8]) -> Bool {
-        let isShort = argument.first == UInt8(ascii: "-") && argument.last == UInt8(ascii: "H")
-        return isShort && !argument.starts(with: "--".utf8) || argument.elementsEqual("--header".utf8)
     }
 }

@@ -10,6 +10,9 @@ enum FolderPath {
         return String(validatingCString: path)
     }
 
+    /// A file as an option names it, by its absolute path.
+    static func file(_ path: String) -> String { joined(working ?? "", path) }
+
     /// `path` seen from `folder`.
     static func joined(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"

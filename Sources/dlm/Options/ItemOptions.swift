@@ -9,7 +9,8 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "How") var attempts: AttemptOptions
     @OptionGroup(title: "Trust") var checksums: ChecksumOptions
     @OptionGroup(title: "Trust") var validation: ValidationOptions
-    @OptionGroup(title: "Request") var renewable: RenewableOptions
+    @OptionGroup(title: "Request") var http: HTTPRequestOptions
+    @OptionGroup var renewable: RenewableOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
 
     /// Changes only what was given.
@@ -20,7 +21,8 @@ struct ItemOptions: ParsableArguments {
         attempts.apply(to: &request)
         validation.apply(to: &request)
         checksums.apply(to: &request)
-        renewable.apply(to: &request)
+        http.apply(to: &request)
+        try renewable.apply(to: &request)
         hooks.apply(to: &request)
     }
 }

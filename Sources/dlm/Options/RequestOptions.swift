@@ -4,6 +4,67 @@ import Foundation
 
 /// What `get` and `resume` both take: secrets are not stored, and these may change between two runs.
 struct RenewableOptions: ParsableArguments {
+    @OptionGroup(title: "How") private var count: ConnectionOptions
+    @OptionGroup(title: "Request") var body: BodyOptions
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") var cookies: CookieOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+
+    var connections: ConnectionCount? {
+        get { count.connections }
+        set { count.connections = newValue }
+    }
+
+    /// Asks for the password, and reads standard input, once: these options may be applied several times.
+    mutating func prepare(in context: Context) throws {
+        try credentials.askForPassword(in: context)
+        try body.prepare()
+    }
+
+    /// Without what goes to nobody but the server of the files.
+    /// - Parameter secrets: nor to that, if they are somebody else's.
+    func without(secrets isForeign: Bool) -> RenewableOptions {
+        var others = self
+        others.body.dropBody()
+        if isForeign {
+            others.body.header = []
+            others.credentials.user = nil
+            others.credentials.bearerFile = nil
+        }
+        return others
+    }
+
+    /// Changes only what was given. Reads the files that are to be read now.
+    func apply(to request: inout DownloadRequest) throws {
+        if let connections { request.connections = connections.number }
+        try body.apply(to: &request)
+        let before = request.secretFiles
+        try credentials.apply(to: &request)
+        cookies.apply(to: &request)
+        if request.secretFiles != before { try LoadedSecrets.check(request.secretFiles) }
+        try trust.apply(to: &request)
+        network.apply(to: &request)
+    }
+
+    /// - Parameter given: a request in which nothing was asked for before these options were applied.
+    func overrides(in given: DownloadRequest) -> RequestOverrides {
+        var overrides = RequestOverrides()
+        overrides.headers = given.headers
+        overrides.http.body = given.http.body
+        overrides.credential = given.credential
+        overrides.secretFiles = given.secretFiles
+        overrides.trust = trust.policy
+        overrides.schemes = given.redirect.schemes
+        overrides.network = given.network
+        overrides.connections = connections?.number
+        overrides.acceptsUnverified = given.acceptsUnverified
+        return overrides
+    }
+}
+
+/// How many connections there are.
+struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
@@ -11,49 +72,6 @@ struct RenewableOptions: ParsableArguments {
                 + "first auto.", valueName: "n"),
         transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
-
-    @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
-    var insecure = false
-
-    @Flag(
-        help: """
-            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
-            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
-            last 64 KiB of what is here are compared, and not all of it.
-            """)
-    var allowUnverified = false
-
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
-    var header: [String] = []
-
-    func validate() throws {
-        // The value may be a secret and is not repeated.
-        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
-            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
-        }
-    }
-
-    /// Changes only what was given; a field takes the place of those of its name.
-    func apply(to request: inout DownloadRequest) {
-        if let connections { request.connections = connections.number }
-        if insecure { request.trust = .insecure }
-        if allowUnverified { request.acceptsUnverified = true }
-        guard !header.isEmpty else { return }
-        let fields = header.compactMap(RequestHeader.init)
-        let names = Set(fields.map { $0.name.lowercased() })
-        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
-    }
-
-    var overrides: RequestOverrides {
-        var overrides = RequestOverrides()
-        overrides.headers = header.compactMap(RequestHeader.init)
-        overrides.trust = insecure ? .insecure : nil
-        overrides.connections = connections?.number
-        overrides.acceptsUnverified = allowUnverified
-        return overrides
-    }
 }
 
 /// How the requests of `get` are made and repeated.

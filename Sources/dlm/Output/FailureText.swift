@@ -18,7 +18,8 @@ enum FailureText {
 
     private static func hint(_ record: DownloadRecord, _ error: DownloadError) -> String? {
         switch error {
-        case .requestInvalid(.missingSecrets): return "dlm resume \(record.id) -H 'NAME: VALUE'"
+        case .requestInvalid(.missingSecrets):
+            return (["dlm resume \(record.id)"] + record.request.optionsForSecrets).joined(separator: " ")
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
             .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size),
             .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken):
@@ -28,6 +29,19 @@ enum FailureText {
             .verificationFailed, .cancelled, .fileFailed, .unexpected:
             return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil
         }
+    }
+}
+
+extension DownloadRequest {
+    /// With which its missing secrets are given again.
+    fileprivate var optionsForSecrets: [String] {
+        var options = headers.contains { $0.value == nil } ? ["-H 'NAME: VALUE'"] : []
+        if let credential, credential.password == nil { options.append("-u \(credential.user)") }
+        if let body = http.body, body.bytes == nil { options.append("--data DATA") }
+        if let proxy = network.proxy, let credential = proxy.credential, credential.password == nil {
+            options.append("--proxy \(proxy.url.replacing("://", with: "://\(credential.user):PASSWORD@"))")
+        }
+        return options
     }
 }
 

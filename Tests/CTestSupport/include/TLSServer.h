@@ -14,7 +14,8 @@ typedef struct ssl_st dlmtest_tls;
 /// at security level 0). `protocols` are the ALPN names in order of preference, each after a byte of its length. Clients
 /// without a certificate of their own may be refused. NULL on failure.
 dlmtest_tls_context *dlmtest_tls_context_create(const char *chain, const char *key, int lowest, int highest,
-                                                const char *protocols, int wants_client_certificate);
+                                                const char *protocols, int wants_client_certificate,
+                                                const char *client_authority);
 void dlmtest_tls_context_free(dlmtest_tls_context *context);
 
 dlmtest_tls *dlmtest_tls_create(dlmtest_tls_context *context);

@@ -125,7 +125,7 @@ struct CompletionTests {
         #expect(request.credential?.user == "u")
         #expect(request.connectTimeout == 3)
         #expect(request.stallTimeout == 4)
-        #expect(!request.verifiesServer)
+        #expect(!request.trust.verifiesServer)
         #expect(bench.folder.names() == ["a b.txt"])
     }
 

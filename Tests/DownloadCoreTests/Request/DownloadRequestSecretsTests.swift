@@ -11,6 +11,9 @@ import Testing
             RequestHeader(name: "Cookie", value: "id=hunter2"), RequestHeader(name: "X-Api-Key", value: "hunter2"),
             RequestHeader(name: "Accept", value: "*/*"),
         ]
+        request.http.body = RequestBody(Array("password=hunter2".utf8))
+        request.network.proxy = ProxyAddress(
+            url: "http://proxy", credential: Credential(user: "bob", password: "hunter2"))
         return request
     }
 
@@ -37,7 +40,10 @@ import Testing
         let request = try Self.request()
         #expect(request.missingSecrets.isEmpty)
         let stored = try JSONDecoder().decode(DownloadRequest.self, from: JSONEncoder().encode(request))
-        #expect(stored.missingSecrets == ["Cookie", "X-Api-Key", "the password of ann"])
+        #expect(
+            stored.missingSecrets == [
+                "Cookie", "X-Api-Key", "the password of ann", "the data to send", "the password for the proxy",
+            ])
         #expect(stored.url == request.url)
         #expect(stored.headers.last == RequestHeader(name: "Accept", value: "*/*"))
         #expect(stored.credential == Credential(user: "ann", password: nil))

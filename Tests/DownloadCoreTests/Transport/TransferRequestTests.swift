@@ -14,8 +14,11 @@ struct TransferRequestTests {
         ]
         request.credential = Credential(user: "me", password: "secret")
         request.trust = .insecure
+        request.trust.certificate = "/me.pem"
         request.timeouts.stall = 7
-        return TransferRequest(url, of: request, userAgent: "dlm", sendsCredentials: sendsCredentials)
+        var route = RequestRoute(sendsCredentials ? url : try SourceURL.parse("https://other.example/").get().url)
+        if !sendsCredentials { try route.follow(302, to: url.string, of: request) }
+        return TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
     }
 
     @Test("Several cookies are one field, the user's fields come before dlm's, and policies are those of the download")
@@ -24,14 +27,15 @@ struct TransferRequestTests {
         #expect(made.fields[fields: .cookie].map(\.value) == ["a=1; b=2"])
         #expect(made.fields[.userAgent] == "mine")
         #expect(made.fields[.acceptEncoding] == "identity")
+        #expect(made.trust.certificate == "/me.pem")
         #expect(made.credential == Credential(user: "me", password: "secret"))
-        #expect(!made.verifiesServer && made.stallTimeout == 7)
+        #expect(!made.trust.verifiesServer && made.stallTimeout == 7)
     }
 
     @Test("Beyond their origin neither credentials nor the user's fields go along")
     func elsewhere() throws {
         let made = try request(sendsCredentials: false)
-        #expect(made.fields[.cookie] == nil && made.credential == nil)
+        #expect(made.fields[.cookie] == nil && made.credential == nil && made.trust.certificate == nil)
         #expect(made.fields[.userAgent] == "dlm")
     }
 }

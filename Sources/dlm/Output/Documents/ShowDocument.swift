@@ -87,7 +87,7 @@ struct ShowDocument: Document, Equatable {
         lastModified = validators?.lastModified
         contentType = record.resume.contentType
         headers = request.headers.map { "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")" }
-        insecure = request.trust == .insecure
+        insecure = !request.trust.verifiesServer
         acceptsUnverified = request.acceptsUnverified
         ifExists = request.destination.ifExists.rawValue
         let verified = record.state == .completed ? record.completed?.verified : nil

@@ -1,0 +1,83 @@
+import CCurl
+import DownloadCore
+import Glibc
+import HTTPTypes
+
+/// What a request asks of its way to the server, and of the server's proof of who it is.
+extension EasyHandle {
+    func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
+        // A name server is asked over https, with the same settings.
+        guard request.url.scheme == "https" || request.network.nameServer != nil else { return }
+        let trust = request.trust
+        check(dlm_require_modern_tls(pointer, trust.minimumTLS == .tls13 ? 1 : 0))
+        if let file = trust.authorities {
+            check(dlm_trust_only(pointer, file))
+        } else {
+            check(dlm_trust_authorities(pointer, authorities.file, authorities.folder))
+        }
+        set(CURLOPT_SSL_VERIFYPEER, trust.verifiesServer ? 1 : 0)
+        set(CURLOPT_SSL_VERIFYHOST, trust.verifiesServer ? 2 : 0)
+        if let file = trust.revocations { set(CURLOPT_CRLFILE, file) }
+        if let file = trust.certificate {
+            set(CURLOPT_SSLCERT, file)
+            set(CURLOPT_SSLKEY, trust.privateKey ?? file)
+            // Else OpenSSL would ask for one on the terminal, and the engine wait for the answer.
+            set(CURLOPT_KEYPASSWD, "")
+        }
+        if let key = trust.pinnedKey { set(CURLOPT_PINNEDPUBLICKEY, key) }
+    }
+
+    func configureNetwork(_ request: TransferRequest, _ shared: SharedState) {
+        let network = request.network
+        check(dlm_set_share(pointer, network.nameServer == nil ? shared.handle : shared.handleWithoutDNS))
+        if network == NetworkSettings() { return }
+        if let proxy = network.proxy { use(proxy, request.trust.authorities ?? shared.authorities.file) }
+        if let hosts = network.noProxy { set(CURLOPT_NOPROXY, hosts) }
+        if let name = network.interface { set(CURLOPT_INTERFACE, Self.isAddress(name) ? "host!\(name)" : "if!\(name)") }
+        if let family = network.addressFamily { check(dlm_restrict_addresses(pointer, family == .ipv4 ? 4 : 6)) }
+        if let url = network.nameServer { set(CURLOPT_DOH_URL, url) }
+        if let addresses = network.addresses, !addresses.isEmpty {
+            // Not CURLOPT_RESOLVE: what that enters in the shared DNS cache would count for everybody.
+            connect(
+                to: addresses.map { address in
+                    "\(address.host == "*" ? "" : address.host):\(address.port):\(address.address):\(address.port)"
+                })
+        }
+    }
+
+    private func use(_ proxy: ProxyAddress, _ authorities: String?) {
+        set(CURLOPT_PROXY, proxy.url)
+        if let credential = proxy.credential {
+            check(dlm_use_proxy_authentication(pointer, credential.user, credential.password ?? ""))
+        }
+        if proxy.url.hasPrefix("https:"), let authorities { set(CURLOPT_PROXY_CAINFO, authorities) }
+    }
+
+    /// Of this machine, not the name of an interface.
+    private static func isAddress(_ text: String) -> Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
+    }
+
+    // MARK: Cookies
+
+    /// libcurl decides which of them fit, and keeps what the server sets.
+    func configureCookies(_ request: TransferRequest) {
+        guard let cookies = request.cookies else { return }
+        set(CURLOPT_COOKIEFILE, "")
+        for line in cookies { set(CURLOPT_COOKIELIST, line) }
+        // With them in one field (RFC 6265 section 5.4).
+        let own = request.fields[fields: .cookie].map(\.value)
+        if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
+    }
+
+    /// All that it knows now, if it keeps any.
+    func cookies(of request: TransferRequest) -> TransferResult.KnownCookies? {
+        if request.cookies == nil { return nil }
+        let list = dlm_get_cookies(pointer)
+        defer { curl_slist_free_all(list) }
+        let lines = sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
+            .compactMap { $0?.pointee.data.map { String(cString: $0) } }
+        return TransferResult.KnownCookies(host: request.url.host, lines: Array(lines))
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+
+/// Cookies as lines in the format of Netscape, which curl, wget and browsers' exports write. What they mean, and which of
+/// them a request carries, is the transport's business.
+struct CookieList: Sendable, Equatable {
+    private(set) var lines: [String] = []
+    /// As they were read: what differs from them goes to the jar.
+    private let original: [String]
+
+    /// - Throws: for a file that cannot be read, or holds something else. Where the same file is to be written, it need
+    ///   not be there yet.
+    init(_ files: SecretFiles) throws(DownloadError) {
+        if let jar = files.cookieJar {
+            // What is to be overwritten at the end must be cookies, and its folder writable.
+            _ = try Self.existing(jar)
+            let folder = Self.folder(of: jar)
+            if access(folder, W_OK | X_OK) != 0 { throw Self.failure("write", folder) }
+        }
+        if let path = files.cookies {
+            lines = path == files.cookieJar ? try Self.existing(path) : try Self.read(path)
+        }
+        original = lines
+    }
+
+    /// Those that may be for the host: a little too many, but not a browser's thousands.
+    func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
+
+    /// What the transport knows for the host after a transfer.
+    mutating func learn(_ known: [String], of host: String) {
+        lines = lines.filter { !Self.fits($0, host) } + known
+    }
+
+    /// To be taken out of what a server says; short ones would be found everywhere.
+    var values: [String] {
+        lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
+    }
+
+    // MARK: The jar
+
+    /// Enters what is new or gone into the file, which other downloads may write, too.
+    func save(to path: String) throws(DownloadError) {
+        let folder = Self.folder(of: path)
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw Self.failure("open", folder) }
+        defer { close(lock) }
+        flock(lock, LOCK_EX)
+        let before = Set(original.map(Self.key))
+        let now = Set(lines.map(Self.key))
+        let changed = lines.filter { !original.contains($0) }
+        let replaced = before.subtracting(now).union(changed.map(Self.key))
+        let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
+        let known = Set(kept.map(Self.key))
+        let whole = kept + lines.filter { !known.contains(Self.key($0)) }
+        try Self.write(whole.filter { !Self.isExpired($0) }, to: path)
+    }
+
+    private static func folder(of path: String) -> String {
+        let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        return folder.isEmpty ? "/" : String(folder)
+    }
+
+    /// In place of what is there, at once.
+    private static func write(_ lines: [String], to path: String) throws(DownloadError) {
+        let part = "\(path).\(getpid()).part"
+        let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        let isWritten = writeAll(Array(text.utf8), to: descriptor) && fchmod(descriptor, 0o600) == 0
+        close(descriptor)
+        guard isWritten, rename(part, path) == 0 else {
+            let error = failure("write", path)
+            unlink(part)
+            throw error
+        }
+    }
+
+    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    private static func failure(_ operation: String, _ path: String) -> DownloadError {
+        errno == EACCES
+            ? .fileFailed(.permissionDenied, path: path)
+            : .fileFailed(.system(operation: operation, errno: errno), path: path)
+    }
+
+    // MARK: Lines
+
+    /// Nothing where there is no file.
+    private static func existing(_ path: String) throws(DownloadError) -> [String] {
+        access(path, F_OK) == 0 ? try read(path) : []
+    }
+
+    private static func read(_ path: String) throws(DownloadError) -> [String] {
+        let bytes = try SecretFile.read(path)
+        var lines: [String] = []
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let line = Substring(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+            if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") && !line.hasPrefix(httpOnly) { continue }
+            guard isCookie(line) else {
+                throw .requestInvalid(
+                    .unusableSecret(
+                        "\(path): line \(index + 1) is no cookie in Netscape's format (seven fields and tabs)"))
+            }
+            lines.append(String(line))
+        }
+        return lines
+    }
+
+    private static let httpOnly = "#HttpOnly_"
+
+    /// Domain, whether for its subdomains, path, whether over https only, end, name, value.
+    private static func fields(_ line: some StringProtocol) -> [Substring.UTF8View] {
+        Substring(line).utf8.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+    }
+
+    private static func isCookie(_ line: Substring) -> Bool {
+        let fields = fields(line)
+        // Without the last one where the value is empty.
+        guard 6...7 ~= fields.count, !fields[0].isEmpty, Int64(Substring(fields[4])) != nil else { return false }
+        return [fields[1], fields[3]].allSatisfy { ["TRUE", "FALSE"].contains(Substring($0).uppercased()) }
+            && line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" }
+    }
+
+    private static func domain(_ line: String) -> String {
+        let field = fields(line).first.map { Substring($0) } ?? ""
+        return field.trimmingPrefix(httpOnly).trimmingPrefix(".").lowercased()
+    }
+
+    private static func key(_ line: String) -> [String] {
+        let fields = fields(line)
+        return fields.count < 6 ? [line] : [domain(line), String(Substring(fields[2])), String(Substring(fields[5]))]
+    }
+
+    private static func fits(_ line: String, _ host: String) -> Bool {
+        let domain = domain(line)
+        return host == domain || host.hasSuffix("." + domain)
+    }
+
+    /// One for the session of a browser has no end.
+    private static func isExpired(_ line: String) -> Bool {
+        let fields = fields(line)
+        guard fields.count > 4, let end = Int64(Substring(fields[4])), end > 0 else { return false }
+        return end < Int64(Date().timeIntervalSince1970)
+    }
+}

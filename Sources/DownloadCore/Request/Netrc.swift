@@ -1,0 +1,99 @@
+/// Names and passwords by host, as ftp(1) and curl read them from `~/.netrc`.
+struct Netrc: Sendable, Equatable {
+    private struct Entry: Equatable {
+        /// Nil for `default`.
+        var machine: String?
+        var login: String?
+        var password: String?
+    }
+
+    private var entries: [Entry] = []
+
+    /// What is unknown is skipped, as everywhere.
+    init(_ bytes: [UInt8]) {
+        var words = Words(bytes)
+        while let word = words.next() {
+            switch word {
+            case "machine": entries.append(Entry(machine: words.next()?.lowercased() ?? ""))
+            case "default": entries.append(Entry())
+            case "login": if let name = words.next(), !entries.isEmpty { entries[entries.count - 1].login = name }
+            case "password": if let word = words.next(), !entries.isEmpty { entries[entries.count - 1].password = word }
+            case "account": _ = words.next()
+            case "macdef": words.skipMacro()
+            default: break
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - user: the one whose password is wanted; nil for whoever is named first.
+    ///   - allowsDefault: the entry without a host counts, too.
+    func credential(for host: String, user: String? = nil, allowsDefault: Bool) -> Credential? {
+        func fits(_ entry: Entry) -> Bool { user == nil || entry.login == user }
+        let entry =
+            entries.first { $0.machine == host && fits($0) }
+            ?? (allowsDefault ? entries.first { $0.machine == nil && fits($0) } : nil)
+        guard let entry, let login = entry.login ?? user else { return nil }
+        return Credential(user: login, password: entry.password ?? "")
+    }
+
+    var passwords: [String] { entries.compactMap(\.password) }
+
+    /// Words between white space; in double quotes one may hold some, with backslashes as in C.
+    private struct Words {
+        private var rest: ArraySlice<UInt8>
+        private var isAtLineStart = true
+
+        init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+        mutating func next() -> String? {
+            skipSpace()
+            guard let first = rest.first else { return nil }
+            if first == UInt8(ascii: "\"") { return quoted() }
+            let word = rest.prefix { !Self.isSpace($0) }
+            rest = rest.dropFirst(word.count)
+            return String(decoding: word, as: UTF8.self)
+        }
+
+        /// Up to an empty line.
+        mutating func skipMacro() {
+            let newline = UInt8(ascii: "\n")
+            while let end = rest.firstIndex(of: newline) {
+                rest = rest[(end + 1)...]
+                if rest.first == newline { return }
+            }
+            rest = []
+        }
+
+        /// And comments, which take whole lines.
+        private mutating func skipSpace() {
+            while let byte = rest.first {
+                if byte == UInt8(ascii: "#"), isAtLineStart {
+                    rest = rest.drop { $0 != UInt8(ascii: "\n") }
+                } else if Self.isSpace(byte) {
+                    isAtLineStart = byte == UInt8(ascii: "\n")
+                    rest.removeFirst()
+                } else {
+                    isAtLineStart = false
+                    return
+                }
+            }
+        }
+
+        private mutating func quoted() -> String {
+            var word: [UInt8] = []
+            rest.removeFirst()
+            while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+                if byte == UInt8(ascii: "\\"), let next = rest.popFirst() {
+                    let known: [UInt8: UInt8] = [UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9]
+                    word.append(known[next] ?? next)
+                } else {
+                    word.append(byte)
+                }
+            }
+            return String(decoding: word, as: UTF8.self)
+        }
+
+        private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+    }
+}

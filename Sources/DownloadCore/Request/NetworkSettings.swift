@@ -1,0 +1,63 @@
+/// The way to the server. Nil is what was not asked for.
+public struct NetworkSettings: Codable, Sendable, Equatable {
+    /// Nil: what the environment says.
+    public var proxy: ProxyAddress?
+    /// Hosts that are asked without the proxy, as in `no_proxy`; nil: what the environment says.
+    public var noProxy: String?
+    /// An interface, or an address of this machine, to send from.
+    public var interface: String?
+    public var addressFamily: AddressFamily?
+    public var httpVersion: HTTPVersion?
+    /// Where to connect in place of what name resolution says.
+    public var addresses: [PinnedAddress]?
+    /// Asked for addresses (RFC 8484) in place of the system.
+    public var nameServer: String?
+
+    public init() {}
+
+    public enum AddressFamily: String, Codable, Sendable { case ipv4, ipv6 }
+
+    public enum HTTPVersion: String, Codable, Sendable {
+        case http1 = "1.1"
+        /// Over https, where the server has it.
+        case http2 = "2"
+    }
+
+    /// What the other one names counts.
+    mutating func take(_ other: NetworkSettings) {
+        proxy = other.proxy ?? proxy
+        noProxy = other.noProxy ?? noProxy
+        interface = other.interface ?? interface
+        addressFamily = other.addressFamily ?? addressFamily
+        httpVersion = other.httpVersion ?? httpVersion
+        addresses = other.addresses ?? addresses
+        nameServer = other.nameServer ?? nameServer
+    }
+}
+
+/// A host and port that are at this address, whatever name resolution says.
+public struct PinnedAddress: Codable, Sendable, Equatable {
+    /// `*` for any.
+    public let host: String
+    public let port: Int
+    /// An IPv6 address in brackets.
+    public let address: String
+
+    public init(host: String, port: Int, address: String) {
+        self.host = host
+        self.port = port
+        self.address = address
+    }
+}
+
+/// A proxy. The password for it is never stored.
+public struct ProxyAddress: Codable, Sendable, Equatable {
+    /// Without user and password; empty for no proxy at all.
+    public let url: String
+    public var credential: Credential?
+
+    public init(url: String, credential: Credential? = nil) {
+        self.url = url
+        self.credential = credential
+    }
+}

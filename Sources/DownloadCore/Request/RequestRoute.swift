@@ -1,0 +1,40 @@
+import HTTPTypes
+
+/// The way of a request along its redirects: where it goes next, and what of it goes along. Pure.
+struct RequestRoute: Equatable {
+    private(set) var url: SourceURL
+    private(set) var hops = 0
+    /// False once another origin was asked, even if that led back: what is for one origin is for no other.
+    private(set) var sendsCredentials = true
+    /// A redirect made it a GET without a body.
+    private(set) var isGet = false
+
+    init(_ url: SourceURL) { self.url = url }
+
+    /// - Parameters:
+    ///   - status: of the redirect.
+    ///   - location: made absolute.
+    mutating func follow(_ status: Int, to location: String, of request: DownloadRequest) throws(DownloadError) {
+        switch request.redirect.decide(from: url, to: location, hops: hops) {
+        case .refuse(let failure): throw .protocolViolated(failure)
+        case .follow(let target, let keepsCredentials):
+            isGet = isGet || Self.becomesGet(status, request.method)
+            if !keepsCredentials, request.http.body != nil, !isGet {
+                throw .protocolViolated(
+                    .redirectRefused("the data of the request would go to another origin, \(target.origin)"))
+            }
+            hops += 1
+            url = target
+            sendsCredentials = sendsCredentials && keepsCredentials
+        }
+    }
+
+    /// RFC 9110 sections 15.4.2 to 15.4.4; a POST becomes a GET as everywhere.
+    private static func becomesGet(_ status: Int, _ method: HTTPRequest.Method) -> Bool {
+        switch status {
+        case 303: true
+        case 301, 302: method == .post
+        default: false
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/// Files that a request refers to for its secrets, by absolute path: read at the beginning of each attempt, so that
+/// nothing of them is stored and what is renewed counts. Nil is what was not asked for.
+public struct SecretFiles: Codable, Sendable, Equatable {
+    /// Names and passwords by host, as for ftp(1).
+    public var netrc: String?
+    /// A token for the server of the request (RFC 6750).
+    public var bearer: String?
+    /// Cookies in the format of Netscape and curl.
+    public var cookies: String?
+    /// Where the cookies go at the end of each attempt.
+    public var cookieJar: String?
+
+    public init() {}
+
+    var isEmpty: Bool { self == SecretFiles() }
+
+    /// What the other one names counts.
+    mutating func take(_ other: SecretFiles) {
+        netrc = other.netrc ?? netrc
+        bearer = other.bearer ?? bearer
+        cookies = other.cookies ?? cookies
+        cookieJar = other.cookieJar ?? cookieJar
+    }
+}

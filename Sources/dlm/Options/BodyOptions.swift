@@ -1,0 +1,88 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// What is sent with the request. What of it may be secret is never stored: `resume` takes it again.
+struct BodyOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
+    var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
+                + "without its line breaks, @- standard input; several are joined with &.",
+            valueName: "data"))
+    var data: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.",
+            valueName: "data"))
+    var dataUrlencode: [String] = []
+
+    /// What was read beforehand; no option.
+    private var known: RequestBody?
+
+    private enum CodingKeys: String, CodingKey { case header, data, dataUrlencode }
+
+    private var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
+
+    var readsInput: Bool {
+        data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
+    }
+
+    func validate() throws {
+        // The value may be a secret and is not repeated.
+        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
+            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
+        }
+    }
+
+    /// Reads the files now, and not again.
+    mutating func prepare() throws { known = try body() }
+
+    mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
+
+    /// A field takes the place of those of its name.
+    func apply(to request: inout DownloadRequest) throws {
+        request.http.body = try known ?? body() ?? request.http.body
+        guard !header.isEmpty else { return }
+        let fields = header.compactMap(RequestHeader.init)
+        let names = Set(fields.map { $0.name.lowercased() })
+        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+    }
+
+    /// Nil when none is given. Reads the files.
+    private func body() throws -> RequestBody? {
+        guard isGiven else { return nil }
+        let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
+        let bytes = Array(parts.joined(separator: [UInt8(ascii: "&")]))
+        guard bytes.count <= RequestBody.longest else {
+            throw ValidationError("--data: more than \(RequestBody.longest >> 10) KiB; that is too much for a request")
+        }
+        return RequestBody(bytes)
+    }
+
+    private static func plain(_ text: String) throws -> [UInt8] {
+        guard text.hasPrefix("@") else { return Array(text.utf8) }
+        return try read(text.dropFirst()).filter { ![10, 13, 0].contains($0) }
+    }
+
+    /// As curl reads it: what comes first, `=` or `@`, counts.
+    private static func encoded(_ text: String) throws -> [UInt8] {
+        guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+            return Array(Form.encoded(text).utf8)
+        }
+        let (name, rest) = (text[..<mark], text[text.index(after: mark)...])
+        let value = text[mark] == "=" ? String(rest) : String(decoding: try read(rest), as: UTF8.self)
+        return Array((name.isEmpty ? "" : "\(name)=").utf8) + Array(Form.encoded(value).utf8)
+    }
+
+    private static func read(_ path: Substring) throws -> [UInt8] {
+        let isInput = path == "-"
+        if path.isEmpty { throw ValidationError("--data: @ without a file; give @FILE, or @- for standard input") }
+        return try ChecksumFile.read(isInput ? nil : String(path))
+    }
+}

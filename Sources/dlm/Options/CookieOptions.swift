@@ -1,0 +1,29 @@
+import ArgumentParser
+import DownloadKit
+
+/// Cookies, which are sent only where their domain, path and scheme fit, also behind redirects.
+struct CookieOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Send the cookies in this file of Netscape's format, read at each attempt.", valueName: "file"),
+        completion: .file())
+    var cookieFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the cookies that are known at the end in this file; it may be the same one.", valueName: "file"),
+        completion: .file())
+    var cookieJar: String?
+
+    func validate() throws {
+        if cookieFile == "" { throw ValidationError("--cookie-file: no file given") }
+        if let cookieJar, cookieJar.isEmpty || cookieJar.hasSuffix("/") {
+            throw ValidationError("--cookie-jar: no file given")
+        }
+    }
+
+    func apply(to request: inout DownloadRequest) {
+        if let cookieFile { request.secretFiles.cookies = FolderPath.file(cookieFile) }
+        if let cookieJar { request.secretFiles.cookieJar = FolderPath.file(cookieJar) }
+    }
+}

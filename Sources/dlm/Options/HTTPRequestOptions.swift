@@ -1,0 +1,120 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// How the requests of `get` are made.
+struct HTTPRequestOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("A"), .long],
+        help: ArgumentHelp("Sent as User-Agent in place of dlm's own; '' for none.", valueName: "name"))
+    var userAgent: String?
+
+    @Option(
+        name: [.customShort("e"), .long],
+        help: ArgumentHelp("The page that the URL is from, sent as Referer.", valueName: "url"))
+    var referer: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A parameter for the query of each URL, percent-encoded and put behind what is there; repeatable.",
+            valueName: "name=value"))
+    var query: [String] = []
+
+    @Flag(
+        help: """
+            Take the file compressed (gzip, br, zstd) and write it decompressed. Its size is not known then, it comes \
+            over one connection, and one that was cut off begins anew.
+            """)
+    var compressed = false
+
+    @Option(
+        name: [.customShort("X"), .long],
+        help: ArgumentHelp(
+            "In place of GET, or of POST with --data. Anything but GET comes over one connection and begins anew when it "
+                + "was cut off; POST and PATCH are not repeated once they may have reached the server.",
+            valueName: "method"))
+    var method: String?
+
+    func validate() throws {
+        for (name, value) in [("-A", userAgent), ("-e", referer)] {
+            guard let value, value.utf8.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7F }) else { continue }
+            throw ValidationError("\(name): holds a line break or another control character; leave it out")
+        }
+        if let method { try Self.check(method) }
+        // The value may be a secret and is not repeated.
+        if let index = query.firstIndex(where: { !$0.contains("=") || $0.hasPrefix("=") }) {
+            throw ValidationError("--query: parameter \(index + 1) is not of the form NAME=VALUE")
+        }
+    }
+
+    private static func check(_ method: String) throws {
+        let isToken =
+            !method.isEmpty
+            && method.utf8.allSatisfy { byte in
+                (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+            }
+        guard isToken else { throw ValidationError("-X \(method): no method of HTTP; give one such as PUT") }
+        if ["HEAD", "CONNECT", "TRACE"].contains(method.uppercased()) {
+            throw ValidationError("-X \(method): its answer is no file; leave it out")
+        }
+    }
+
+    /// What a file that belongs to the others is asked for with.
+    var withoutContent: HTTPRequestOptions {
+        var others = self
+        (others.query, others.compressed, others.method) = ([], false, nil)
+        return others
+    }
+
+    func apply(to request: inout DownloadRequest) {
+        request.url = completed(request.url)
+        if let userAgent { request.http.userAgent = userAgent }
+        if let referer { request.http.referer = Self.withoutSecrets(referer) }
+        if compressed { request.http.acceptsCompressed = true }
+        guard let method else { return }
+        request.http.method = method.uppercased()
+        // Theirs may be empty, and is sent, and asked for again, all the same.
+        if !request.isIdempotent { request.http.body = request.http.body ?? RequestBody([]) }
+    }
+
+    /// User information and fragment are not for others (RFC 9110 section 10.1.3).
+    private static func withoutSecrets(_ referer: String) -> String {
+        let text = referer.prefix { $0 != "#" }
+        guard let mark = text.range(of: "://") else { return String(text) }
+        let host = text[mark.upperBound...].prefix { !"/?".contains($0) }
+        guard let at = host.lastIndex(of: "@") else { return String(text) }
+        return String(text[..<mark.upperBound] + text[text.index(after: at)...])
+    }
+
+    /// The URL with the parameters.
+    func completed(_ url: SourceURL) -> SourceURL {
+        if query.isEmpty { return url }
+        let parameters = query.map { parameter in
+            let name = parameter.prefix { $0 != "=" }
+            return "\(Form.encoded(name))=\(Form.encoded(parameter.dropFirst(name.count + 1)))"
+        }
+        let mark = url.string.contains("?") ? url.string.hasSuffix("?") ? "" : "&" : "?"
+        guard case .success(let parsed) = SourceURL.parse(url.string + mark + parameters.joined(separator: "&")) else {
+            return url
+        }
+        return parsed.url
+    }
+}
+
+/// What may stand unescaped in a form and in a query (RFC 3986 section 2.3), as curl escapes it.
+enum Form {
+    static func encoded(_ text: some StringProtocol) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                result +=
+                    "%" + String(byte >> 4, radix: 16, uppercase: true)
+                    + String(byte & 15, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+import Glibc
+
+/// The way to the server.
+struct NetworkOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Go through this proxy in place of the environment's; '' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, "
+                + "https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.", valueName: "url"))
+    var proxy: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Hosts that are asked without a proxy, with commas between them; * for all.", valueName: "hosts"))
+    var noProxy: String?
+
+    @Option(help: ArgumentHelp("Send from this interface or address of this machine.", valueName: "name"))
+    var interface: String?
+
+    @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "Use IPv4 alone.")
+    var ipv4 = false
+
+    @Flag(name: [.customShort("6"), .customLong("ipv6")], help: "Use IPv6 alone.")
+    var ipv6 = false
+
+    @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1 alone.")
+    var http11 = false
+
+    @Flag(name: .customLong("http2"), help: "Use HTTP/2 over https, where the server has it, also for large files.")
+    var http2 = false
+
+    @Option(
+        help: ArgumentHelp("Connect to this address for a host and port; repeatable.", valueName: "host:port:addr"))
+    var resolve: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Ask this server (DNS over HTTPS) for addresses.", valueName: "url"))
+    var dohUrl: String?
+
+    func validate() throws {
+        if ipv4, ipv6 { throw ValidationError("-4 and -6 leave no address; give one") }
+        if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
+        if interface == "" { throw ValidationError("--interface: no name given") }
+        // The value may hold a password and is not repeated.
+        if let proxy { _ = try ProxyAddress(argument: proxy) }
+        for text in resolve { _ = try PinnedAddress(argument: text) }
+        guard let dohUrl else { return }
+        guard case .success(let parsed) = SourceURL.parse(dohUrl), parsed.url.scheme == "https" else {
+            throw ValidationError("--doh-url: give the https URL of a name server")
+        }
+    }
+
+    func apply(to request: inout DownloadRequest) {
+        request.network.proxy = proxy.flatMap { try? ProxyAddress(argument: $0) } ?? request.network.proxy
+        request.network.noProxy = noProxy ?? request.network.noProxy
+        request.network.interface = interface ?? request.network.interface
+        if ipv4 || ipv6 { request.network.addressFamily = ipv4 ? .ipv4 : .ipv6 }
+        if http11 || http2 { request.network.httpVersion = http11 ? .http1 : .http2 }
+        if !resolve.isEmpty { request.network.addresses = resolve.compactMap { try? PinnedAddress(argument: $0) } }
+        request.network.nameServer = dohUrl ?? request.network.nameServer
+    }
+}
+
+extension ProxyAddress {
+    private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    init(argument text: String) throws {
+        if text.isEmpty {
+            self.init(url: "")
+            return
+        }
+        let mark = text.range(of: "://")
+        let scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "http"
+        guard Self.schemes.contains(scheme) else {
+            throw ValidationError("--proxy: unknown scheme; give \(Self.schemes.joined(separator: ", "))")
+        }
+        let authority = text[(mark?.upperBound ?? text.startIndex)...].prefix { $0 != "/" }
+        let at = authority.lastIndex(of: "@")
+        let host = at.map { authority[authority.index(after: $0)...] } ?? authority
+        guard Self.isHost(host) else { throw ValidationError("--proxy: no host, or no port; give HOST:PORT") }
+        let user = try at.map { try Self.credential(authority[..<$0]) }
+        self.init(url: "\(scheme)://\(host)", credential: user)
+    }
+
+    /// With a port or without.
+    private static func isHost(_ text: Substring) -> Bool {
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !"\\?#%".utf8.contains($0) }) else { return false }
+        let isBracketed = text.hasPrefix("[") && text.contains("]")
+        let name = isBracketed ? text.prefix { $0 != "]" } + "]" : text.prefix { $0 != ":" }
+        let rest = text.dropFirst(name.count)
+        if name.isEmpty { return false }
+        return rest.isEmpty || rest.first == ":" && (UInt16(rest.dropFirst()).map { $0 > 0 } ?? false)
+    }
+
+    private static func credential(_ text: Substring) throws -> Credential {
+        let name = text.prefix { $0 != ":" }
+        guard let user = name.removingPercentEncoding, !user.isEmpty,
+            let password = text.dropFirst(name.count + 1).removingPercentEncoding
+        else { throw ValidationError("--proxy: the name and password cannot be read; give NAME:PASSWORD@HOST:PORT") }
+        return Credential(user: user, password: password)
+    }
+}
+
+extension PinnedAddress {
+    init(argument text: String) throws {
+        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0,
+            let address = Self.address(String(parts[2]))
+        else { throw ValidationError("--resolve \(text): not of the form HOST:PORT:ADDRESS with one address") }
+        self.init(host: parts[0].lowercased(), port: Int(port), address: address)
+    }
+
+    /// IPv6 in brackets.
+    private static func address(_ text: String) -> String? {
+        var address = in6_addr()
+        if inet_pton(AF_INET, text, &address) == 1 { return text }
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        return inet_pton(AF_INET6, bare, &address) == 1 ? "[\(bare)]" : nil
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// How the server proves who it is, and dlm to it.
+struct TrustOptions: ParsableArguments {
+    @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
+    var insecure = false
+
+    @Flag(
+        help: """
+            Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; \
+            and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the \
+            last 64 KiB of what is here are compared, and not all of it.
+            """)
+    var allowUnverified = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Trust the authorities in this file (PEM), and no others.", valueName: "file"), completion: .file())
+    var caCertificate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Refuse certificates that this file (PEM) calls revoked; it must have a list of each authority.",
+            valueName: "file"), completion: .file())
+    var crlFile: String?
+
+    @Option(
+        help: ArgumentHelp("Show the server this certificate (PEM).", valueName: "file"), completion: .file())
+    var certificate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The key of --certificate, where it is not in the same file; without a passphrase.", valueName: "file"),
+        completion: .file())
+    var privateKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. "
+                + "Only https then.", valueName: "key"), completion: .file())
+    var pinnedPublicKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.", valueName: "version"))
+    var tlsMin: ServerTrustPolicy.TLSVersion?
+
+    @Option(
+        help: ArgumentHelp(
+            "The schemes that may be used, also behind redirects, such as =https.", valueName: "schemes"),
+        transform: Schemes.init(argument:))
+    var proto: Schemes?
+
+    func validate() throws {
+        let files = [
+            ("--ca-certificate", caCertificate), ("--crl-file", crlFile), ("--certificate", certificate),
+            ("--private-key", privateKey), ("--pinned-public-key", pinnedPublicKey),
+        ]
+        for (name, path) in files where path == "" { throw ValidationError("\(name): nothing given") }
+        if privateKey != nil, certificate == nil {
+            throw ValidationError("--private-key: of which certificate? give --certificate, too")
+        }
+        guard let pinnedPublicKey, pinnedPublicKey.hasPrefix("sha256//") else { return }
+        for pin in pinnedPublicKey.split(separator: ";", omittingEmptySubsequences: false) {
+            guard pin.hasPrefix("sha256//"), Data(base64Encoded: String(pin.dropFirst(8)))?.count == 32 else {
+                throw ValidationError("--pinned-public-key: '\(pin)' is not of the form sha256//BASE64")
+            }
+        }
+    }
+
+    private var isGiven: Bool {
+        insecure || tlsMin != nil
+            || [caCertificate, crlFile, certificate, privateKey, pinnedPublicKey].contains { $0 != nil }
+    }
+
+    /// Nil when none of it is given.
+    var policy: ServerTrustPolicy? {
+        guard isGiven else { return nil }
+        var policy = ServerTrustPolicy.system
+        apply(to: &policy)
+        return policy
+    }
+
+    func apply(to request: inout DownloadRequest) throws {
+        try checkFiles()
+        apply(to: &request.trust)
+        if allowUnverified { request.acceptsUnverified = true }
+        if let proto { request.redirect.schemes = proto.names }
+    }
+
+    private func apply(to policy: inout ServerTrustPolicy) {
+        if insecure { policy.verifiesServer = false }
+        policy.authorities = caCertificate.map(FolderPath.file) ?? policy.authorities
+        policy.revocations = crlFile.map(FolderPath.file) ?? policy.revocations
+        if let certificate {
+            policy.certificate = FolderPath.file(certificate)
+            policy.privateKey = privateKey.map(FolderPath.file)
+        }
+        policy.pinnedKey =
+            pinnedPublicKey.map { $0.hasPrefix("sha256//") ? $0 : FolderPath.file($0) } ?? policy.pinnedKey
+        policy.minimumTLS = tlsMin ?? policy.minimumTLS
+    }
+
+    // MARK: The files
+
+    /// What is wrong with the files is told before anything is fetched.
+    private func checkFiles() throws {
+        for (name, path) in [("--ca-certificate", caCertificate), ("--certificate", certificate)] {
+            try check(path, name, holds: "CERTIFICATE-----", "no certificate in PEM format")
+        }
+        try check(crlFile, "--crl-file", holds: "X509 CRL-----", "no list of revoked certificates in PEM format")
+        try check(privateKey ?? certificate, "--private-key", holds: "PRIVATE KEY-----", "no private key in PEM format")
+        for path in [privateKey, certificate].compactMap(\.self) {
+            let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
+            guard text.contains("ENCRYPTED") else { continue }
+            throw ValidationError(
+                "--private-key \(path): has a passphrase; take it off, with openssl pkey -in and -out")
+        }
+        if let path = pinnedPublicKey, !path.hasPrefix("sha256//") { _ = try ChecksumFile.read(path) }
+    }
+
+    private func check(_ path: String?, _ option: String, holds mark: String, _ what: String) throws {
+        guard let path else { return }
+        let text = String(decoding: try ChecksumFile.read(path), as: UTF8.self)
+        if !text.contains(mark) { throw ValidationError("\(option) \(path): holds \(what)") }
+    }
+}
+
+extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
+
+/// The schemes that `--proto` leaves, as curl reads it: `https`, `=https`, `-http`, `-all,https`.
+struct Schemes: Equatable {
+    let names: [String]
+
+    /// For the parser's `transform`: the error becomes the end of its message.
+    init(argument: String) throws {
+        var allowed = RedirectPolicy.knownSchemes
+        for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
+            let sign = word.first.flatMap { "+-=".contains($0) ? $0 : nil }
+            let name = String(sign == nil ? word : word.dropFirst())
+            let meant = name == "all" ? RedirectPolicy.knownSchemes : [name]
+            if sign == "-" {
+                allowed.removeAll { meant.contains($0) }
+            } else {
+                guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
+                    throw ValidationError("dlm knows \(RedirectPolicy.knownSchemes.joined(separator: " and "))")
+                }
+                // Without a sign curl adds to what is allowed already, which is all there is: then it is meant alone.
+                if sign != "+", sign == "=" || allowed.count == RedirectPolicy.knownSchemes.count { allowed = [] }
+                allowed += meant.filter { !allowed.contains($0) }
+            }
+        }
+        if allowed.isEmpty { throw ValidationError("that leaves no scheme; give one such as =https") }
+        names = RedirectPolicy.knownSchemes.filter(allowed.contains)
+    }
+}

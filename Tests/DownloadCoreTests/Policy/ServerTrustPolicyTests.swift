@@ -1,0 +1,38 @@
+import DownloadCore
+import Foundation
+import Testing
+
+@Suite("ServerTrustPolicy: as it is stored")
+struct ServerTrustPolicyTests {
+    private func coded(_ policy: ServerTrustPolicy) throws -> String {
+        String(decoding: try JSONEncoder().encode([policy]), as: UTF8.self)
+    }
+
+    @Test("The two words that there were are read and written as before")
+    func words() throws {
+        #expect(try coded(.system) == #"["system"]"#)
+        #expect(try coded(.insecure) == #"["insecure"]"#)
+        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["insecure","system"]"#.utf8))
+        #expect(read == [.insecure, .system])
+    }
+
+    @Test("Everything else comes back as it was")
+    func whole() throws {
+        var policy = ServerTrustPolicy.insecure
+        policy.authorities = "/ca"
+        policy.revocations = "/crl"
+        policy.certificate = "/cert"
+        policy.privateKey = "/key"
+        policy.pinnedKey = "sha256//x"
+        policy.minimumTLS = .tls13
+        let read = try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(try coded(policy).utf8))
+        #expect(read == [policy])
+    }
+
+    @Test("A word that is none is an error, and not trust")
+    func unknown() {
+        #expect(throws: (any Error).self) {
+            try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["everybody"]"#.utf8))
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Cookies", .timeLimit(.minutes(2)))
+    struct CookieOptionTests {
+        static let content = Content(seed: 760, size: 9 * mebibyte + 3)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+        static let header = "# Netscape HTTP Cookie File\n\n"
+        static let later = "\(Int(Date().timeIntervalSince1970) + 86_400)"
+
+        static func line(
+            _ name: String, _ value: String, domain: String = "127.0.0.1", path: String = "/", secure: Bool = false,
+            end: String = later, others: Bool = false
+        ) -> String {
+            [domain, others ? "TRUE" : "FALSE", path, secure ? "TRUE" : "FALSE", end, name, value]
+                .joined(separator: "\t") + "\n"
+        }
+
+        static func sent(_ entry: ServerLog.Entry) -> Set<String> {
+            Set((entry.request["Cookie"] ?? "").split(separator: "; ").map { String($0) })
+        }
+
+        @Test("Only those are sent whose domain, path, scheme and time fit, on every connection and behind redirects")
+        func chosen() async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let named = "http://localhost:\(other.port)/file.bin"
+            try await withDlm({ request in
+                request.target == "/away" ? .redirect(to: named) : Self.file
+            }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                let jar =
+                    Self.header + Self.line("id", SecretSearch.cookie) + "#HttpOnly_" + Self.line("hidden", "yes")
+                    + Self.line("session", "1", end: "0") + Self.line("deep", "no", path: "/deep/")
+                    + Self.line("old", "no", end: "1000000000") + Self.line("other", "no", domain: "example.org")
+                    + Self.line("part", "no", domain: "7.0.0.1", others: true)
+                    + Self.line("local", "1", domain: "localhost")
+                try sandbox.root.write(jar.replacing("\n", with: "\r\n"), to: "home/cookies")
+                let words = ["get", "-v", "-x", "4", "--cookie-file", "../home/cookies"]
+                let result = try await ChildProcess(try sandbox.launch(words + [server.url()])).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.count > 3)
+                for entry in server.log.entries {
+                    #expect(Self.sent(entry) == ["id=\(SecretSearch.cookie)", "hidden=yes", "session=1"])
+                }
+                search.expectSilent(result)
+                let away = try await ChildProcess(
+                    try sandbox.launch(words + ["-o", "away", "-H", "Cookie: own=1", server.url("/away")])
+                ).result()
+                try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
+                let first = try #require(server.log.requests(to: "/away").first)
+                #expect(Self.sent(first) == ["id=\(SecretSearch.cookie)", "hidden=yes", "session=1", "own=1"])
+                #expect(first.request.fields.count { $0.name.lowercased() == "cookie" } == 1)
+                for entry in other.log.entries { #expect(Self.sent(entry) == ["local=1"]) }
+                try FileManager.default.removeItem(atPath: sandbox.root("home/cookies"))
+                try search.expectNoTrace("finished")
+                try await search.askAll("finished")
+            }
+        }
+
+        @Test("One over https only does not go over http")
+        func secure() async throws {
+            try await withCertificates { certificates in
+                try await withSecureDlm(certificates, { _ in Self.file }) { site in
+                    let plain = try FaultServer { _ in Self.file }
+                    defer { plain.stop() }
+                    // libcurl takes this machine for a safe place, whatever the scheme.
+                    let host = "safe.example"
+                    try site.sandbox.root.write(
+                        Self.line("safe", "1", domain: host, secure: true) + Self.line("any", "1", domain: host),
+                        to: "files/cookies")
+                    let words = ["get", "-k", "--cookie-file", "cookies", "--resolve"]
+                    let secured = try await site.run(
+                        words + ["\(host):\(site.server.port):127.0.0.1", "https://\(host):\(site.server.port)/a"])
+                    try expectDownloaded(Self.content, as: "a", by: secured, in: site.sandbox)
+                    #expect(Self.sent(site.server.log.entries[0]) == ["safe=1", "any=1"])
+                    let open = try await site.run(
+                        words + ["\(host):\(plain.port):127.0.0.1", "http://\(host):\(plain.port)/b"])
+                    try expectDownloaded(Self.content, as: "b", by: open, in: site.sandbox)
+                    #expect(Self.sent(plain.log.entries[0]) == ["any=1"])
+                }
+            }
+        }
+
+        @Test(
+            "What a login sets is sent behind its redirect, and kept in the jar with what was there, for its owner alone"
+        )
+        func login() async throws {
+            try await withDlm({ request in
+                switch request.target {
+                case "/login":
+                    FaultReply.redirect(to: "/file.bin", status: 303).with {
+                        $0.fields += [
+                            ("Set-Cookie", "token=\(SecretSearch.cookie); Path=/; HttpOnly; Max-Age=3600"),
+                            ("Set-Cookie", "gone=; Path=/; Max-Age=0"), ("Set-Cookie", "foreign=1; Domain=example.org"),
+                        ]
+                    }
+                default: request["Cookie"]?.contains(SecretSearch.cookie) == true ? Self.file : FaultReply(status: 403)
+                }
+            }) { sandbox, server in
+                try sandbox.root.write(
+                    Self.header + Self.line("gone", "1") + Self.line("kept", "1", domain: "example.org"),
+                    to: "files/jar")
+                let words = ["get", "--cookie-file", "jar", "--cookie-jar", "jar"]
+                let result = try await ChildProcess(
+                    try sandbox.launch(words + ["--data", "password=1", server.url("/login")])
+                ).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let lines = try sandbox.root.read("files/jar").split(separator: "\n").filter { $0.contains("\t") }
+                #expect(lines.count == 2, "\(lines)")
+                #expect(lines.contains { $0.hasPrefix("example.org\t") && $0.hasSuffix("kept\t1") })
+                #expect(
+                    lines.contains {
+                        $0.hasPrefix("#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t")
+                            && $0.hasSuffix("\ttoken\t\(SecretSearch.cookie)")
+                    })
+                #expect(try sandbox.mode(of: sandbox.file("jar")) == 0o600)
+                // The next run goes without the login.
+                let next = try await ChildProcess(try sandbox.launch(words + [server.url("/next")])).result()
+                try expectDownloaded(Self.content, as: "next", by: next, in: sandbox)
+            }
+        }
+
+        @Test("Several downloads at once keep what each was given; a jar may begin with nothing, and with a failure")
+        func together() async throws {
+            try await withDlm({ request in
+                let name = String(request.target.dropFirst())
+                let status = name == "bad" ? 404 : 200
+                return (status == 200 ? FaultReply(Content(name)) : FaultReply(status: status)).with {
+                    $0.fields.append(("Set-Cookie", "\(name)=1; Max-Age=3600"))
+                }
+            }) { sandbox, server in
+                let names = (1...20).map { "file\($0)" }
+                let result = try await ChildProcess(
+                    try sandbox.launch(
+                        ["get", "--cookie-jar", "jar", "--retries", "0"]
+                            + (names + ["bad"]).map { server.url("/\($0)") })
+                ).result()
+                #expect(result.ending == .exited(8), "\(result.stderr)")
+                let kept = try sandbox.root.read("files/jar").split(separator: "\n").compactMap {
+                    $0.split(separator: "\t").dropFirst(5).first.map { String($0) }
+                }
+                #expect(Set(kept) == Set(names + ["bad"]), "\(kept)")
+                #expect(sandbox.names.filter { $0.contains("jar") } == ["jar"])
+            }
+        }
+
+        @Test(
+            "What is no such file, or cannot become one, is told before anything is asked",
+            arguments: [
+                (["--cookie-file", "none"], 3), (["--cookie-file", "page"], 2), (["--cookie-jar", "page"], 2),
+                (["--cookie-jar", "no/folder"], 3), (["--cookie-file", ""], 2), (["--cookie-jar", "/"], 2),
+            ] as [([String], Int32)])
+        func refused(options: [String], status: Int32) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try sandbox.root.write("<html>\n", to: "files/page")
+                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                expectFailure(status, of: result, options)
+                #expect(server.log.entries.isEmpty)
+                #expect(try sandbox.root.read("files/page") == "<html>\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Who asks", .timeLimit(.minutes(2)))
+    struct CredentialOptionTests {
+        static let content = Content(seed: 750, size: 9 * mebibyte + 3)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        static func basic(_ user: String, _ password: String) -> String {
+            "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        }
+
+        @Test("-u goes to every connection, not to another origin, and a URL's own name and password come first")
+        func user() async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let target = other.url()
+            try await withDlm({ $0.target == "/away" ? .redirect(to: target) : Self.file }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                let words = ["-u", "ann:\(SecretSearch.password)", "-x", "4", "-v"]
+                let result = try await ChildProcess(try sandbox.launch(["get"] + words + [server.url()])).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.count > 3)
+                #expect(
+                    server.log.entries.allSatisfy { $0.request["Authorization"] == "Basic \(SecretSearch.basic)" })
+                let away = try await ChildProcess(
+                    try sandbox.launch(["get", "-o", "away"] + words + [server.url("/away")])
+                ).result()
+                try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
+                #expect(other.log.entries.allSatisfy { $0.request["Authorization"] == nil })
+                let own = "http://bob:own@127.0.0.1:\(server.port)/own"
+                let last = try await ChildProcess(try sandbox.launch(["get"] + words + [own])).result()
+                try expectDownloaded(Self.content, as: "own", by: last, in: sandbox)
+                #expect(server.log.entries.last?.request["Authorization"] == Self.basic("bob", "own"))
+                for said in [result, away, last] { search.expectSilent(said) }
+                try search.expectNoTrace("finished")
+            }
+        }
+
+        @Test("Without a password it asks on the terminal, and shows nothing of the answer", arguments: [false, true])
+        func asked(isResumed: Bool) async throws {
+            try await withDlm({ request in
+                if request["Authorization"] != Self.basic("ann", SecretSearch.password) {
+                    return FaultReply(status: 401)
+                }
+                return Self.file.with { if request.number == 1, isResumed { $0.cut = .stall(after: 2 * mebibyte) } }
+            }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                var words = ["get", "-u", "ann", server.url()]
+                if isResumed {
+                    let first = try ChildProcess(
+                        try sandbox.launch(["get", "-u", "ann:\(SecretSearch.password)", server.url()]))
+                    #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                    try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                    first.send(SIGKILL)
+                    _ = try await first.result()
+                    let without = try await sandbox.run("resume", "1")
+                    expectFailure(2, of: without)
+                    #expect(without.stderr.contains("dlm resume 1 -u ann"), "\(without.stderr)")
+                    words = ["resume", "1", "-u", "ann"]
+                }
+                var launch = try sandbox.launch(words)
+                launch.terminalColumns = 80
+                let process = try ChildProcess(launch)
+                #expect(await process.waitForOutput { $0.errorText.contains("Password for ann: ") })
+                process.type(SecretSearch.password + "\n")
+                let result = try await process.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                search.expectSilent(result)
+                try search.expectNoTrace("asked")
+            }
+        }
+
+        @Test("Ctrl-C at the question ends it by that signal; without a terminal there is no question")
+        func unanswered() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                var launch = try sandbox.launch(["get", "-u", "ann", server.url()])
+                launch.terminalColumns = 80
+                let process = try ChildProcess(launch)
+                #expect(await process.waitForOutput { $0.errorText.contains("Password for ann: ") })
+                process.type("abc\u{3}")
+                #expect(try await process.result().ending == .signalled(SIGINT))
+                var alone = try sandbox.launch(["get", "-u", "ann", server.url()])
+                alone.arguments = ["--wait", alone.executable] + alone.arguments
+                alone.executable = "/usr/bin/setsid"
+                expectFailure(2, of: try await ChildProcess(alone).result())
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+
+        @Test(
+            "--netrc looks in the home folder, by host, also for a host that a redirect names; by default only at first"
+        )
+        func netrc() async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let named = "http://localhost:\(other.port)/file.bin"
+            try await withDlm({ _ in .redirect(to: named) }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try sandbox.root.write(
+                    "machine localhost login bob password two\nmachine 127.0.0.1\n login ann\n password "
+                        + "\(SecretSearch.password)\n", to: "home/.netrc")
+                let result = try await sandbox.run("get", "--netrc", "-v", server.url("/start"))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries[0].request["Authorization"] == "Basic \(SecretSearch.basic)")
+                #expect(other.log.entries[0].request["Authorization"] == Self.basic("bob", "two"))
+                search.expectSilent(result)
+                try sandbox.root.write("default login ann password else\n", to: "home/own")
+                let second = try await sandbox.run(
+                    "get", "--netrc-file", "../home/own", "-o", "second", server.url("/start"))
+                try expectDownloaded(Self.content, as: "second", by: second, in: sandbox)
+                #expect(server.log.entries[1].request["Authorization"] == Self.basic("ann", "else"))
+                #expect(other.log.entries.last?.request["Authorization"] == nil)
+            }
+        }
+
+        @Test(
+            "A file's secrets are read at each attempt and stored nowhere: what was renewed counts, after a kill, too")
+        func renewed() async throws {
+            try await withDlm({ request in
+                Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
+            }) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try sandbox.root.write("old-token-1\n", to: "token")
+                let token = sandbox.root("token")
+                let first = try ChildProcess(
+                    try sandbox.launch(["get", "--bearer-file", "../token", server.url()]))
+                #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                first.send(SIGKILL)
+                _ = try await first.result()
+                try FileManager.default.removeItem(atPath: token)
+                expectFailure(3, of: try await sandbox.run("resume", "1"))
+                try sandbox.root.write("  \(SecretSearch.token) \n", to: "token")
+                let result = try await sandbox.run("resume", "1", "-v")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries[0].request["Authorization"] == "Bearer old-token-1")
+                #expect(server.log.entries[1].request["Authorization"] == "Bearer \(SecretSearch.token)")
+                #expect(server.log.entries[1].range != nil)
+                search.expectSilent(result)
+                try FileManager.default.removeItem(atPath: token)
+                try search.expectNoTrace("finished")
+                try await search.askAll("finished")
+            }
+        }
+
+        @Test("In the background they are used, and stored nowhere")
+        func inBackground() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try sandbox.root.write("machine 127.0.0.1 login ann password netrc-password", to: "home/.netrc")
+                for (index, words) in [["-u", "ann:\(SecretSearch.password)"], ["--netrc"]].enumerated() {
+                    let handed = try await ChildProcess(
+                        try sandbox.launch(["get", "-b"] + words + [server.url("/\(index)")])
+                    ).result()
+                    #expect(handed.stdout == "\(index + 1)\n", "\(handed.stderr)")
+                    let result = try await sandbox.run("wait", "\(index + 1)")
+                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
+                }
+                let sent = Set(server.log.entries.map { $0.request["Authorization"] })
+                #expect(sent == ["Basic \(SecretSearch.basic)", Self.basic("ann", "netrc-password")])
+                try search.expectNoTrace("finished")
+            }
+        }
+
+        @Test(
+            "Files that are missing, unreadable or hold nothing are told before anything is asked",
+            arguments: [
+                (["--netrc"], 3), (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
+                (["--bearer-file", "empty"], 2), (["--bearer-file", "words"], 2), (["--bearer-file", "."], 3),
+                (["-u", ":x"], 2), (["-u", "a:b", "--bearer-file", "words"], 2),
+            ] as [([String], Int32)])
+        func refused(options: [String], status: Int32) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try sandbox.root.write(" \n", to: "files/empty")
+                try sandbox.root.write("two words", to: "files/words")
+                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                expectFailure(status, of: result, options)
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+
+        @Test("A wrong password is status 6", arguments: [["-u", "ann:wrong"], ["--bearer-file", "token"]])
+        func denied(options: [String]) async throws {
+            try await withDlm(serving: FaultReply(status: 401)) { sandbox, server in
+                try sandbox.root.write("token", to: "files/token")
+                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                expectFailure(6, of: result, options)
+            }
+        }
+    }
+}

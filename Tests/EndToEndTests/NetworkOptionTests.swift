@@ -1,0 +1,212 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("The way to the server", .timeLimit(.minutes(2)))
+    struct NetworkOptionTests {
+        static let content = Content(seed: 780, size: 9 * mebibyte + 3)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+        static let host = "nowhere.example"
+
+        func run(
+            _ sandbox: DlmSandbox, _ words: [String], environment: [String: String] = [:]
+        ) async throws -> ChildProcess.Result {
+            var launch = try sandbox.launch(["get", "--retries", "0"] + words)
+            launch.environment.merge(environment) { $1 }
+            return try await ChildProcess(launch).result()
+        }
+
+        @Test("--proxy is asked for everything, with its own name and password, which are stored nowhere")
+        func proxy() async throws {
+            try await withDlm({ request in
+                request["Proxy-Authorization"] == "Basic \(SecretSearch.basic)" ? Self.file : FaultReply(status: 407)
+            }) { sandbox, proxy in
+                let search = SecretSearch(sandbox: sandbox)
+                let address = "http://ann:\(SecretSearch.password)@127.0.0.1:\(proxy.port)"
+                let url = "http://\(Self.host)/file.bin"
+                let result = try await run(sandbox, ["-v", "-x", "4", "--proxy", address, url])
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(proxy.log.entries.count > 3)
+                for entry in proxy.log.entries { #expect(entry.request.target == url) }
+                search.expectSilent(result)
+                try search.expectNoTrace("finished")
+                try await search.askAll("finished")
+                let bare = "127.0.0.1:\(proxy.port)"
+                for wrong in [bare, "http://ann:wrong@\(bare)"] {
+                    expectFailure(6, of: try await run(sandbox, ["--proxy", wrong, "-o", "b", url]), wrong)
+                }
+                let secure = try await run(sandbox, ["--proxy", bare, "https://\(Self.host)/c"])
+                expectFailure(6, of: secure)
+                #expect(proxy.log.entries.last?.request.method == "CONNECT")
+            }
+        }
+
+        @Test("A resume needs the password for the proxy again, and says so", arguments: [false, true])
+        func resumed(inBackground: Bool) async throws {
+            try await withDlm({ request in
+                Self.file.with { if request.number == 1 { $0.cut = .stall(after: 2 * mebibyte) } }
+            }) { sandbox, proxy in
+                let address = "http://ann:\(SecretSearch.password)@127.0.0.1:\(proxy.port)"
+                let words = ["--proxy", address, "http://\(Self.host)/file.bin"]
+                if inBackground {
+                    _ = try await run(sandbox, ["-b"] + words)
+                    #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                    try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                    // The session keeps it.
+                    try await sandbox.done("pause", "1")
+                    try await sandbox.done("resume", "-b", "1")
+                    let result = try await sandbox.run("wait", "1")
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    return
+                }
+                let first = try ChildProcess(try sandbox.launch(["get"] + words))
+                #expect(await proxy.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                first.send(SIGKILL)
+                _ = try await first.result()
+                let without = try await sandbox.run("resume", "1")
+                expectFailure(2, of: without)
+                #expect(without.stderr.contains("--proxy"), "\(without.stderr)")
+                let result = try await sandbox.run("resume", "1", "--proxy", address)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(proxy.log.entries.allSatisfy { $0.request["Proxy-Authorization"] != nil })
+            }
+        }
+
+        @Test("Through a tunnel to https, and through SOCKS", arguments: ["http", "socks5", "socks5h", "socks4"])
+        func tunnel(scheme: String) async throws {
+            try await withCertificates { certificates in
+                try await withSecureDlm(certificates, { _ in Self.file }) { site in
+                    let proxy = try AskingProxy(password: scheme.hasPrefix("socks4") ? nil : "ann:pw")
+                    defer { proxy.stop() }
+                    let user = scheme == "socks4" ? "" : "ann:pw@"
+                    let words = ["-x", "4", "--ca-certificate", certificates.authority, "--proxy"]
+                    let result = try await run(
+                        site.sandbox, words + ["\(scheme)://\(user)127.0.0.1:\(proxy.port)", site.server.url()])
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+                    #expect(proxy.tunnels > 1 && site.server.log.connections == proxy.tunnels)
+                }
+            }
+        }
+
+        @Test("--no-proxy and an empty --proxy keep the environment's away; --proxy takes its place")
+        func environment() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let nobody = ["http_proxy": "http://127.0.0.1:\(try LoopbackSocket.unusedPort())"]
+                expectFailure(4, of: try await run(sandbox, [server.url("/a")], environment: nobody))
+                for (index, words) in [
+                    ["--no-proxy", "*"], ["--no-proxy", "example.org,127.0.0.1"], ["--proxy", ""],
+                    ["--proxy", "127.0.0.1:\(server.port)"],
+                ].enumerated() {
+                    let result = try await run(sandbox, words + [server.url("/\(index)")], environment: nobody)
+                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
+                }
+            }
+        }
+
+        @Test("--interface is where it comes from: an address or a name; one that is not there is status 4")
+        func interface() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                for (index, name) in ["127.0.0.5", "lo"].enumerated() {
+                    let result = try await run(sandbox, ["--interface", name, server.url("/\(index)")])
+                    try expectDownloaded(Self.content, as: "\(index)", by: result, in: sandbox)
+                }
+                #expect(server.log.entries.first?.request.peer == "127.0.0.5")
+                for name in ["nope0", "192.0.2.1"] {
+                    expectFailure(4, of: try await run(sandbox, ["--interface", name, server.url("/x")]), name)
+                }
+            }
+        }
+
+        @Test("-4 and -6 leave the other addresses out")
+        func family() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let url = "http://localhost:\(server.port)/file.bin"
+                let result = try await run(sandbox, ["-4", url])
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                expectFailure(4, of: try await run(sandbox, ["-6", "-o", "b", url]))
+                #expect(server.log.connections == 1 || server.log.entries.count >= 1)
+            }
+        }
+
+        @Test("--http2 is used also for one large file, --http1.1 also for many small ones")
+        func versions() async throws {
+            try await withNginx { sandbox, nginx in
+                let path = try nginx.add(Self.content, as: "large.bin")
+                let words = ["--ca-certificate", nginx.certificates.authority]
+                let large = try await run(sandbox, words + ["--http2", nginx.secureURL(path)])
+                try expectDownloaded(Self.content, as: "large.bin", by: large, in: sandbox)
+                #expect(await nginx.waitUntil { !$0.isEmpty && $0.allSatisfy { $0.version == "HTTP/2.0" } })
+                let before = nginx.log.count
+                let urls = try (0..<40).map { nginx.secureURL(try nginx.add(Content("\($0)"), as: "\($0)")) }
+                let many = try await run(sandbox, words + ["--http1.1"] + urls)
+                #expect(many.ending == .exited(0), "\(many.stderr)")
+                #expect(await nginx.waitUntil { $0.count >= before + 40 })
+                #expect(nginx.log.dropFirst(before).allSatisfy { $0.version == "HTTP/1.1" })
+            }
+        }
+
+        @Test("--resolve says where a host is, for that port, with its name in the request; nobody else learns of it")
+        func resolve() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let url = "http://\(Self.host):\(server.port)/file.bin"
+                let words = ["-x", "4", "--resolve", "\(Self.host):\(server.port):127.0.0.1"]
+                let result = try await run(sandbox, words + [url])
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.allSatisfy { $0.request["Host"] == "\(Self.host):\(server.port)" })
+                _ = try await run(sandbox, ["-b"] + words + ["-o", "b", url])
+                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+                _ = try await run(sandbox, ["-b", "-o", "c", url])
+                #expect(try await sandbox.run("wait", "3").ending == .exited(4))
+            }
+        }
+
+        @Test("--doh-url asks that server for addresses")
+        func nameServer() async throws {
+            try await withCertificates { certificates in
+                let answer = Content(Self.answer(for: Self.host, [127, 0, 0, 1]))
+                try await withSecureDlm(
+                    certificates,
+                    { _ in
+                        FaultReply(answer).with { $0.fields = [("Content-Type", "application/dns-message")] }
+                    }
+                ) { site in
+                    let server = try FaultServer { _ in Self.file }
+                    defer { server.stop() }
+                    let words = [
+                        "--ca-certificate", certificates.authority, "--doh-url", site.server.url("/dns-query"),
+                        "http://\(Self.host):\(server.port)/file.bin",
+                    ]
+                    let result = try await run(site.sandbox, words)
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+                    #expect(site.server.log.requests(to: "/dns-query").count >= 1)
+                }
+            }
+        }
+
+        /// A DNS message (RFC 1035 section 4) with one address of the host.
+        private static func answer(for host: String, _ address: [UInt8]) -> [UInt8] {
+            var message: [UInt8] = [0, 0, 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]
+            for label in host.split(separator: ".") { message += [UInt8(label.utf8.count)] + Array(label.utf8) }
+            message += [0, 0, 1, 0, 1]
+            // The name once more, by a pointer to the question.
+            message += [0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]
+            return message + address
+        }
+
+        @Test(
+            "What names no way is refused before anything is asked",
+            arguments: [
+                ["-4", "-6"], ["--http1.1", "--http2"], ["--resolve", "a:b"], ["--resolve", "a:80:name"],
+                ["--resolve", "a:0:127.0.0.1"], ["--proxy", "ftp://h"], ["--proxy", "http://:80"],
+                ["--proxy", "h:99999"], ["--doh-url", "http://h/"], ["--doh-url", "x"], ["--interface", ""],
+            ])
+        func refused(options: [String]) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                expectFailure(2, of: try await run(sandbox, options + [server.url()]), options)
+                #expect(server.log.connections == 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("How a request is made", .timeLimit(.minutes(2)))
+    struct RequestOptionTests {
+        static let content = Content(seed: 730, size: 9 * mebibyte + 3)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        @Test("-A and -e reach the server on every connection, and also another origin; neither need be said")
+        func agentAndReferer() async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let target = other.url()
+            try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "-x", "4", "-A", "Mozilla/5.0 (X11)", "-e", "http://ann:pw@from.example/page?a=b#c",
+                    server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let entries = server.log.entries + other.log.entries
+                #expect(entries.count > 4)
+                for entry in entries {
+                    #expect(entry.request["User-Agent"] == "Mozilla/5.0 (X11)")
+                    #expect(entry.request["Referer"] == "http://from.example/page?a=b")
+                }
+            }
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let result = try await sandbox.run("get", "-A", "", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries[0].request["User-Agent"] == nil)
+                #expect(server.log.entries[0].request["Referer"] == nil)
+            }
+        }
+
+        @Test("--query goes behind what is there, percent-encoded and in order, and not to where a redirect leads")
+        func query() async throws {
+            try await withDlm({ request in
+                request.target.hasPrefix("/start") ? .redirect(to: "/file.bin?x=1") : Self.file
+            }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "--query", "b=1 & 2", "--query", "a=ä/?=", "--query", "empty=", server.url("/start?z=0"))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(
+                    server.log.entries.first?.request.target == "/start?z=0&b=1%20%26%202&a=%C3%A4%2F%3F%3D&empty=")
+                #expect(server.log.entries.dropFirst().allSatisfy { $0.request.target == "/file.bin?x=1" })
+            }
+        }
+
+        @Test(
+            "--data is a form by POST, --data-urlencode is encoded, @ reads files, -X and -H say otherwise",
+            arguments: [
+                (["--data", "a=1", "--data", "b=%20"], "POST", "a=1&b=%20"),
+                (["--data", "@body"], "POST", "line1line2"),
+                (["--data", "@-"], "POST", "from input"),
+                (
+                    ["--data-urlencode", "q=a b&c", "--data-urlencode", "=x=y", "--data-urlencode", "plain é"], "POST",
+                    "q=a%20b%26c&x%3Dy&plain%20%C3%A9"
+                ),
+                (["--data-urlencode", "f@body"], "POST", "f=line1%0D%0Aline2%0A"),
+                (["-X", "PUT", "--data", "{}", "-H", "Content-Type: application/json"], "PUT", "{}"),
+                (["-X", "get", "--data", "{}"], "GET", "{}"), (["-X", "POST"], "POST", ""),
+                (["-X", "PROPFIND"], "PROPFIND", ""),
+            ] as [([String], String, String)])
+        func body(options: [String], method: String, body: String) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try sandbox.root.write("line1\r\nline2\n", to: "files/body")
+                var launch = try sandbox.launch(["get"] + options + [server.url()])
+                launch.input = "from input\n"
+                let result = try await ChildProcess(launch).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let entry = try #require(server.log.entries.first)
+                #expect(server.log.entries.count == 1)
+                #expect(entry.request.method == method)
+                #expect(String(decoding: entry.request.body, as: UTF8.self) == body)
+                #expect(entry.range == nil)
+                let type = options.contains("-H") ? "application/json" : "application/x-www-form-urlencoded"
+                #expect(entry.request["Content-Type"] == (body.isEmpty ? nil : type))
+            }
+        }
+
+        @Test(
+            "A redirect makes a POST a GET, or keeps it, as HTTP says; what is sent goes to no other origin",
+            arguments: [301, 302, 303, 307, 308], ["POST", "PUT"])
+        func redirected(status: Int, method: String) async throws {
+            let other = try FaultServer { _ in Self.file }
+            defer { other.stop() }
+            let elsewhere = other.url()
+            try await withDlm({ request in
+                switch request.target {
+                case "/here": .redirect(to: "/file.bin", status: status)
+                case "/there": .redirect(to: elsewhere, status: status)
+                default: Self.file
+                }
+            }) { sandbox, server in
+                let becomesGet = status == 303 || status < 303 && method == "POST"
+                let words = ["get", "-X", method, "--data", "a=secret", "--retries", "0"]
+                let result = try await ChildProcess(try sandbox.launch(words + [server.url("/here")])).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let last = try #require(server.log.entries.last?.request)
+                #expect(last.method == (becomesGet ? "GET" : method))
+                #expect(last.body == (becomesGet ? [] : Array("a=secret".utf8)))
+                #expect(last["Content-Type"] == (becomesGet ? nil : "application/x-www-form-urlencoded"))
+                let away = try await ChildProcess(
+                    try sandbox.launch(words + ["-o", "away", server.url("/there")])
+                ).result()
+                if becomesGet {
+                    try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
+                    #expect(other.log.entries.first?.request.method == "GET")
+                } else {
+                    expectFailure(7, of: away)
+                    #expect(other.log.entries.isEmpty)
+                }
+            }
+        }
+
+        @Test(
+            "A POST that may have reached the server is not repeated; what only asks, or changes nothing twice, is",
+            arguments: [("POST", 1), ("PATCH", 1), ("PUT", 2), ("GET", 2)])
+        func repeated(method: String, requests: Int) async throws {
+            try await withDlm({ request in
+                Self.file.with { if request.number == 1 { $0.cut = .reset(after: mebibyte) } }
+            }) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "-X", method, "--data", "a=1", "--retry-delay", "0", server.url())
+                #expect(server.log.entries.count == requests)
+                for entry in server.log.entries { #expect(entry.range == nil) }
+                if requests > 1 {
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                } else {
+                    expectFailure(4, of: result)
+                    #expect(!sandbox.exists("file.bin"))
+                }
+            }
+        }
+
+        @Test("A POST where nobody listens yet is sent once somebody does")
+        func unreached() async throws {
+            try await withDlm { sandbox in
+                let port = try LoopbackSocket.unusedPort()
+                let result = try await sandbox.run(
+                    "get", "--data", "a=1", "--retries", "2", "--retry-delay", "0", "-v",
+                    "http://127.0.0.1:\(port)/x")
+                #expect(result.ending == .exited(4))
+                #expect(result.stderr.split(separator: "\n").count { $0.contains("retry") } == 2, "\(result.stderr)")
+            }
+        }
+
+        @Test("What was sent is never stored: resume asks for it, sends it again, and never mixes two answers")
+        func resumed() async throws {
+            let second = Content(seed: 731, size: 9 * mebibyte + 3)
+            try await withDlm({ request in
+                request.number == 1 ? Self.file.with { $0.cut = .stall(after: 2 * mebibyte) } : FaultReply(second)
+            }) { sandbox, server in
+                let secret = "password=\(SecretSearch.password)"
+                let killed = try ChildProcess(try sandbox.launch(["get", "--data", secret, server.url()]))
+                #expect(await server.waitUntil { $0.bytesSent >= 2 * mebibyte })
+                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
+                let search = SecretSearch(sandbox: sandbox)
+                try search.expectNoTrace("running")
+                try await search.askAll("running")
+                killed.send(SIGKILL)
+                _ = try await killed.result()
+                try search.expectNoTrace("killed")
+                let without = try await sandbox.run("resume", "1")
+                expectFailure(2, of: without)
+                #expect(without.stderr.contains("dlm resume 1 --data DATA"), "\(without.stderr)")
+                let result = try await sandbox.run("resume", "1", "--data", secret)
+                try expectDownloaded(second, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr.contains("POST"), "\(result.stderr)")
+                #expect(server.log.entries.map(\.request.method) == ["POST", "POST"])
+                #expect(server.log.entries[1].request.body == Array(secret.utf8))
+                search.expectSilent(result)
+            }
+        }
+
+        @Test("In the background, too, it is sent and not stored")
+        func inBackground() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                let secret = "password=\(SecretSearch.password)"
+                let handed = try await sandbox.run("get", "-b", "-A", "me", "--data", secret, server.url())
+                #expect(handed.stdout == "1\n", "\(handed.stderr)")
+                let result = try await sandbox.run("wait", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries[0].request.method == "POST")
+                #expect(server.log.entries[0].request.body == Array(secret.utf8))
+                #expect(server.log.entries[0].request["User-Agent"] == "me")
+                try search.expectNoTrace("finished")
+            }
+        }
+
+        @Test(
+            "What makes no request is refused before anything is asked",
+            arguments: [
+                ["-X", "HEAD"], ["-X", "a b"], ["-X", ""], ["--query", "novalue"], ["-A", "a\nb"], ["-e", "a\rb"],
+                ["--data", "@"], ["--data", "@-", "--checksum-file", "-"],
+            ])
+        func refused(options: [String]) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get"] + options + [server.url()])
+                ).result()
+                expectFailure(2, of: result, options)
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+
+        @Test("A file to send that is not there is told, and nothing is asked")
+        func missingFile() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                expectFailure(3, of: try await sandbox.run("get", "--data", "@nothing", server.url()))
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+    }
+}
