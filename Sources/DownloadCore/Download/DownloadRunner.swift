@@ -27,6 +27,10 @@ package final class DownloadRunner {
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
     var asksWhole = false
+    /// The end of a file that was found under the final name, to be compared with the server's.
+    var compared: Range<Int64>?
+    /// False once the server has given the file another one.
+    var triesNameOfURL = true
     private var checkpoint: Task<Void, Never>?
     /// Tells when to look at the speeds again; ends with the attempt.
     var pulse: Task<Void, Never>?
@@ -95,6 +99,7 @@ package final class DownloadRunner {
     private func work() async throws {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
+        if let stream = context.stream { return try await send(to: stream) }
         if try await finishWhatIsThere() { return }
         guard let total = try await transfer() else { return }
         context.transfersEnded(record.id, control)
@@ -107,14 +112,16 @@ package final class DownloadRunner {
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             switch message {
-            case .segmentOpened, .moved, .pulse: return message
+            case .segmentOpened, .moved, .pulse, .delivered: return message
             case .segmentFinished(let segment, let result):
                 segments.removeAll { $0 === segment }
                 if record.attempts[record.attempts.count - 1].metrics == nil {
                     record.attempts[record.attempts.count - 1].metrics = result.metrics
                 }
                 return message
-            case .tick: tick()
+            case .tick:
+                tick()
+                if let failure = context.stream?.failure { throw failure }
             case .flushed: saveCheckpoint()
             case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
             case .disowned: throw disowned
@@ -142,15 +149,28 @@ package final class DownloadRunner {
             }
         }
         opener = nil
-        await context.disk.afterWrites()
+        if let stream = context.stream {
+            // One that wants the end does not wait for a reader.
+            if !control.isStopping { try? await awaitDelivery() }
+            noteDelivered(stream)
+        } else {
+            await context.disk.afterWrites()
+        }
         readFile()
         control.show(received: record.received)
+    }
+
+    /// Returns once everything handed over so far went out; whoever reads the stream may take his time.
+    func awaitDelivery() async throws {
+        context.disk.afterWrites { [control] in control.send(.delivered) }
+        while true { if case .delivered = try await nextMessage() { return } }
     }
 
     func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }
 
     private func tick() {
         for segment in segments { segment.flush() }
+        context.stream?.noteReader()
         context.disk.afterWrites { [control] in control.send(.flushed) }
         syncIfDue()
     }
@@ -177,6 +197,10 @@ package final class DownloadRunner {
         record.resume.file = file.identity
         record.resume.device = file.device
         record.resume.bootID = FileStatus.bootID
+        noteReceived()
+    }
+
+    func noteReceived() {
         record.attempts[record.attempts.count - 1].received = max(0, record.received - receivedBefore)
     }
 

@@ -23,6 +23,10 @@ struct RequestMaker: Sendable {
         let folder = workingFolder.map(FolderPath.canonical) ?? ""
         var request = DownloadRequest(url: placeholder, destination: Destination(folder: folder))
         try command.item.apply(to: &request, in: workingFolder)
+        if command.streams {
+            request.connections = 1
+            request.destination.folder = "/"
+        }
         if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         common = request
     }
@@ -35,6 +39,9 @@ struct RequestMaker: Sendable {
         var request = common
         request.url = url
         if let credential { request.credential = credential }
+        if item?.place.output == DestinationOptions.stream {
+            throw ValidationError("output: - is standard output, which belongs to one URL on the command line")
+        }
         try item?.apply(to: &request, in: workingFolder)
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
         return request
