@@ -19,6 +19,7 @@
 #define DIGESTS(EACH)          \
     EACH(EVP_get_digestbyname) \
     EACH(EVP_MD_CTX_new)       \
+    EACH(EVP_MD_CTX_copy_ex)   \
     EACH(EVP_MD_CTX_free)      \
     EACH(EVP_DigestInit_ex)    \
     EACH(EVP_DigestUpdate)     \
@@ -72,6 +73,17 @@ struct dlm_digest *dlm_digest_create(const char *name) {
         return NULL;
     }
     return digest;
+}
+
+struct dlm_digest *dlm_digest_copy(const struct dlm_digest *digest) {
+    struct dlm_digest *copy = calloc(1, sizeof *copy);
+    if (!copy) return NULL;
+    copy->context = library.EVP_MD_CTX_new();
+    if (!copy->context || library.EVP_MD_CTX_copy_ex(copy->context, digest->context) != 1) {
+        dlm_digest_free(copy);
+        return NULL;
+    }
+    return copy;
 }
 
 int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count) {

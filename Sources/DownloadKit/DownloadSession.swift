@@ -76,7 +76,9 @@ public enum DownloadSession {
         _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
-        let isRecorded = configuration.kind != .ephemeral
+        let isRecorded = configuration.kind.isRecorded
+        let stream: StreamOutput? =
+            if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
         let store: any DownloadStore =
             isRecorded
             ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive)
@@ -96,7 +98,7 @@ public enum DownloadSession {
                 let server = try await ControlServer.start(service, at: location, listener: listener)
                 return { await server.stop() }
             },
-            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded)
+            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,
@@ -106,7 +108,7 @@ public enum DownloadSession {
     /// A foreground session is never asked for by name: the process and a random part make it unique.
     private static func identifier(of kind: SessionConfiguration.Kind) -> String {
         switch kind {
-        case .foreground, .ephemeral:
+        case .foreground, .ephemeral, .stream:
             "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"
         case .background(let identifier): identifier
         }

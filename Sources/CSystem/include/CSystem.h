@@ -98,6 +98,8 @@ int dlm_terminal_rows(int fd);
 /// Message digests through OpenSSL's EVP; NULL when the name is unknown.
 struct dlm_digest;
 struct dlm_digest *dlm_digest_create(const char *name);
+/// Goes on from what was hashed so far; NULL without memory.
+struct dlm_digest *dlm_digest_copy(const struct dlm_digest *digest);
 int dlm_digest_update(struct dlm_digest *digest, const void *bytes, size_t count);
 /// Writes the digest (at most 64 bytes) and returns its length, 0 on failure.
 size_t dlm_digest_finish(struct dlm_digest *digest, uint8_t *out);

@@ -4,6 +4,8 @@ import Foundation
 public struct CompletedFile: Codable, Sendable, Equatable {
     public var path: String
     public var bytes: Int64
+    /// It went to a stream, and is no file.
+    public var isStream: Bool { path == StreamOutput.name }
     public var identity: FileIdentity
     /// Nanoseconds since 1970.
     public var modified: Int64

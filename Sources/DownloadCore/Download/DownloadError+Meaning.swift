@@ -178,6 +178,7 @@ extension FileFailure: CustomStringConvertible {
         case .notRegular: "is no regular file"
         case .system(let operation, EFBIG):
             "\(operation): too large for the file size limit (ulimit -f) or for the file system"
+        case .system(let operation, EPIPE): "\(operation): nobody reads it any more"
         case .system(let operation, let code): "\(operation): \(String(cString: strerror(code)))"
         }
     }
@@ -227,7 +228,7 @@ extension VerificationFailure: CustomStringConvertible {
         case .tooLarge(let limit, let size?):
             "has \(size) bytes, more than the limit of \(limit) (--max-size); nothing was fetched"
         case .tooLarge(let limit, nil):
-            "larger than the limit of \(limit) bytes (--max-size); what came so far is kept as a partial file"
+            "larger than the limit of \(limit) bytes (--max-size), which the server did not tell"
         case .notItsBeginning(let path, let why):
             "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or replace it "
                 + "with --if-exists overwrite"

@@ -35,7 +35,7 @@ extension DownloadRunner {
 
     /// The checksum that the user gave, or that is listed for the file; nil when neither was given.
     /// - Parameter name: of the file here.
-    private func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
+    func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = record.request.checksum { return checksum }
         let names = [record.resume.servedName, record.resume.finalURL.map(ChecksumList.path), name]
         return try record.request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
@@ -78,7 +78,7 @@ extension DownloadRunner {
         throw Stopped()
     }
 
-    private func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
+    func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
         guard case .verificationFailed(.checksum(let checksum, let actual)) = error else { return error }
         record.resume.mismatched = checksum
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))

@@ -143,8 +143,13 @@ extension DownloadRunner {
 
     /// What can be known without the server: a name that was asked for and is taken.
     func checkNameBeforehand() throws {
-        guard file == nil, currentCandidate() == nil, let name = record.request.destination.fileName else { return }
-        _ = try freeName(name)
+        guard file == nil, currentCandidate() == nil else { return }
+        let destination = record.request.destination
+        if let name = destination.fileName {
+            _ = try freeName(name)
+        } else if destination.continues, triesNameOfURL, let name = FileNaming.name(fromPath: record.request.url.path) {
+            _ = try freeName(name)
+        }
     }
 
     /// The final name by the rules for one that is taken; nil when it is to be another one.
@@ -160,7 +165,11 @@ extension DownloadRunner {
             guard existing.isRegular else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
             if replaces(existing, modified: modified) { return name }
             throw AlreadyThere(path, existing)
-        case .fail: throw DownloadError.fileFailed(.exists, path: path)
+        case .fail:
+            if record.request.destination.continues, existing.isRegular {
+                throw Continuable(name: name, file: existing)
+            }
+            throw DownloadError.fileFailed(.exists, path: path)
         case .skip: throw AlreadyThere(path, existing)
         case .rename: return nil
         }

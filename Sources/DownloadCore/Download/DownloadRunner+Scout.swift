@@ -70,7 +70,7 @@ extension DownloadRunner {
                     try await dropOpener()
                     continue
                 }
-                if !asksWhole, isFirstOfUnprovenParts(head, verdict) {
+                if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
                     asksWhole = true
                     try await dropOpener()
                     continue
@@ -144,6 +144,8 @@ extension DownloadRunner {
 
     @inline(never)
     func makeScout(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
+        if let stream = context.stream { return try makeStreamScout(stream, asksRange: asksRange) }
+        if let compared { return makeProbe(compared, asksRange: asksRange) }
         let resume = record.resume
         let hasData = !resume.written.isEmpty
         let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first

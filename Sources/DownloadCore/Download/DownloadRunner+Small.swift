@@ -6,7 +6,8 @@ extension DownloadRunner {
     /// Nothing of it is here, and nothing is asked for but the bytes under a name that is free.
     var mayBeSmall: Bool {
         let request = record.request
-        return record.fileName == nil && record.completed == nil && record.resume == ResumeData()
+        return context.stream == nil && record.fileName == nil && record.completed == nil
+            && record.resume == ResumeData()
             && request.checksum == nil && request.checksums == nil && request.timeouts.total == nil
             && !request.destination.keepsRemoteTime && !request.destination.continues && request.hooks == nil
             && request.asksRanges && request.secretFiles.isEmpty

@@ -15,6 +15,9 @@ extension DownloadRunner {
                 try checkNameBeforehand()
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
+            } catch let found as Continuable {
+                await endSegments()
+                if try await adopt(found) { return nil }
             } catch let present as AlreadyThere {
                 await endSegments()
                 record.completed = try await verified(present.file)
@@ -94,7 +97,7 @@ extension DownloadRunner {
 
     /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
     /// close_notify tells, else a digest must.
-    private func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
+    func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
         guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
             opening.url.scheme == "http",
             head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
@@ -122,7 +125,7 @@ extension DownloadRunner {
 
     /// Not inlined, nor what follows: what an async function keeps of it, each of a thousand downloads keeps to its end.
     @inline(never)
-    private func note(_ head: ResponseHead, _ opening: Opening) throws(DownloadError) {
+    func note(_ head: ResponseHead, _ opening: Opening) throws(DownloadError) {
         let total: Int64? =
             switch opening.scout.verdict {
             case .body(_, _, let total), .newVersion(let total, _): total
@@ -154,9 +157,9 @@ extension DownloadRunner {
 
     /// What is here comes again for want of a proof; it is kept, and dropped only if it differs.
     private func tellOfComparing(_ opening: Opening) {
-        guard case .body? = opening.scout.verdict, opening.scout.judge.start == 0, !record.resume.written.isEmpty else {
-            return
-        }
+        guard case .body? = opening.scout.verdict, opening.scout.judge.start == 0, !record.resume.written.isEmpty,
+            context.stream == nil
+        else { return }
         let why =
             !record.request.asksRanges
             ? "it cannot be asked for in parts; what is here is kept and compared"
@@ -176,6 +179,9 @@ extension DownloadRunner {
     /// the new version under the ranges and validators of the old one.
     func startOver(why: String) async throws(DownloadError) {
         if record.resume.movedFrom != nil, !record.resume.written.isEmpty {
+            if record.resume.movedFrom == record.request.url, let path = file?.path {
+                throw .verificationFailed(.notItsBeginning(path: path, why: why))
+            }
             throw .verificationFailed(.otherFile(why))
         }
         await finishCheckpoint()
@@ -310,7 +316,7 @@ extension DownloadRunner {
     }
 
     /// How a transfer ended: what only a digest, or the user, can call whole is an error without.
-    private func ending(_ result: TransferResult) -> TransferResult.Ending {
+    func ending(_ result: TransferResult) -> TransferResult.Ending {
         let isDoubted = result.exceedsLength && expected == nil && !record.request.acceptsUnverified
         return result.ending == .complete && isDoubted ? .failed(SegmentWriter.overlong) : result.ending
     }
@@ -318,6 +324,7 @@ extension DownloadRunner {
     /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
         let doubtful = segment.doubtful(after: ending(result))
+        if !doubtful.isEmpty { context.stream?.isDoubted = true }
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
         file.forget(ByteRanges([doubtful]))

@@ -29,6 +29,10 @@ package final class DownloadRunner {
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
     var asksWhole = false
+    /// The end of a file that was found under the final name, to be compared with the server's.
+    var compared: Range<Int64>?
+    /// False once the server has given the file another one.
+    var triesNameOfURL = true
     private var checkpoint: Task<Void, Never>?
     /// Tells when to look at the speeds again; ends with the attempt.
     var pulse: Task<Void, Never>?
@@ -99,6 +103,7 @@ package final class DownloadRunner {
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
         try requireAllowed(record.request)
         secrets = try LoadedSecrets(record.request.secretFiles)
+        if let stream = context.stream { return try await send(to: stream) }
         if try await finishWhatIsThere() { return }
         try await dropUnusable()
         let total = try await transfer()
@@ -114,7 +119,7 @@ package final class DownloadRunner {
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             switch message {
-            case .segmentOpened, .moved, .pulse: return message
+            case .segmentOpened, .moved, .pulse, .delivered: return message
             case .segmentFinished(let segment, let result):
                 noteCookies(of: result)
                 segments.removeAll { $0 === segment }
@@ -122,7 +127,9 @@ package final class DownloadRunner {
                     record.attempts[record.attempts.count - 1].metrics = result.metrics
                 }
                 return message
-            case .tick: tick()
+            case .tick:
+                tick()
+                if let failure = context.stream?.failure { throw failure }
             case .flushed: saveCheckpoint()
             case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
             case .disowned: throw disowned
@@ -151,15 +158,28 @@ package final class DownloadRunner {
             }
         }
         opener = nil
-        await context.disk.afterWrites()
+        if let stream = context.stream {
+            // One that wants the end does not wait for a reader.
+            if !control.isStopping { try? await awaitDelivery() }
+            noteDelivered(stream)
+        } else {
+            await context.disk.afterWrites()
+        }
         readFile()
         control.show(received: record.received)
+    }
+
+    /// Returns once everything handed over so far went out; whoever reads the stream may take his time.
+    func awaitDelivery() async throws {
+        context.disk.afterWrites { [control] in control.send(.delivered) }
+        while true { if case .delivered = try await nextMessage() { return } }
     }
 
     func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }
 
     private func tick() {
         for segment in segments { segment.flush() }
+        context.stream?.noteReader()
         context.disk.afterWrites { [control] in control.send(.flushed) }
         syncIfDue()
     }
@@ -186,6 +206,10 @@ package final class DownloadRunner {
         record.resume.file = file.identity
         record.resume.device = file.device
         record.resume.bootID = FileStatus.bootID
+        noteReceived()
+    }
+
+    func noteReceived() {
         record.attempts[record.attempts.count - 1].received = max(0, record.received - receivedBefore)
     }
 

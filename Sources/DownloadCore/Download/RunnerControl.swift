@@ -18,6 +18,8 @@ package final class RunnerControl: Sendable {
         case moved
         /// Time to look at how fast the connections are.
         case pulse
+        /// What a stream was given went out.
+        case delivered
         /// What was in buffers at the last tick is written.
         case flushed
         case checkpointSaved(Int)

@@ -12,7 +12,7 @@ package final class DiskWriter: Sendable {
     package init(pool: BufferPool) { self.pool = pool }
 
     /// Writes the first `count` bytes of the buffer and gives it back to the pool.
-    package func write(_ buffer: PoolBuffer, count: Int, to file: PartialFile, at offset: Int64) {
+    package func write(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
         writes.async { [pool] in
             file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
             pool.give(buffer)

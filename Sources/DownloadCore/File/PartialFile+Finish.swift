@@ -9,6 +9,23 @@ extension PartialFile {
         guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
     }
 
+    /// Makes a file with the final name the partial one, unless it is another one by now.
+    package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
+        -> PartialFile
+    {
+        let path = FileNaming.path(folder, FileNaming.partial(name))
+        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
+        defer { Glibc.close(folderDescriptor) }
+        guard dlm_rename_no_replace(folderDescriptor, name, FileNaming.partial(name)) == 0 else {
+            throw errno == EEXIST ? .fileFailed(.partialExists, path: path) : .file(errno, "rename", path: path)
+        }
+        let file = try open(folder: folder, name: name, mode: .reopen)
+        guard file.identity.isSame(as: identity) else { throw .fileFailed(.replaced, path: path) }
+        try file.syncFolder()
+        return file
+    }
+
     /// Dates the file; one that cannot be dated (a file system without times) is whole all the same.
     package func date(_ time: Date) {
         let stamp = timespec(tv_sec: Int(time.timeIntervalSince1970), tv_nsec: 0)
@@ -108,6 +125,25 @@ package enum FileStatus {
     package static func of(_ path: String) -> Info? {
         var status = dlm_status()
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
+    }
+
+    /// Some bytes of a file; fewer where it ends before.
+    static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
+        let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: range.count)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, $0.count, off_t(range.lowerBound) + done)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw .file(errno, "read", path: path) }
+            if count == 0 { break }
+            done += count
+        }
+        return Array(bytes.prefix(done))
     }
 
     /// The open file; nil, with errno set, when that cannot be told.

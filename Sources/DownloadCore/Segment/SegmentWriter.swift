@@ -30,7 +30,7 @@ package final class SegmentWriter: TransferSink {
         var head: ResponseHead?
         var verdict: ResponseJudge.Verdict?
         var refusal: Refusal?
-        var file: PartialFile?
+        var file: (any SegmentTarget)?
         /// Where the next byte goes.
         var position: Int64
         var end: Int64?
@@ -63,7 +63,7 @@ package final class SegmentWriter: TransferSink {
     ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
     ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
     package init(
-        connection: Int, judge: ResponseJudge, file: PartialFile?, countedFrom: Int64, disk: DiskWriter,
+        connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, disk: DiskWriter,
         control: RunnerControl
     ) {
         self.connection = connection
@@ -166,7 +166,7 @@ package final class SegmentWriter: TransferSink {
     package var isCut: Bool { state.withLock { $0.cut != nil } }
 
     /// Gives the bytes a place; what was held back goes on.
-    package func attach(_ file: PartialFile) {
+    package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in
             state.file = file
             if state.isFinished || state.waitsForFile { submit(&state) }

@@ -16,6 +16,8 @@ package struct RunnerContext: Sendable {
     /// Notices when another program writes to a partial file. Not in a process that starts others meanwhile: what it
     /// has closed stays open in them until they run their programs, and looks like theirs.
     package var watchesWriters = true
+    /// What is downloaded goes there, and not to a file.
+    package var stream: StreamOutput?
     /// See ``TransferRequest/isOneOfMany``.
     package var isCrowded = false
     /// The transfers of this attempt are over; what follows needs no slot.

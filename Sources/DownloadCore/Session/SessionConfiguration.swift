@@ -5,8 +5,18 @@ public struct SessionConfiguration: Sendable, Equatable {
         case foreground
         /// Nothing is recorded, and what is not complete at the end is deleted. It needs no state folder.
         case ephemeral
+        /// The same for one download that goes to a descriptor, in order, and not to a file.
+        case stream(descriptor: Int32)
         /// Recorded; found again by its identifier.
         case background(identifier: String)
+
+        /// In a store, which needs a state folder.
+        public var isRecorded: Bool {
+            switch self {
+            case .foreground, .background: true
+            case .ephemeral, .stream: false
+            }
+        }
     }
 
     public var kind: Kind

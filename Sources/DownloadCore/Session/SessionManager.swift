@@ -26,6 +26,8 @@ public actor SessionManager: DownloadService {
         let keepsUnfinished: Bool
         /// See ``RunnerContext/watchesWriters``.
         let watchesWriters: Bool
+        /// Where the one download goes that is not to become a file.
+        let stream: StreamOutput?
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
@@ -33,9 +35,10 @@ public actor SessionManager: DownloadService {
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
-            keepsUnfinished: Bool = true, watchesWriters: Bool = true
+            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil
         ) {
             self.hooks = hooks
+            self.stream = stream
             self.watchesWriters = watchesWriters
             self.store = store
             self.identifier = identifier
@@ -174,7 +177,7 @@ public actor SessionManager: DownloadService {
                 store: store, session: identifier, disk: disk,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
-            rateLimit: rateLimit, watchesWriters: parts.watchesWriters,
+            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, stream: parts.stream,
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })

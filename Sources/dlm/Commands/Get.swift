@@ -57,6 +57,7 @@ struct Get: ContextCommand {
         if ephemeral, item.attempts.paused {
             throw ValidationError("--paused waits for dlm resume, which knows nothing of an --ephemeral download")
         }
+        try validateStream()
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
@@ -71,11 +72,13 @@ struct Get: ContextCommand {
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
-            kind: ephemeral ? .ephemeral : .foreground,
+            kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
-            let following = Following(context, output, progress.progress, keepsUnfinished: !ephemeral)
+            // A terminal is the file's.
+            let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
+            let following = Following(context, output, choice, keepsUnfinished: !ephemeral && !streams)
             return try await following.follow(service, for: .get(maker.overrides)) { follower in
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {

@@ -35,7 +35,7 @@ struct Context: Sendable {
         _ change: (inout SessionConfiguration) -> Void = { _ in },
         _ body: (any SessionRouting) async throws -> Int32
     ) async throws -> Int32 {
-        let folder = kind == .ephemeral ? "" : try SessionConfiguration.stateFolder(environment: environment)
+        let folder = kind.isRecorded ? try SessionConfiguration.stateFolder(environment: environment) : ""
         var configuration = SessionConfiguration(kind: kind, stateFolder: folder)
         try settings().apply(to: &configuration)
         change(&configuration)

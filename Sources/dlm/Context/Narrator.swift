@@ -85,7 +85,9 @@ struct Narrator: Sendable {
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay) {
         display.settle(snapshot)
         if snapshot.record.state == .completed {
-            if !options.quiet, !options.json, let file = snapshot.record.completed { console.print(path: file.path) }
+            if !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream {
+                console.print(path: file.path)
+            }
             if options.verbose > 0, !options.quiet {
                 for line in ProgressText.details(snapshot.record) { console.report(line) }
             }

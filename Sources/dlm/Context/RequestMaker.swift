@@ -9,6 +9,8 @@ struct RequestMaker: Sendable {
     /// There is one request and no other.
     private let isOnly: Bool
     private let workingFolder: String?
+    /// To standard output, in order.
+    private let streams: Bool
     /// Of the list, in messages.
     private let listName: String
     private let listOptions = ListOptions()
@@ -21,7 +23,9 @@ struct RequestMaker: Sendable {
         self.workingFolder = workingFolder
         isOnly = command.urls.count == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
-        templates = try RequestTemplates(command.item, settings: settings, workingFolder: workingFolder)
+        streams = command.streams
+        templates = try RequestTemplates(
+            command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
         try command.item.renewable.apply(to: &given)
         overrides = command.item.renewable.overrides(in: given)
@@ -38,6 +42,10 @@ struct RequestMaker: Sendable {
     private func request(_ text: String, _ item: ItemOptions?) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
+        if streams { request.connections = 1 }
+        if item?.place.output == DestinationOptions.stream {
+            throw ValidationError("output: - is standard output, which belongs to one URL on the command line")
+        }
         try item?.apply(to: &request, in: workingFolder)
         request.credential = credential ?? request.credential
         if let only = request.onlyScheme, only != url.scheme {

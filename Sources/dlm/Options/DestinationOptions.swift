@@ -6,7 +6,9 @@ import Foundation
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("The file to write; folders in it are created.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file to write; folders in it are created. - is standard output: in order, with retries, verified at "
+                + "the end (status 9), and nothing is recorded.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -49,9 +51,7 @@ struct DestinationOptions: ParsableArguments {
             throw ValidationError("-c goes on with the file that is there; leave out --if-exists \(ifExists.rawValue)")
         }
         guard let output else { return }
-        if output == "-" {
-            throw ValidationError("-o -: writing to standard output is not built yet; give a file name")
-        }
+        if output == Self.stream { return }
         if output.hasSuffix("/") { throw ValidationError("-o \(output): names a folder; give folders with -d") }
         let name = String(output.split(separator: "/").last ?? "")
         if ["", ".", ".."].contains(name) { throw ValidationError("-o: no file name given") }
@@ -72,7 +72,7 @@ struct DestinationOptions: ParsableArguments {
             guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
             destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))
         }
-        guard let output else { return }
+        guard let output, output != Self.stream else { return }
         let parts = output.split(separator: "/", omittingEmptySubsequences: false)
         destination.fileName = parts.last.map(String.init)
         if parts.count > 1 {
@@ -81,6 +81,9 @@ struct DestinationOptions: ParsableArguments {
             destination.folder = FolderPath.canonical(FolderPath.joined(destination.folder, folder))
         }
     }
+
+    /// In the place of a file: standard output.
+    static let stream = "-"
 
     static let noWorkingFolder = ValidationError(
         "the working folder is gone, or its name is not UTF-8; give a folder with -d")

@@ -33,10 +33,16 @@ final class Console: Sendable {
     /// and with them what is written for people.
     static func openClosedStreams() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+            if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
             // The lowest free number is this one.
             _ = open("/dev/null", O_RDWR)
         }
     }
+
+    private static let lacksOutput = Atomic(false)
+
+    /// The caller closed stdout: what is written there reaches nobody.
+    var outputIsMissing: Bool { output == STDOUT_FILENO && Self.lacksOutput.load(ordering: .relaxed) }
 
     /// Of stdout; nil when it is no terminal.
     var outputColumns: Int? { outputIsTerminal ? Self.columns(of: output) : nil }

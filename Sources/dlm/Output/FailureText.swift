@@ -10,7 +10,7 @@ enum FailureText {
         let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
         // The path is what failed, and the error names it.
         if case .fileFailed = error { return why + hint }
-        if record.received > 0 || record.fileName != nil && !hint.isEmpty {
+        if canResume, record.received > 0 || record.fileName != nil && !hint.isEmpty {
             return "\(record.id): \(record.displayName): \(why)\(hint)"
         }
         return "\(record.request.url): \(why)\(hint)"

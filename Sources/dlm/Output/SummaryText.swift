@@ -68,7 +68,7 @@ enum PausedText {
     /// Of downloads that nothing was recorded of.
     static func discarded(_ count: Int) -> [String] {
         let what = count == 1 ? "1 download" : "\(count) downloads"
-        return count == 0 ? [] : ["\(what) ended unfinished; nothing is kept of what --ephemeral began"]
+        return count == 0 ? [] : ["\(what) ended unfinished; nothing is kept"]
     }
 
     private static func line(_ snapshot: DownloadSnapshot) -> String {

@@ -199,7 +199,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "has 8 bytes, more than the limit of 7 (--max-size); nothing was fetched"),
         ErrorMeaning(
             .verificationFailed(.tooLarge(limit: 7, size: nil)), 9, "verification", "tooLarge",
-            "larger than the limit of 7 bytes (--max-size); what came so far is kept as a partial file"),
+            "larger than the limit of 7 bytes (--max-size), which the server did not tell"),
         ErrorMeaning(
             .verificationFailed(.notItsBeginning(path: "/a", why: "x")), 9, "verification", "otherFile",
             "/a: not the beginning of the server's file: x; nothing was changed, move it away or replace it with "

@@ -1,0 +1,177 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm get -c: what another tool left unfinished", .timeLimit(.minutes(2)))
+    struct ContinueTests {
+        let content = Content(seed: 730, size: 12 * mebibyte + 9)
+
+        private func leave(_ size: Int64, of content: Content, as name: String, in sandbox: DlmSandbox) throws {
+            try Data(content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file(name)))
+        }
+
+        /// Bytes of bodies that were asked for, as the ranges say.
+        private func asked(_ server: FaultServer) -> [String?] { server.log.entries.map(\.range) }
+
+        @Test(
+            "A partial file goes on where it ends, with and without validators, and with several connections",
+            arguments: ["\"v1\"", "W/\"v1\"", nil], [1, 4])
+        func partial(etag: String?, connections: Int) async throws {
+            let size = 7 * mebibyte + 1
+            try await withDlm(serving: FaultReply(content, etag: etag)) { sandbox, server in
+                try leave(size, of: content, as: "file.bin", in: sandbox)
+                let result = try await sandbox.run(
+                    "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(sandbox.names == ["file.bin"])
+                #expect(server.log.bytesSent <= content.size - size + 256 << 10)
+                #expect(asked(server).first == "bytes=\(size - 65536)-\(size - 1)")
+            }
+        }
+
+        @Test("What curl itself left", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/curl")))
+        func curl() async throws {
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.cut = .close(after: 3 * mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                var launch = ProcessLaunch("/usr/bin/curl", ["-s", "-o", "file.bin", server.url()])
+                launch.folder = sandbox.files
+                #expect(try await ChildProcess(launch).result().ending == .exited(18))
+                server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
+                let result = try await sandbox.run("get", "-c", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("One byte, 64 KiB, all but one byte", arguments: [1, 65535, 65536, 65537, 12 * mebibyte + 8])
+        func sizes(size: Int64) async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                try leave(size, of: content, as: "file.bin", in: sandbox)
+                let result = try await sandbox.run("get", "-c", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("An empty file, or none, is a beginning as well", arguments: [true, false])
+        func empty(isThere: Bool) async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                if isThere { try leave(0, of: content, as: "file.bin", in: sandbox) }
+                let result = try await sandbox.run("get", "-c", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A complete file is status 0, untouched; from then on the server is asked whether it changed")
+        func complete() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                try leave(content.size, of: content, as: "file.bin", in: sandbox)
+                let before = try sandbox.modified("file.bin")
+                let result = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(try sandbox.modified("file.bin") == before)
+                #expect(server.log.bytesSent == 65536)
+                let again = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
+                #expect(server.log.bytesSent == 65536)
+                #expect(server.log.entries.last?.status == 304)
+            }
+        }
+
+        @Test("With a checksum a complete file must match it", arguments: [true, false])
+        func completeChecksum(isRight: Bool) async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                try leave(content.size, of: content, as: "file.bin", in: sandbox)
+                if !isRight {
+                    let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin")))
+                    try file.write(contentsOf: Data([0xFF, 0x00, 0xFF]))
+                    try file.close()
+                }
+                let result = try await sandbox.run(
+                    "get", "-c", "--checksum", "sha256:\(content.sha256)", "-o", "file.bin", server.url())
+                #expect(result.ending == .exited(isRight ? 0 : 9), "\(result.stderr)")
+                #expect(sandbox.names == ["file.bin"])
+            }
+        }
+
+        enum Foreign: CaseIterable {
+            case otherBytes, longer, noRanges, gone
+        }
+
+        @Test(
+            "What is not the beginning of the server's file is not touched, and status 9", arguments: Foreign.allCases)
+        func foreign(what: Foreign) async throws {
+            let reply = FaultReply(content, etag: "\"v1\"").with { if what == .noRanges { $0.ranges = .ignored } }
+            try await withDlm({ _ in what == .gone ? FaultReply(status: 404) : reply }) { sandbox, server in
+                let mine = what == .otherBytes ? Content(seed: 731, size: content.size) : content
+                let size = what == .longer ? content.size : 5 * mebibyte
+                try leave(size, of: mine, as: "file.bin", in: sandbox)
+                if what == .longer {
+                    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: sandbox.file("file.bin")))
+                    try file.seekToEnd()
+                    try file.write(contentsOf: Data("more".utf8))
+                    try file.close()
+                }
+                let before = try sha256(of: sandbox.file("file.bin"))
+                let result = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                expectFailure(what == .gone ? 8 : 9, of: result, what)
+                if what != .gone { #expect(result.stderr.contains("file.bin"), "\(result.stderr)") }
+                #expect(try sha256(of: sandbox.file("file.bin")) == before)
+                #expect(sandbox.names == ["file.bin"])
+            }
+        }
+
+        @Test("A name that only the server tells is found, too")
+        func servedName() async throws {
+            let reply = FaultReply(content, etag: "\"v1\"").with {
+                $0.fields = [("Content-Disposition", "attachment; filename=\"named.zip\"")]
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                try leave(5 * mebibyte, of: content, as: "named.zip", in: sandbox)
+                let result = try await sandbox.run("get", "-c", server.url("/x?id=1"))
+                try expectDownloaded(content, as: "named.zip", by: result, in: sandbox)
+                #expect(sandbox.names == ["named.zip"])
+            }
+        }
+
+        @Test("An interrupted one goes on as every other", arguments: [SIGINT, SIGKILL])
+        func interrupted(signal: Int32) async throws {
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
+                _ = try await sandbox.interrupt("get", "-c", server.url(), with: signal, after: mebibyte, from: server)
+                #expect(sandbox.names == ["file.bin.part"])
+                server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
+                let result = try await sandbox.run("get", "-c", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSent <= 10 * mebibyte)
+            }
+        }
+
+        @Test(
+            "Killed around the change of the name, the next run has it all the same",
+            arguments: ["beforeAdopt", "afterAdopt"])
+        func killed(point: String) async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
+                let killed = try await sandbox.run("get", "-c", server.url()) {
+                    $0.environment["DLM_FAULT_POINT"] = point
+                }
+                #expect(killed.ending == .signalled(SIGKILL))
+                #expect(sandbox.names == [point == "beforeAdopt" ? "file.bin" : "file.bin.part"])
+                let result = try await sandbox.run("get", "-c", server.url())
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSent <= 8 * mebibyte)
+            }
+        }
+
+        @Test("Without -c the file is left alone with status 3")
+        func without() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
+                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                #expect(sandbox.names == ["file.bin"])
+            }
+        }
+    }
+}

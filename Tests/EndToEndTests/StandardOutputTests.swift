@@ -1,0 +1,278 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm get -o -: to standard output", .timeLimit(.minutes(2)))
+    struct StandardOutputTests {
+        let content = Content(seed: 720, size: 24 * mebibyte + 17)
+
+        /// Runs `dlm get -o - OPTIONS URL` in a shell with what follows, which reads from it through a pipe; the status
+        /// of dlm is printed at the end of standard error.
+        private func pipe(
+            _ options: String, _ url: String, into reader: String, in sandbox: DlmSandbox
+        ) throws -> ChildProcess {
+            var launch = try sandbox.launch([])
+            let script = "{ \(launch.executable) get -o - \(options) \(url); echo \"status $?\" >&2; } | { \(reader); }"
+            launch.arguments = ["-c", script]
+            launch.executable = "/bin/sh"
+            return try ChildProcess(launch)
+        }
+
+        /// The file came out whole, nothing was said, and nothing is left.
+        private func expectWhole(
+            _ result: ChildProcess.Result, _ content: Content, in sandbox: DlmSandbox, _ what: Any = "",
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            #expect(result.stdout == content.sha256 + "  -\n", "\(what)", sourceLocation: sourceLocation)
+            #expect(result.stderr == "status 0\n", "\(what)", sourceLocation: sourceLocation)
+            #expect(sandbox.names == [], "\(what)", sourceLocation: sourceLocation)
+            #expect(sandbox.root.names(in: "state") == [], "\(what)", sourceLocation: sourceLocation)
+        }
+
+        @Test("The body, nothing else, and nothing recorded", arguments: [0, 700, 24 * mebibyte + 17])
+        func whole(size: Int64) async throws {
+            let content = Content(seed: 721, size: size)
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                let result = try await pipe("", server.url(), into: "sha256sum", in: sandbox).result()
+                expectWhole(result, content, in: sandbox)
+                #expect(server.log.bytesSent == size || size == 0)
+            }
+        }
+
+        @Test("Into a file of the shell, and into tar, as curl does")
+        func uses() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                var launch = try sandbox.launch([])
+                launch.arguments = ["-c", "\(launch.executable) get -o - \(server.url()) >out.bin"]
+                launch.executable = "/bin/sh"
+                #expect(try await ChildProcess(launch).result().ending == .exited(0))
+                try expectFile(content, "out.bin", in: sandbox)
+                launch.arguments = ["-c", "echo hello >member && tar cf t.tar member && rm member"]
+                #expect(try await ChildProcess(launch).result().ending == .exited(0))
+                server.change(to: Content(try sandbox.root.read("files/t.tar")), etag: "\"v2\"")
+                let list = try await pipe("", server.url(), into: "tar xOf -", in: sandbox).result()
+                #expect(list.stdout == "hello\n" && list.stderr == "status 0\n", "\(list.stderr)")
+            }
+        }
+
+        enum Proof: CaseIterable {
+            case etag, date, nothing, noRanges, chunked, weak
+
+            /// Whether the server is asked for what went out already.
+            var sendsAgain: Bool { ![.etag, .date].contains(self) }
+        }
+
+        @Test(
+            "A connection that drops 20 times: the stream goes on where it was, whatever proves it",
+            arguments: Proof.allCases)
+        func drops(proof: Proof) async throws {
+            let size: Int64 = proof.sendsAgain ? 6 * mebibyte + 5 : 24 * mebibyte + 17
+            let content = Content(seed: 722, size: size)
+            var reply = FaultReply(content)
+            switch proof {
+            case .etag: reply.etag = "\"v1\""
+            case .date: reply.lastModified = HTTPDate.ago(100_000)
+            case .nothing: break
+            case .noRanges:
+                reply.etag = "\"v1\""
+                reply.ranges = .ignored
+            case .chunked:
+                reply.framing = .chunked
+                reply.ranges = .ignored
+            case .weak: reply.etag = "W/\"v1\""
+            }
+            let step = size / 21
+            try await withDlm({ [reply] request in
+                // What comes again, comes first: each time a little more.
+                let already = proof.sendsAgain ? Int64(request.number - 1) * step : 0
+                return request.number > 20 ? reply : reply.with { $0.cut = .close(after: already + step) }
+            }) { sandbox, server in
+                let result = try await pipe("--retry-delay 0.01", server.url(), into: "sha256sum", in: sandbox).result()
+                expectWhole(result, content, in: sandbox, proof)
+                #expect(server.log.entries.count == 21)
+                if !proof.sendsAgain { #expect(server.log.bytesSentTwice() <= 20 * mebibyte / 4) }
+            }
+        }
+
+        @Test("With a checksum the last 64 KiB are compared, and the sum at the end")
+        func overlap() async throws {
+            let reply = FaultReply(content)
+            try await withDlm({ $0.number > 5 ? reply : reply.with { $0.cut = .close(after: 3 * mebibyte) } }) {
+                sandbox, server in
+                let options = "--retry-delay 0.01 --checksum sha256:\(content.sha256)"
+                let result = try await pipe(options, server.url(), into: "sha256sum", in: sandbox).result()
+                expectWhole(result, content, in: sandbox)
+                #expect(server.log.entries.dropFirst().allSatisfy { $0.start ?? 0 > mebibyte })
+                #expect(server.log.bytesSentTwice() <= 5 * 2 * mebibyte)
+            }
+        }
+
+        @Test(
+            "A file that changes after a part went out is status 9, and no byte of the new one goes out",
+            arguments: ["\"v1\"", "W/\"v1\"", nil])
+        func changed(etag: String?) async throws {
+            let old = FaultReply(content, etag: etag).with { $0.cut = .close(after: 5 * mebibyte) }
+            let other = Content(seed: 723, size: content.size)
+            let new = FaultReply(other, etag: etag?.replacingOccurrences(of: "v1", with: "v2"))
+            try await withDlm({ $0.number == 1 ? old : new }) { sandbox, server in
+                let reader = "cat >got; cmp -n $(stat -c %s got) got expected && echo beginning"
+                let start = Data(content.bytes(0..<6 * mebibyte))
+                try start.write(to: URL(fileURLWithPath: sandbox.file("expected")))
+                let result = try await pipe("--retry-delay 0.01", server.url(), into: reader, in: sandbox).result()
+                #expect(result.stdout == "beginning\n")
+                #expect(result.errorLines.last == "status 9", "\(result.stderr)")
+                #expect(result.errorLines.count == 2)
+                #expect(result.stderr.contains("cannot be continued"))
+            }
+        }
+
+        @Test("A checksum that does not match is status 9, at the end", arguments: [true, false])
+        func mismatch(byServer: Bool) async throws {
+            let wrong = Content(seed: 724, size: 9)
+            let reply = FaultReply(content, etag: "\"v1\"").with {
+                let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+                if byServer { $0.fields = [("Repr-Digest", "sha-256=:\(digest):")] }
+            }
+            try await withDlm(serving: reply) { sandbox, server in
+                let options = byServer ? "" : "--checksum sha256:\(wrong.sha256)"
+                let result = try await pipe(options, server.url(), into: "sha256sum", in: sandbox).result()
+                #expect(result.stdout == content.sha256 + "  -\n")
+                #expect(result.errorLines.last == "status 9", "\(result.stderr)")
+                #expect(result.errorLines.count == 2)
+            }
+        }
+
+        @Test("The right checksum, given or listed by name, is no more than that")
+        func match() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                try sandbox.root.write("\(content.sha256)  other\n\(content.sha256)  file.bin\n", to: "SUMS")
+                for options in ["--checksum sha256:\(content.sha256)", "--checksum-file \(sandbox.root("SUMS"))"] {
+                    let result = try await pipe(options, server.url(), into: "sha256sum", in: sandbox).result()
+                    expectWhole(result, content, in: sandbox, options)
+                }
+            }
+        }
+
+        @Test("A reader that takes its time pauses the transfer, and memory stays small")
+        func slowReader() async throws {
+            let large = Content(seed: 725, size: 160 * mebibyte)
+            try await withDlm(serving: FaultReply(large, etag: "\"v1\"")) { sandbox, server in
+                #expect(mkfifo(sandbox.file("pipe"), 0o600) == 0)
+                var launch = try sandbox.launch([])
+                // It reads a little, and then nothing for longer than a stall may last.
+                let script = """
+                    \(launch.executable) get -o - --stall-timeout 1 \(server.url()) >pipe & dlm=$!
+                    { head -c 1000 >first; sleep 3; grep VmHWM /proc/$dlm/status >&2; cat first - | sha256sum; } <pipe
+                    wait $dlm && echo good
+                    """
+                launch.arguments = ["-c", script]
+                launch.executable = "/bin/sh"
+                let result = try await ChildProcess(launch).result()
+                #expect(result.stdout == large.sha256 + "  -\ngood\n", "\(result.stderr)")
+                #expect(result.errorLines.count == 1)
+                let peak = try #require(Int64(result.stderr.filter(\.isNumber)))
+                if !Sanitizer.isOn { #expect(peak << 10 < 128 * mebibyte) }
+                #expect(server.log.entries.count == 1)
+            }
+        }
+
+        @Test(
+            "A reader that goes away ends it with status 3 at once, also while the server sends nothing",
+            arguments: ["head -c 100 >/dev/null", "exec <&-"], [50_000, 4 * mebibyte])
+        func readerGone(reader: String, sent: Int64) async throws {
+            let endless = FaultReply(content, etag: "\"v1\"").with { $0.cut = .stall(after: sent) }
+            try await withDlm(serving: endless) { sandbox, server in
+                let result = try await pipe("", server.url(), into: reader, in: sandbox).result()
+                #expect(result.errorLines.last == "status 3", "\(result.stderr)")
+                #expect(result.errorLines.count == 2 && result.stderr.contains("standard output"), "\(result.stderr)")
+                #expect(server.log.entries.count == 1)
+            }
+        }
+
+        @Test("A standard output that is closed, or full, is status 3", arguments: [">&-", ">/dev/full"])
+        func unusable(redirection: String) async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                var launch = try sandbox.launch([])
+                launch.arguments = ["-c", "\(launch.executable) get -o - \(server.url()) \(redirection)"]
+                launch.executable = "/bin/sh"
+                let result = try await ChildProcess(launch).result()
+                expectFailure(3, of: result)
+                #expect(result.stderr.contains("standard output"), "\(result.stderr)")
+            }
+        }
+
+        @Test("A signal ends it, also while nobody reads", arguments: [SIGINT, SIGTERM])
+        func signal(number: Int32) async throws {
+            let reply = FaultReply(content, etag: "\"v1\"")
+            try await withDlm(serving: reply.with { $0.bytesPerSecond = Int(8 * mebibyte) }) { sandbox, server in
+                var direct = try sandbox.launch([])
+                direct.arguments = ["-c", "exec \(direct.executable) get -o - \(server.url()) >/dev/null"]
+                direct.executable = "/bin/sh"
+                let get = try ChildProcess(direct)
+                #expect(await server.waitUntil { $0.bytesSent > 2 * mebibyte })
+                get.send(number)
+                let result = try await get.result()
+                #expect(result.ending == .signalled(number))
+                #expect(result.errorLines.count == 1 && result.stderr.contains("nothing is kept"), "\(result.stderr)")
+                server.handle { _ in reply }
+                var launch = try sandbox.launch([])
+                let run = "\(launch.executable) get -o - \(server.url())"
+                launch.arguments = ["-c", "{ \(run); echo \"status $?\" >&2; } | { read line; sleep 30; }"]
+                launch.executable = "/bin/sh"
+                let shell = try ChildProcess(launch)
+                let sent = server.log.bytesSent
+                #expect(await server.waitUntil { $0.bytesSent > sent + 10 * mebibyte })
+                let process = try #require(
+                    ForeignProcess.all(of: sandbox.root).first {
+                        (try? $0.file("cmdline"))?.contains("get\0-o\0") ?? false
+                    })
+                process.send(number)
+                await shell.expectSays("status \(128 + number)")
+                shell.send(SIGKILL)
+            }
+        }
+
+        @Test("An error before the body leaves standard output empty", arguments: [404, 503])
+        func refused(status: Int) async throws {
+            try await withDlm(serving: FaultReply(status: status)) { sandbox, server in
+                let result = try await sandbox.run("get", "-o", "-", "--retries", "0", server.url())
+                expectFailure(8, of: result)
+                #expect(result.stderr.hasPrefix("dlm: \(server.url()): \(status)"), "\(result.stderr)")
+            }
+        }
+
+        @Test("What is not of the type that is wanted does not go out")
+        func type() async throws {
+            try await withDlm(serving: FaultReply(content).with { $0.fields = [("Content-Type", "text/html")] }) {
+                sandbox, server in
+                expectFailure(9, of: try await sandbox.run("get", "-o", "-", "--expect-type", "image/*", server.url()))
+            }
+        }
+
+        @Test(
+            "What does not go together is told",
+            arguments: [
+                ["-b"], ["--json"], ["-x", "2"], ["-d", "x"], ["-c"], ["--paused"], ["http://127.0.0.1:1/b"],
+                ["-i", "-"],
+            ])
+        func usage(options: [String]) async throws {
+            try await withDlm { sandbox in
+                let result = try await sandbox.run("get", "-o", "-", "http://127.0.0.1:1/a") { $0.arguments += options }
+                expectFailure(2, of: result)
+            }
+        }
+
+        @Test("It needs no home, and no folder that it may write to")
+        func bare() async throws {
+            try await withDlm(serving: FaultReply(Content("hello"))) { sandbox, server in
+                let result = try await sandbox.run("get", "-o", "-", server.url()) {
+                    $0.environment = [:]
+                    $0.folder = "/proc"
+                }
+                #expect(
+                    result.ending == .exited(0) && result.stdout == "hello" && result.stderr == "", "\(result.stderr)")
+            }
+        }
+    }
+}
