@@ -271,6 +271,22 @@ extension EndToEnd {
             }
         }
 
+        @Test("A download that is joined has the hooks it was begun with, and whoever joins is told")
+        func joined() async throws {
+            let reply = FaultReply(content, etag: "\"v\"").with { $0.bytesPerSecond = 100_000 }
+            try await withDlm(serving: reply) { sandbox, server in
+                let (own, other) = (try sandbox.hook("own"), try sandbox.hook("other", "touch \"$run/other\""))
+                let first = try sandbox.start("get", "--on-complete", own, server.url("/a"))
+                #expect(await server.waitUntil { $0.bytesSent > 10_000 })
+                let second = try await sandbox.run("get", "--on-complete", other, server.url("/a"))
+                try expectDownloaded(content, as: "a", by: second, in: sandbox)
+                #expect(second.stderr.contains("hooks that it was begun with"), "\(second.stderr)")
+                #expect(try await first.result().ending == .exited(0))
+                #expect(sandbox.runs.count == 1)
+                #expect(!sandbox.root.exists("\(try #require(sandbox.runs.first).folder)/other"))
+            }
+        }
+
         @Test("A hook that reads or moves its file harms no other download, however busy the session")
         func writers() async throws {
             let large = Content(seed: 771, size: 4 * mebibyte)

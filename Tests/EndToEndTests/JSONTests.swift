@@ -76,6 +76,7 @@ extension EndToEnd {
             let verified = try await sandbox.run("verify", "--json", "--checksum", wrong, sandbox.file("a"))
             #expect(verified.ending == .exited(9))
             lines.add("verify", verified.outputLines, "verified")
+            lines.add("doctor", try await sandbox.run("doctor", "--json", server.url("/gone")).outputLines, "finding")
             lines.add("config", try await sandbox.done("config", "--json").outputLines, "setting")
             let examined = try await sandbox.done("doctor", "--json", server.url("/a"))
             lines.add("doctor", examined.outputLines, "finding")

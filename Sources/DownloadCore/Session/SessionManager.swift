@@ -307,6 +307,7 @@ public actor SessionManager: DownloadService {
     }
 
     public func close() async {
+        if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
         // What has ended well ends with its hook; a signal meanwhile cuts that short.
         await waitForHooks()
         if !entries.isEmpty { await pauseAll(stopReason ?? .user) }

@@ -31,6 +31,11 @@ struct BackgroundHandover {
                 reject(RejectedDocument(Self.joinedUnverified(added[index].record.id)))
             } else {
                 ids.append(added[index].record.id)
+                if added[index].kind == .joined,
+                    let notice = StandingText.otherHooks(requests[index], added[index].record)
+                {
+                    console.report(notice)
+                }
                 if tellsEach { tell(added[index]) }
             }
         }

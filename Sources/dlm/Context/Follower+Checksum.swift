@@ -13,8 +13,11 @@ struct JoinedCheck {
 extension Follower {
     func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         for (request, download) in zip(requests, added)
-        where download.kind == .joined && request.asksForMore(than: download.record.request) {
-            checks.withLock { $0[download.record.id] = JoinedCheck(request: request) }
+        where download.kind == .joined {
+            if request.asksForMore(than: download.record.request) {
+                checks.withLock { $0[download.record.id] = JoinedCheck(request: request) }
+            }
+            narrator.tellHooks(of: request, download.record)
         }
     }
 

@@ -36,6 +36,13 @@ struct Narrator: Sendable {
         console.report(text)
     }
 
+    /// A download that was joined ends as it was begun.
+    /// - Parameter request: what was asked for now.
+    func tellHooks(of request: DownloadRequest, _ joined: DownloadRecord) {
+        guard let notice = StandingText.otherHooks(request, joined) else { return }
+        console.report(notice)
+    }
+
     /// What another process did.
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }

@@ -8,12 +8,14 @@ struct HookProgram: Equatable, Sendable {
     /// Absolute.
     let path: String
 
-    init(path: String) { self.path = path }
-
-    init(argument: String) throws {
-        try self.init(
-            argument, search: ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
-            workingFolder: FolderPath.working)
+    /// - Throws: a usage error that names the option.
+    static func path(of word: String, option: String, in workingFolder: String?) throws -> String {
+        let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+        do {
+            return try HookProgram(word, search: search, workingFolder: workingFolder).path
+        } catch let error as ValidationError {
+            throw ValidationError("\(option) \(word): \(error.message)")
+        }
     }
 
     /// - Parameters:

@@ -35,7 +35,10 @@ struct ManualPage {
         var roff = Roff(title: "dlm-\(name)", version: DLM.configuration.version)
         roff.section("NAME", "dlm\\-\(name) \\- " + Roff.escaped(sentence(command.abstract)))
         let operands = command.visibleArguments.filter { $0.kind == "positional" }
-            .map { "\\fI\(Roff.escaped($0.valueName ?? ""))\\fR" + ($0.isRepeating ? "..." : "") }
+            .map { operand in
+                let name = "\\fI\(Roff.escaped(operand.valueName ?? ""))\\fR" + (operand.isRepeating ? "..." : "")
+                return operand.isOptional && !operand.isRepeating ? "[\(name)]" : name
+            }
         let parts = command.visibleCommands.map { Roff.escaped($0.commandName) }.joined(separator: " | ")
         let verb = parts.isEmpty ? "" : " \\fB\(parts)\\fR"
         roff.section("SYNOPSIS", "\\fBdlm \(name)\\fR\(verb) [\\fIoptions\\fR] " + operands.joined(separator: " "))
@@ -43,10 +46,18 @@ struct ManualPage {
         let alias = command.aliases?.first.map { " Also: dlm \($0)." } ?? ""
         roff.section("DESCRIPTION", Roff.escaped(description + alias))
         options(command, &roff)
+        if name == "get" { hooks(&roff) }
         roff.examples(ManualText.examples(for: name))
         ending(&roff)
         roff.section("SEE ALSO", ".BR dlm (1)")
         return ManualPage(fileName: "dlm-\(name).1", text: roff.text)
+    }
+
+    private static func hooks(_ roff: inout Roff) {
+        roff.section("HOOKS", Roff.escaped(ManualText.hooks))
+        for (name, meaning) in ManualText.hookVariables {
+            roff.entry("\\fB\(Roff.escaped(name))\\fR", Roff.escaped(meaning))
+        }
     }
 
     private static func options(_ command: CommandDescription, _ roff: inout Roff) {

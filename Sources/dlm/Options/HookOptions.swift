@@ -7,14 +7,14 @@ struct HookOptions: ParsableArguments {
         help: ArgumentHelp(
             "Run this program, a path or a name in PATH, once a download is complete: without a shell or arguments, "
                 + "with DLM_* variables and its JSON on standard input.", valueName: "program"),
-        completion: .file(), transform: HookProgram.init(argument:))
-    var onComplete: HookProgram?
+        completion: .file())
+    var onComplete: String?
 
     @Option(
         help: ArgumentHelp(
             "The same once a download has failed for good, and is not tried again.", valueName: "program"),
-        completion: .file(), transform: HookProgram.init(argument:))
-    var onError: HookProgram?
+        completion: .file())
+    var onError: String?
 
     @Option(
         help: ArgumentHelp(
@@ -26,12 +26,16 @@ struct HookOptions: ParsableArguments {
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
-    /// Changes only what was given.
-    func apply(to request: inout DownloadRequest) {
+    /// Changes only what was given. Here the programs are looked for, and not when the option is read: a setting that
+    /// names a program which is gone is no reason for other commands to fail.
+    /// - Parameter workingFolder: absolute; relative paths start there.
+    func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         guard onComplete != nil || onError != nil || hookTimeout != nil else { return }
         var hooks = request.hooks ?? Hooks()
-        if let onComplete { hooks.onComplete = onComplete.path }
-        if let onError { hooks.onError = onError.path }
+        if let onComplete {
+            hooks.onComplete = try HookProgram.path(of: onComplete, option: "--on-complete", in: workingFolder)
+        }
+        if let onError { hooks.onError = try HookProgram.path(of: onError, option: "--on-error", in: workingFolder) }
         if let hookTimeout { hooks.timeLimit = hookTimeout.value }
         request.hooks = hooks
     }

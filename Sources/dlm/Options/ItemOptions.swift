@@ -23,6 +23,6 @@ struct ItemOptions: ParsableArguments {
         checksums.apply(to: &request)
         http.apply(to: &request)
         try renewable.apply(to: &request)
-        hooks.apply(to: &request)
+        try hooks.apply(to: &request, in: workingFolder)
     }
 }

@@ -5,6 +5,12 @@ enum StandingText {
     /// Of a background session that has died or was stopped.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
 
+    /// What was asked for is not run: the download was begun with other hooks, or none.
+    static func otherHooks(_ request: DownloadRequest, _ joined: DownloadRecord) -> String? {
+        guard let hooks = request.hooks, hooks != joined.request.hooks else { return nil }
+        return "\(joined.id): \(joined.displayName): is being downloaded already, with the hooks that it was begun with"
+    }
+
     /// - Parameter active: those at work before.
     static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
         if records.count > Narrator.pausedLines {

@@ -34,15 +34,17 @@ struct HookOptionsTests {
     @Test("They change what was given and nothing else")
     func applied() throws {
         var request = try request()
-        try HookOptions.parse([]).apply(to: &request)
+        try HookOptions.parse([]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
-        try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request)
+        try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
-        try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request)
+        try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request, in: "/")
         #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)
-        try HookOptions.parse(["--on-error", "/bin/false"]).apply(to: &request)
+        try HookOptions.parse(["--on-error", "/bin/false"]).apply(to: &request, in: "/")
         #expect(request.hooks?.onComplete?.hasSuffix("/true") == true && request.hooks?.timeLimit == 120)
         #expect(throws: (any Error).self) { try HookOptions.parse(["--hook-timeout", "0"]) }
+        let missing = try HookOptions.parse(["--on-complete", "./none"])
+        #expect(throws: ValidationError.self) { try missing.apply(to: &request, in: "/") }
     }
 
     @Test(
@@ -53,12 +55,15 @@ struct HookOptionsTests {
         request.url = try SourceURL.parse("http://a/x?token=t0p&v=1").get().url
         var record = DownloadRecord(id: 7, request: request, created: Date())
         record.state = .failed(.serverRefused(status: 404, phrase: "Not\0Found"))
-        let inherited = ["PATH": "/bin", "DLM_PATH": "/old", "DLM_RETRIES": "3", "NOTIFY_SOCKET": "/x"]
+        let inherited = [
+            "PATH": "/bin", "DLM_PATH": "/old", "DLM_RETRIES": "3", "DLM_ON_ERROR": "x", "NOTIFY_SOCKET": "/x",
+        ]
         let failed = HookVariables(FinishedDocument(DownloadSnapshot(record: record)), inherited: inherited).environment
         #expect(failed["DLM_ID"] == "7" && failed["DLM_STATE"] == "failed" && failed["DLM_EXIT_STATUS"] == "8")
         #expect(failed["DLM_ERROR"] == "404 Not Found" && failed["DLM_HTTP_STATUS"] == "404")
         #expect(failed["DLM_URL"] == "http://a/x?token=***&v=1" && failed["DLM_PATH"] == nil)
         #expect(failed["PATH"] == "/bin" && failed["DLM_RETRIES"] == "3" && failed["NOTIFY_SOCKET"] == nil)
+        #expect(failed["DLM_ON_ERROR"] == nil)
         record.state = .completed
         record.completed = CompletedFile(
             path: "/d/a\n'$b", bytes: 3, identity: FileIdentity(inode: 1, born: nil), modified: 1,

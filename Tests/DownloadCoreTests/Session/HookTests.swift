@@ -12,6 +12,8 @@ private final class GatedHooks: HookRunner {
         var running = 0
         var peak = 0
         var cancelled = 0
+        /// Asked to end.
+        var ended: Set<DownloadID> = []
         var isOpen: Bool
     }
 
@@ -25,7 +27,12 @@ private final class GatedHooks: HookRunner {
             state.running += 1
             state.peak = max(state.peak, state.running)
         }
-        _ = await state.wait { $0.isOpen || Task.isCancelled }
+        let number = hook.record.id
+        _ = await withTaskCancellationHandler {
+            await state.wait { $0.isOpen || $0.ended.contains(number) }
+        } onCancel: {
+            state.update { _ = $0.ended.insert(number) }
+        }
         let isCancelled = Task.isCancelled
         state.update { state in
             state.running -= 1
@@ -99,8 +106,6 @@ struct HookTests {
         for id in ids { _ = try await bench.ending(of: id) }
         #expect(await hooks.state.wait { $0.running == 4 })
         await bench.manager.pauseAll(.terminate)
-        // Wakes those that wait, as the end of a program would.
-        hooks.state.update { _ in }
         await bench.manager.close()
         #expect(hooks.state.value.cancelled == 4 && hooks.state.value.begun.count == 4)
 
