@@ -2,19 +2,31 @@
 struct UnknownCommand {
     let message: String
 
-    /// Nil when `word` is a command, or there is none.
-    init?(_ word: String?) {
+    /// - Parameter arguments: of the command line. Nil when they begin with a command, and one of its commands where it
+    /// has some, or with an option.
+    init?(_ arguments: [String]) {
         // What the parser knows of itself can be read, or there would be no manual either.
-        guard let word, let commands = try? CommandDescription.root().subcommands,
-            !commands.contains(where: { $0.names.contains(word) })
-        else { return nil }
-        let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
-        let nearest = names.min { Self.distance(word, $0) < Self.distance(word, $1) }
-        if let nearest, Self.distance(word, nearest) <= max(1, min(word.count, nearest.count) / 2) {
-            message = "unknown command '\(word)'; did you mean '\(nearest)'?"
-        } else {
-            message = "unknown command '\(word)'; the commands are \(names.joined(separator: ", "))"
+        guard let root = try? CommandDescription.root(), let message = Self.message(arguments[...], of: root) else {
+            return nil
         }
+        self.message = message
+    }
+
+    /// - Parameter path: the commands before, with a space behind each.
+    private static func message(
+        _ arguments: ArraySlice<String>, of parent: CommandDescription, path: String = ""
+    ) -> String? {
+        guard let word = arguments.first, !word.hasPrefix("-"), let commands = parent.subcommands else { return nil }
+        if let command = commands.first(where: { $0.names.contains(word) }) {
+            return message(arguments.dropFirst(), of: command, path: "\(path)\(command.commandName) ")
+        }
+        let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
+        let start = "unknown command '\(path)\(word)'"
+        if word.contains("://") { return "\(start); to download it run: dlm get \(word)" }
+        if let nearest = OptionCatalog.nearest(to: word, in: names) {
+            return "\(start); did you mean '\(path)\(nearest)'?"
+        }
+        return "\(start); the commands are \(names.joined(separator: ", "))"
     }
 
     /// Letters to add, drop, change or swap with their neighbour (optimal string alignment).

@@ -14,8 +14,11 @@ struct UsageReport {
             message = DLM.fullMessage(for: error)
         } else if code == .validationFailure {
             status = 2
+            let text = DLM.message(for: error)
             let command = arguments.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
-            message = UnknownCommand(command)?.message ?? Self.explained(DLM.message(for: error), command)
+            message =
+                UnknownCommand(arguments)?.message ?? UnknownOption(text, arguments)?.message
+                ?? Self.explained(text, command)
         } else {
             status = 1
             message = Self.oneLine(DLM.message(for: error))

@@ -25,6 +25,8 @@ struct UsageReportTests {
                 "unknown command 'frobnicate'; the commands are get, list, ls, show, pause, resume, cancel, remove, rm, "
                     + "wait, watch, events, limit, priority, set-url, verify, daemon, doctor, config"
             ),
+            ("https://a/x", "unknown command 'https://a/x'; to download it run: dlm get https://a/x"),
+            ("daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
             ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
             (
                 "get --if-exists x u",
@@ -66,6 +68,33 @@ struct UsageReportTests {
         let report = try report(line)
         #expect(report.message == message)
         #expect(report.status == 2)
+    }
+
+    @Test(
+        "An unknown option leads to the one that was meant",
+        arguments: [
+            ("get --conections 4 u", "--conections", "did you mean '--connections'?"),
+            ("get --limit 5M u", "--limit", "did you mean '--limit-rate'?"),
+            ("get -output x u", "-output", "did you mean '--output'?"),
+            ("list --stat failed", "--stat", "did you mean '--state'?"),
+            ("list --foo", "--foo", "run: dlm list --help"),
+            ("daemon start --foo", "--foo", "run: dlm daemon start --help"),
+            ("--versio", "--versio", "did you mean '--version'?"),
+            ("--json list", "--json", "the options of a command stand behind it; run: dlm list --help"),
+            ("list --ephemeral", "--ephemeral", "it is an option of dlm get"),
+            ("get -O x u", "-O", "here it is '--output'"), ("get -nc u", "-nc", "here it is '--if-exists skip'"),
+            ("get --tries=3 u", "--tries", "here it is '--retries'"),
+            ("get -L u", "-L", "redirects are followed without it"), ("list -L", "-L", "run: dlm list --help"),
+        ])
+    func unknownOption(line: String, option: String, hint: String) throws {
+        #expect(try report(line).message == "unknown option '\(option)'; \(hint)")
+    }
+
+    @Test("What other tools' options lead to is there, unless it is to come")
+    func foreign() throws {
+        let get = try #require(try CommandDescription.root().subcommands?.first { $0.commandName == "get" })
+        let names = get.visibleArguments.flatMap { $0.names ?? [] }.map(\.text)
+        for option in ForeignOption.all { #expect(!names.contains(option), "\(option) is an option of dlm get") }
     }
 
     @Test("Help and version are no errors", arguments: ["--help", "get --help", "help get", "--version"])

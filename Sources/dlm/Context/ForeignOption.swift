@@ -1,0 +1,50 @@
+/// Options of curl, wget and aria2 that are called otherwise here, for those whose fingers know them.
+enum ForeignOption {
+    /// Nil for what nobody knows, or what the command has nothing like.
+    static func meaning(of option: String, in names: [String]) -> String? {
+        if let name = same[option], names.contains(name) { return "here it is '--\(name)'" }
+        if let (name, value) = valued[option], names.contains(name) { return "here it is '--\(name) \(value)'" }
+        guard names.contains("output") else { return nil }
+        return needless[option]
+    }
+
+    /// All that are known here.
+    static var all: [String] { Array(same.keys) + Array(valued.keys) + Array(needless.keys) }
+
+    private static let same = [
+        "-O": "output", "--out": "output", "--output-document": "output", "-P": "directory", "--dir": "directory",
+        "--directory-prefix": "directory", "--output-dir": "directory", "-s": "connections", "--split": "connections",
+        "--max-connection-per-server": "connections", "-Z": "max-concurrent",
+        "--parallel-max": "max-concurrent", "--max-concurrent-downloads": "max-concurrent",
+        "--max-threads": "max-concurrent", "--max-overall-download-limit": "limit-rate", "-t": "retries",
+        "--tries": "retries", "--max-tries": "retries", "--retry": "retries", "--waitretry": "retry-delay",
+        "--retry-wait": "retry-delay", "-m": "max-time", "-T": "stall-timeout", "--timeout": "stall-timeout",
+        "--read-timeout": "stall-timeout", "--speed-time": "stall-timeout", "--no-check-certificate": "insecure",
+        "--cacert": "ca-certificate", "--cert": "certificate", "--key": "private-key",
+        "--pinnedpubkey": "pinned-public-key",
+        "--crlfile": "crl-file", "--post-data": "data", "--request": "method", "--cookie": "cookie-file",
+        "--load-cookies": "cookie-file", "--save-cookies": "cookie-jar",
+        "--max-redirs": "max-redirects", "--max-redirect": "max-redirects", "--max-filesize": "max-size",
+        "--noproxy": "no-proxy", "--all-proxy": "proxy",
+        "--remote-header-name":
+            "content-disposition", "-J": "content-disposition", "--http-user": "user",
+    ]
+
+    private static let valued = [
+        "-nc": ("if-exists", "skip"), "--no-clobber": ("if-exists", "skip"), "--skip-existing": ("if-exists", "skip"),
+        "-N": ("if-exists", "newer"), "--timestamping": ("if-exists", "newer"),
+        "--conditional-get": ("if-exists", "newer"), "--time-cond": ("if-exists", "newer"),
+        "--allow-overwrite": ("if-exists", "overwrite"), "--auto-file-renaming": ("if-exists", "rename"),
+        "--no-progress-meter": ("progress", "none"), "--progress-bar": ("progress", "bar"),
+    ]
+
+    /// What dlm does anyway.
+    private static let needless = [
+        "-L": "redirects are followed without it", "--location": "redirects are followed without it",
+        "--remote-name": "the server's name is taken without it", "-f": "an answer that is an error is one without it",
+        "--fail": "an answer that is an error is one without it", "-C": "what was begun is continued without it",
+        "--continue-at": "what was begun is continued without it",
+        "--parallel": "several URLs are fetched at once without it",
+        "-S": "errors are shown without it", "--show-error": "errors are shown without it",
+    ]
+}
