@@ -14,8 +14,8 @@ enum ForeignOption {
     private static let same = [
         "-O": "output", "--out": "output", "--output-document": "output", "-P": "directory", "--dir": "directory",
         "--directory-prefix": "directory", "--output-dir": "directory", "-s": "connections", "--split": "connections",
-        "--max-connection-per-server": "connections", "-Z": "max-concurrent",
-        "--parallel-max": "max-concurrent", "--max-concurrent-downloads": "max-concurrent",
+        "--max-connection-per-server": "connections", "--parallel-max": "max-concurrent",
+        "--max-concurrent-downloads": "max-concurrent",
         "--max-threads": "max-concurrent", "--max-overall-download-limit": "limit-rate", "-t": "retries",
         "--tries": "retries", "--max-tries": "retries", "--retry": "retries", "--waitretry": "retry-delay",
         "--retry-wait": "retry-delay", "-m": "max-time", "-T": "stall-timeout", "--timeout": "stall-timeout",

@@ -19,9 +19,10 @@ struct UnknownOption {
     /// `-output` is read as the letters `-o -u -t`; what stands there is what was meant.
     private static func written(_ option: String, _ arguments: [String]) -> String {
         guard option.count == 2, let letter = option.last else { return option }
-        let word = arguments.first {
-            $0.count > 4 && $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains(letter)
-                && $0.dropFirst().allSatisfy { $0.isLetter || $0 == "-" }
+        let word = arguments.first { word in
+            guard word.hasPrefix("-"), !word.hasPrefix("--"), word.contains(letter) else { return false }
+            let isName = word.count > 4 && word.dropFirst().allSatisfy { $0.isLetter || $0 == "-" }
+            return isName || ForeignOption.all.contains(word)
         }
         return word ?? option
     }

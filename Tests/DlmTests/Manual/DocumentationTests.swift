@@ -1,4 +1,5 @@
 import Foundation
+import FoundationXML
 import Testing
 
 @testable import dlm
@@ -35,7 +36,9 @@ struct DocumentationTests {
         }
     }
 
-    @Test("So can those of the README and of the exit statuses", arguments: ["README.md", "docs/exit-status.md"])
+    @Test(
+        "So can those of the README and of the documents",
+        arguments: ["README.md", "docs/exit-status.md", "docs/json.md"])
     func readme(path: String) throws {
         var count = 0
         for line in try Self.text(path).split(separator: "\n") {
@@ -47,6 +50,17 @@ struct DocumentationTests {
             count += 1
         }
         #expect(count >= 2)
+    }
+
+    @Test("The picture is text that any viewer takes, and shows nothing of the machine it was made on")
+    func picture() throws {
+        let text = try Self.text("docs/progress.svg")
+        let reader = XMLParser(data: Data(text.utf8))
+        #expect(reader.parse(), "\(reader.parserError as Any)")
+        for word in ["debian-12.iso", "404 Not Found", "retry in", "prefers-color-scheme"] {
+            #expect(text.contains(word), "\(word)")
+        }
+        for word in ["<script", "<image", "/tmp/", "127.0.0.1", "href"] { #expect(!text.contains(word), "\(word)") }
     }
 
     @Test("The manual and docs/exit-status.md tell the same statuses")
