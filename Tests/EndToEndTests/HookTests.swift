@@ -296,7 +296,7 @@ extension EndToEnd {
                 let (every, own) = (try sandbox.hook("every"), try sandbox.hook("own", "touch \"$run/own\""))
                 try sandbox.configure("on-error: \(every)\nhosts:\n  127.0.0.1:\n    on-complete: \(own)\n")
                 #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(0))
-                #expect(try sandbox.runs.map { sandbox.root.exists("\($0.folder)/own") } == [true])
+                #expect(sandbox.runs.map { sandbox.root.exists("\($0.folder)/own") } == [true])
                 #expect(try await sandbox.run("get", server.url("/gone")).ending == .exited(8))
                 #expect(sandbox.runs.count == 2)
                 let result = try await sandbox.run("get", server.url("/b")) {
