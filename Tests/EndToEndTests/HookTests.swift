@@ -287,6 +287,29 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "They may be settings, also of a host; a program that is gone is status 2 for get and nothing to the others"
+        )
+        func settings() async throws {
+            try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
+                sandbox, server in
+                let (every, own) = (try sandbox.hook("every"), try sandbox.hook("own", "touch \"$run/own\""))
+                try sandbox.configure("on-error: \(every)\nhosts:\n  127.0.0.1:\n    on-complete: \(own)\n")
+                #expect(try await sandbox.run("get", server.url("/a")).ending == .exited(0))
+                #expect(sandbox.runs.map { sandbox.root.exists("\($0.folder)/own") } == [true])
+                #expect(try await sandbox.run("get", server.url("/gone")).ending == .exited(8))
+                #expect(sandbox.runs.count == 2)
+                let result = try await sandbox.run("get", server.url("/b")) {
+                    $0.environment["DLM_ON_COMPLETE"] = every
+                }
+                #expect(result.ending == .exited(0) && sandbox.runs.count == 3, "\(result.stderr)")
+
+                try sandbox.configure("on-complete: /no/such/program\nhook-timeout: 5s\n")
+                expectFailure(2, of: try await sandbox.run("get", server.url("/c")))
+                #expect(try await sandbox.list().count == 3 && !sandbox.exists("c"))
+            }
+        }
+
         @Test("A hook that reads or moves its file harms no other download, however busy the session")
         func writers() async throws {
             let large = Content(seed: 771, size: 4 * mebibyte)

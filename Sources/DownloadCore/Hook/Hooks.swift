@@ -10,6 +10,9 @@ public struct Hooks: Codable, Sendable, Equatable {
     public static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
+    /// There is nothing to run.
+    public var isEmpty: Bool { onComplete == nil && onError == nil }
+
     public init(onComplete: String? = nil, onError: String? = nil, timeLimit: Double? = nil) {
         self.onComplete = onComplete
         self.onError = onError

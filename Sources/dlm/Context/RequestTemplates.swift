@@ -52,7 +52,7 @@ final class RequestTemplates: Sendable {
         try settings.apply(to: &request, sections, in: workingFolder)
         try options.apply(to: &request, in: workingFolder)
         // A time limit alone, from the configuration, is for a program that may be named later.
-        if let hooks = request.hooks, hooks.onComplete == nil, hooks.onError == nil { request.hooks = nil }
+        if request.hooks?.isEmpty ?? false { request.hooks = nil }
         if request.destination.folder.isEmpty { throw DestinationOptions.noWorkingFolder }
         return request
     }

@@ -37,7 +37,8 @@ struct HookOptionsTests {
         try HookOptions.parse([]).apply(to: &request, in: "/")
         #expect(request.hooks == nil)
         try HookOptions.parse(["--hook-timeout", "5"]).apply(to: &request, in: "/")
-        #expect(request.hooks == nil)
+        // For a program that is named in another place.
+        #expect(request.hooks?.isEmpty == true)
         try HookOptions.parse(["--on-complete", "/bin/true", "--hook-timeout", "2m"]).apply(to: &request, in: "/")
         #expect(request.hooks?.timeLimit == 120 && request.hooks?.onError == nil)
         try HookOptions.parse(["--on-error", "/bin/false"]).apply(to: &request, in: "/")
