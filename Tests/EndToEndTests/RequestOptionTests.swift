@@ -174,6 +174,21 @@ extension EndToEnd {
             }
         }
 
+        @Test("A POST to a URL that is being fetched is no part of that: it is refused where it wants the same name")
+        func notJoined() async throws {
+            try await withDlm({ request in
+                Self.file.with { if request.number == 1 { $0.cut = .stall(after: mebibyte) } }
+            }) { sandbox, server in
+                let first = try ChildProcess(try sandbox.launch(["get", "--data", "a=1", server.url()]))
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                try await sandbox.waitToShow(1) { $0.received > 0 }
+                expectFailure(3, of: try await sandbox.run("get", "--data", "a=2", "--retries", "0", server.url()))
+                #expect(server.log.entries.count == 2)
+                first.send(SIGINT)
+                _ = try await first.result()
+            }
+        }
+
         @Test("In the background, too, it is sent and not stored")
         func inBackground() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in

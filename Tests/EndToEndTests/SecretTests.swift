@@ -197,7 +197,7 @@ extension EndToEnd {
                 let settings = "config/dlm/config.yaml"
                 try FileManager.default.createDirectory(
                     atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
-                for line in ["header: 'Authorization: \(password)'", "user: ann:\(password)", password] {
+                for line in ["header: 'Authorization \(password)'", "user: ':\(password)'", password] {
                     try sandbox.root.write(line + "\n", to: settings)
                     let result = try await sandbox.run("list")
                     expectFailure(2, of: result, line)

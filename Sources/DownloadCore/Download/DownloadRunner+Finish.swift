@@ -166,7 +166,7 @@ extension DownloadRunner {
             if replaces(existing, modified: modified) { return name }
             throw AlreadyThere(path, existing)
         case .fail:
-            if record.request.destination.continues, existing.isRegular {
+            if record.request.destination.continues, record.request.asksRanges, existing.isRegular {
                 throw Continuable(name: name, file: existing)
             }
             throw DownloadError.fileFailed(.exists, path: path)

@@ -58,7 +58,7 @@ extension DownloadRequest {
     }
 
     /// A GET without a body: it may be asked for in parts, and under a condition.
-    var isPlain: Bool { method == .get && http.body == nil }
+    package var isPlain: Bool { method == .get && http.body == nil }
 
     /// What is here already need not come again. The bytes of a decoded answer have no offsets to ask for.
     var asksRanges: Bool { isPlain && http.acceptsCompressed != true }

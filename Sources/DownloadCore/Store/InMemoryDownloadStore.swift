@@ -80,7 +80,12 @@ public final class InMemoryDownloadStore: DownloadStore {
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return state.withLock { state in
             requests.map { request in
-                guard var record = state.newest(like: request) else {
+                let known = state.newest(like: request).flatMap { record in
+                    let isBusy = ownership.standing(of: record.state.kind, owner: record.session) == .busy
+                    // What is sent with a request is not stored: nobody can tell whether one at work has the same.
+                    return isBusy && !request.isPlain ? nil : record
+                }
+                guard var record = known else {
                     let record = DownloadRecord(adding: request, id: state.nextID(), to: session, at: now)
                     state.put(record)
                     return AddedDownload(kind: .inserted, record: record)

@@ -81,11 +81,11 @@ extension TransferRequest {
     init(_ route: RequestRoute, of request: DownloadRequest, _ secrets: LoadedSecrets, userAgent: String) {
         self.init(url: route.url)
         let agent = request.http.userAgent ?? userAgent
-        fields[.userAgent] = agent.isEmpty ? nil : agent
-        fields[.referer] = request.http.referer
+        if !agent.isEmpty { fields[.userAgent] = agent }
+        if let referer = request.http.referer { fields[.referer] = referer }
         decodesContent = request.http.acceptsCompressed == true
         if !decodesContent { fields[.acceptEncoding] = "identity" }
-        fields[.authorization] = secrets.authorization(for: route)
+        if let authorization = secrets.authorization(for: route) { fields[.authorization] = authorization }
         if !route.isGet {
             method = request.method
             body = request.http.body.map { $0.bytes ?? [] }

@@ -41,7 +41,8 @@ extension DownloadRequest {
         if let proxy = network.proxy, let credential = proxy.credential, credential.password == nil {
             options.append("--proxy \(proxy.url.replacing("://", with: "://\(credential.user):PASSWORD@"))")
         }
-        return options
+        // Told with the error by a session that had more than what is stored.
+        return options.isEmpty ? ["-H 'NAME: VALUE'"] : options
     }
 }
 
