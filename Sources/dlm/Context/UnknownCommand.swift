@@ -3,18 +3,30 @@ struct UnknownCommand {
     let message: String
 
     /// Nil when `word` is a command, or there is none.
-    init?(_ word: String?) {
+    init?(_ word: String?) { self.init(path: word.map { [$0] } ?? []) }
+
+    /// Nil when the words lead to a command: `daemon start`. Options are none of its words.
+    init?(path: some Sequence<String>) {
         // What the parser knows of itself can be read, or there would be no manual either.
-        guard let word, let commands = try? CommandDescription.root().subcommands,
-            !commands.contains(where: { $0.names.contains(word) })
-        else { return nil }
-        let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
-        let nearest = names.min { Self.distance(word, $0) < Self.distance(word, $1) }
-        if let nearest, Self.distance(word, nearest) <= max(1, min(word.count, nearest.count) / 2) {
-            message = "unknown command '\(word)'; did you mean '\(nearest)'?"
-        } else {
-            message = "unknown command '\(word)'; the commands are \(names.joined(separator: ", "))"
+        guard var command = try? CommandDescription.root() else { return nil }
+        for word in path where !word.hasPrefix("-") {
+            let commands = command.subcommands ?? []
+            guard let known = commands.first(where: { $0.names.contains(word) }) else {
+                message = Self.message(word, commands)
+                return
+            }
+            command = known
         }
+        return nil
+    }
+
+    private static func message(_ word: String, _ commands: [CommandDescription]) -> String {
+        let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
+        if names.isEmpty { return "'\(word)' is no command, and there are none behind it" }
+        if let nearest = OptionCatalog.nearest(to: word, in: names) {
+            return "unknown command '\(word)'; did you mean '\(nearest)'?"
+        }
+        return "unknown command '\(word)'; the commands are \(names.joined(separator: ", "))"
     }
 
     /// Letters to add, drop, change or swap with their neighbour (optimal string alignment).

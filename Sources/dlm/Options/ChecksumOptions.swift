@@ -6,7 +6,8 @@ import Glibc
 /// What files must hash to: for `get` and `verify`.
 struct ChecksumOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
+        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"),
+        completion: .list(Checksum.Algorithm.allCases.map { "\($0.rawValue):" }))
     var checksum: String?
 
     @Option(
