@@ -29,7 +29,7 @@ extension EndToEnd {
             case "dlm-list.1": "dlm get https://example.org/gone"
             case "dlm-set-url.1": "dlm get -b --paused https://example.org/f1 https://example.org/f2 $iso"
             case "dlm-verify.1":
-                "dlm get https://example.org/f1 https://example.org/f2 $iso; dlm get https://example.org/x.zip"
+                "dlm get https://example.org/f1 https://example.org/x.zip; dlm get --checksum-file SHA256SUMS $iso"
             default: ":"
             }
         }
@@ -54,7 +54,9 @@ extension EndToEnd {
                 _ = try await kitchen.type(iso + Self.preparation(for: page))
                 for example in examples where example != "dlm events | jq -r .event" {
                     let command = example.replacing("sha256:HEX", with: "sha256:\(Kitchen.small.sha256)")
-                    let result = try await kitchen.type("TOKEN=x; set -o pipefail; " + command)
+                    // Each of these is for a file that is not there yet.
+                    let start = page == "dlm-get.1" ? "rm -f debian-12.iso; " : "TOKEN=x; "
+                    let result = try await kitchen.type(start + "set -o pipefail; " + command)
                     #expect(result.ending == .exited(0), "\(example): \(result.stdout)\(result.stderr)")
                 }
                 if page == "dlm-get.1" {
@@ -99,9 +101,10 @@ extension EndToEnd {
             let complaints = mandoc.outputLines.filter { !$0.contains("missing date") }
             #expect(complaints.isEmpty, "\(complaints.joined(separator: "\n"))")
             let shown = try await ChildProcess(ProcessLaunch("/usr/bin/mandoc", ["-T", "utf8", path])).result()
+            // Bold letters are typed over themselves.
+            let text = shown.stdout.replacing(/.\x08/, with: "")
             for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "FILES", "ENVIRONMENT"] {
-                #expect(
-                    shown.stdout.contains(section.map { "\($0)\u{8}\($0)" }.joined()) || shown.stdout.contains(section))
+                #expect(text.contains("\n\(section)\n"), "\(section)")
             }
         }
     }
