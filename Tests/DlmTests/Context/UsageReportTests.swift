@@ -68,7 +68,9 @@ struct UsageReportTests {
         #expect(report.status == 2)
     }
 
-    @Test("Help and version are no errors", arguments: ["--help", "get --help", "help get", "help daemon start", "help ls", "help", "--version"])
+    @Test(
+        "Help and version are no errors",
+        arguments: ["--help", "get --help", "help get", "help daemon start", "help ls", "help", "--version"])
     func help(line: String) throws {
         let report = try report(line)
         #expect(report.status == 0)
