@@ -243,6 +243,7 @@ _dlm_get() {
         return
         ;;
     '--checksum')
+        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'
         return
         ;;
     '--checksum-file')
@@ -271,6 +272,7 @@ _dlm_get() {
         return
         ;;
     '-x'|'--connections')
+        __dlm_add_completions -W 'auto'$'\n''1'$'\n''2'$'\n''4'$'\n''8'$'\n''16'
         return
         ;;
     '-H'|'--header')
@@ -402,6 +404,14 @@ _dlm_show() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion show -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_pause() {
@@ -422,6 +432,14 @@ _dlm_pause() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion pause -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_resume() {
@@ -438,6 +456,7 @@ _dlm_resume() {
         return
         ;;
     '-x'|'--connections')
+        __dlm_add_completions -W 'auto'$'\n''1'$'\n''2'$'\n''4'$'\n''8'$'\n''16'
         return
         ;;
     '-H'|'--header')
@@ -519,6 +538,14 @@ _dlm_resume() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion resume -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_cancel() {
@@ -539,6 +566,14 @@ _dlm_cancel() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion cancel -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_remove() {
@@ -556,6 +591,14 @@ _dlm_remove() {
         ;;
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion remove -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -582,6 +625,14 @@ _dlm_wait() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion wait -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_watch() {
@@ -603,6 +654,14 @@ _dlm_watch() {
         ;;
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion watch -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -645,6 +704,18 @@ _dlm_limit() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __dlm_add_completions -W 'none'$'\n''500k'$'\n''1M'$'\n''10M'
+        return
+        ;;
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion limit -- positional@1 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_priority() {
@@ -665,6 +736,14 @@ _dlm_priority() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion priority -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_set-url() {
@@ -681,6 +760,14 @@ _dlm_set-url() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __dlm_add_completions -W "$(__dlm_custom_complete ---completion set-url -- positional@0 "${COMP_CWORD}" "$(__dlm_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _dlm_verify() {
@@ -693,6 +780,7 @@ _dlm_verify() {
     # Offer option value completions
     case "${prev}" in
     '--checksum')
+        __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'
         return
         ;;
     '--checksum-file')

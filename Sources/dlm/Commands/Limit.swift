@@ -13,7 +13,7 @@ struct Limit: ContextCommand {
 
     @Argument(
         help: ArgumentHelp("Bytes per second, such as 500k, 2M, 1.5GiB, or none.", valueName: "rate"),
-        transform: ByteRate.init(argument:))
+        completion: .list(["none", "500k", "1M", "10M"]), transform: ByteRate.init(argument:))
     var rate: ByteRate
 
     @OptionGroup var selection: SelectionOptions

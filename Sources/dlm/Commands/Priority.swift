@@ -15,7 +15,8 @@ struct Priority: ContextCommand {
     // A negative number looks like an option to the parser: what it does not know comes here.
     @Argument(
         parsing: .allUnrecognized,
-        help: ArgumentHelp("The priority, then downloads by number, such as 3 or 5-8.", valueName: "n> <id"))
+        help: ArgumentHelp("The priority, then downloads by number, such as 3 or 5-8.", valueName: "n> <id"),
+        completion: DownloadCompletion.ids)
     var words: [String]
 
     @OptionGroup var group: GroupOptions

@@ -12,7 +12,8 @@ struct SetURL: ContextCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The download by number.", valueName: "id"), transform: IDRange.init(argument:))
+        help: ArgumentHelp("The download by number.", valueName: "id"), completion: DownloadCompletion.ids,
+        transform: IDRange.init(argument:))
     var id: IDRange
 
     @Argument(help: ArgumentHelp("The new address: http or https.", valueName: "url"))

@@ -8,7 +8,7 @@ struct Show: ContextCommand {
 
     @Argument(
         help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
-        transform: IDRange.init(argument:))
+        completion: DownloadCompletion.ids, transform: IDRange.init(argument:))
     var ids: [IDRange]
 
     @OptionGroup(title: "Output") var output: OutputOptions

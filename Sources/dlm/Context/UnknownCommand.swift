@@ -2,23 +2,28 @@
 struct UnknownCommand {
     let message: String
 
-    /// - Parameter arguments: of the command line. Nil when they begin with a command, and one of its commands where it
-    /// has some, or with an option.
-    init?(_ arguments: [String]) {
+    /// Nil when the arguments of the command line begin with a command, and one of its commands where it has some, or with
+    /// an option.
+    /// - Parameter isPath: they are the names of commands, and nothing else.
+    init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // What the parser knows of itself can be read, or there would be no manual either.
-        guard let root = try? CommandDescription.root(), let message = Self.message(arguments[...], of: root) else {
-            return nil
-        }
+        guard let root = try? CommandDescription.root(),
+            let message = Self.message(Array(arguments)[...], of: root, isPath: isPath)
+        else { return nil }
         self.message = message
     }
 
     /// - Parameter path: the commands before, with a space behind each.
     private static func message(
-        _ arguments: ArraySlice<String>, of parent: CommandDescription, path: String = ""
+        _ arguments: ArraySlice<String>, of parent: CommandDescription, isPath: Bool, path: String = ""
     ) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-"), let commands = parent.subcommands else { return nil }
+        guard let word = arguments.first, !word.hasPrefix("-") else { return nil }
+        guard let commands = parent.subcommands else {
+            return isPath ? "'\(word)' is no command, and there are none behind '\(path.dropLast())'" : nil
+        }
         if let command = commands.first(where: { $0.names.contains(word) }) {
-            return message(arguments.dropFirst(), of: command, path: "\(path)\(command.commandName) ")
+            return message(
+                arguments.dropFirst(), of: command, isPath: isPath, path: "\(path)\(command.commandName) ")
         }
         let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
         let start = "unknown command '\(path)\(word)'"

@@ -9,7 +9,11 @@ struct UsageReport {
     /// - Parameter arguments: without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         let code = DLM.exitCode(for: error)
-        if code == .success {
+        if code == .success, arguments.first == "help", let unknown = UnknownCommand(arguments.dropFirst(), isPath: true) {
+            // To the parser that is a question for the help of dlm.
+            status = 2
+            message = unknown.message
+        } else if code == .success {
             status = 0
             message = DLM.fullMessage(for: error)
         } else if code == .validationFailure {

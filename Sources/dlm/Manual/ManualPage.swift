@@ -47,6 +47,7 @@ struct ManualPage {
         roff.section("DESCRIPTION", Roff.escaped(description + alias))
         options(command, &roff)
         if name == "get" { hooks(&roff) }
+        for section in ManualText.sections(for: name) { roff.append(section) }
         roff.examples(ManualText.examples(for: name))
         ending(&roff)
         roff.section("SEE ALSO", ".BR dlm (1)")
@@ -62,17 +63,29 @@ struct ManualPage {
 
     private static func options(_ command: CommandDescription, _ roff: inout Roff) {
         roff.begin("OPTIONS")
-        for argument in command.visibleArguments {
+        var title: String?
+        for argument in grouped(command.visibleArguments) {
+            if argument.sectionTitle != title, let next = argument.sectionTitle { roff.part(Roff.escaped(next)) }
+            title = argument.sectionTitle
             roff.entry(heading(argument), Roff.escaped(description(argument)))
         }
         for part in command.visibleCommands {
             roff.part(
                 Roff.escaped("dlm \(command.commandName) \(part.commandName)"),
-                Roff.escaped([part.abstract, part.discussion].compactMap(\.self).joined(separator: " ")))
+                body: Roff.escaped([part.abstract, part.discussion].compactMap(\.self).joined(separator: " ")))
             for argument in part.visibleArguments where !command.hasOption(argument) {
                 roff.entry(heading(argument), Roff.escaped(description(argument)))
             }
         }
+    }
+
+    /// The groups one after the other, in the order in which they begin.
+    private static func grouped(_ arguments: [CommandDescription.Argument]) -> [CommandDescription.Argument] {
+        var titles: [String?] = []
+        for argument in arguments where !titles.contains(argument.sectionTitle) { titles.append(argument.sectionTitle) }
+        // What belongs to no group comes first: behind one it would seem to belong to that.
+        let order = [nil] + titles.filter { $0 != nil }
+        return order.flatMap { title in arguments.filter { $0.sectionTitle == title } }
     }
 
     private static func heading(_ argument: CommandDescription.Argument) -> String {

@@ -32,10 +32,13 @@ enum ManualText {
         ("NAME.part", "The partial file beside the final name, which appears by rename once the file is complete."),
         ("$XDG_STATE_HOME/dlm/downloads.sqlite", "What dlm remembers; by default under ~/.local/state."),
         ("$XDG_STATE_HOME/dlm/sessions/", "One lock for each process that downloads."),
+        ("$XDG_STATE_HOME/dlm/daemon.log", "What the background session says that nobody listens to."),
+        ("$XDG_CONFIG_HOME/dlm/config.yaml", "Settings, see dlm-config(1); by default under ~/.config."),
     ]
 
     static let environment = [
-        ("XDG_STATE_HOME", "Where the state is kept."),
+        ("DLM_OPTION_NAME", "A setting, by the name of its option, such as DLM_MAX_CONCURRENT; see dlm-config(1)."),
+        ("XDG_STATE_HOME, XDG_CONFIG_HOME, HOME", "Where the state and the configuration are kept."),
         ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether output is coloured, unless --color says so."),
         ("TERM", "A dumb terminal gets no progress bars."),
         ("http_proxy, HTTPS_PROXY, ALL_PROXY, NO_PROXY", "Proxies, as libcurl reads them."),

@@ -14,16 +14,42 @@ struct Roff {
     }
 
     /// Of a section.
-    mutating func part(_ name: String, _ body: String) { text += ".SS \(name)\n\(body)\n" }
+    mutating func part(_ name: String, body: String = "") {
+        text += ".SS \(name)\n"
+        if !body.isEmpty { text += body + "\n" }
+    }
+
+    mutating func append(_ section: ManualSection) {
+        begin(section.title)
+        for (index, part) in section.parts.enumerated() {
+            switch part {
+            case .text(let body) where index == 0: text += Self.escaped(body) + "\n"
+            case .text(let body): paragraph(Self.escaped(body))
+            case .block(let lines): block(lines)
+            case .entry(let name, let meaning): entry("\\fB\(Self.escaped(name))\\fR", Self.escaped(meaning))
+            }
+        }
+    }
 
     mutating func entry(_ heading: String, _ body: String) { text += ".TP\n\(heading)\n\(body)\n" }
 
     mutating func examples(_ examples: [(command: String, meaning: String)]) {
         begin("EXAMPLES")
-        for example in examples {
-            text += ".PP\n\(Self.escaped(example.meaning))\n.PP\n.RS\n.nf\n\(Self.escaped(example.command))\n.fi\n.RE\n"
+        for (index, example) in examples.enumerated() {
+            // A section begins a paragraph itself.
+            if index > 0 { text += ".PP\n" }
+            text += Self.escaped(example.meaning) + "\n"
+            block(example.command)
         }
     }
+
+    /// Lines as they are typed, or stand in a file.
+    mutating func block(_ lines: String) {
+        let escaped = lines.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
+        text += ".PP\n.RS\n.nf\n\(escaped.joined(separator: "\n"))\n.fi\n.RE\n"
+    }
+
+    mutating func paragraph(_ body: String) { text += ".PP\n\(body)\n" }
 
     /// Plain text as it must be written: no accidental macro, hyphens that can be copied.
     static func escaped(_ text: String) -> String {

@@ -6,8 +6,15 @@ import Glibc
 /// What files must hash to: for `get` and `verify`.
 struct ChecksumOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"))
+        help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"),
+        completion: .list(Self.beginnings))
     var checksum: String?
+
+    /// To zsh, a description comes behind a colon.
+    private static var beginnings: [String] {
+        let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
+        return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
+    }
 
     @Option(
         help: ArgumentHelp(

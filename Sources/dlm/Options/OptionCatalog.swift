@@ -12,6 +12,7 @@ struct OptionCatalog: Sendable {
         let isPath: Bool
         /// What it is where nobody gives it, if the parser knows.
         let standard: String?
+        let abstract: String
     }
 
     private let options: [String: Option]
@@ -25,10 +26,16 @@ struct OptionCatalog: Sendable {
             guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return nil }
             return Option(
                 name: name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
-                isPath: argument.isPath, standard: argument.defaultValue)
+                isPath: argument.isPath, standard: argument.defaultValue,
+                abstract: argument.abstract ?? "")
         }
-        names = named.map(\.name).filter { $0 != "help" && $0 != "version" }
-        options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
+        let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
+        self.options = options
+        names = named.map(\.name).filter { name in
+            // The opposite of a flag is said by false.
+            let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
+            return !isOpposite && name != "help" && name != "version"
+        }
     }
 
     /// Those of one download.
@@ -41,6 +48,9 @@ struct OptionCatalog: Sendable {
     static let get = OptionCatalog(Get.self)
 
     subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
+
+    /// What switches a flag off that is on unless said otherwise.
+    func opposite(of flag: Option) -> Option? { options["no-\(flag.name)"] }
 
     /// The one that was probably meant.
     static func nearest(to word: String, in names: [String]) -> String? {
@@ -62,7 +72,7 @@ extension OptionCatalog.Option {
         guard isFlag else { return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"] }
         switch value.lowercased() {
         case "true", "yes", "on": return ["--\(name)"]
-        case "false", "no", "off": return catalog["no-\(name)"].map { ["--\($0.name)"] } ?? []
+        case "false", "no", "off": return catalog.opposite(of: self).map { ["--\($0.name)"] } ?? []
         default: throw ValidationError("give true or false")
         }
     }

@@ -70,7 +70,7 @@ struct ConnectionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Connections for each file, 1 to 64, or auto for as many as pay, at most \(SegmentPlanner.automaticLimit); at "
                 + "first auto.", valueName: "n"),
-        transform: ConnectionCount.init(argument:))
+        completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
 }
 

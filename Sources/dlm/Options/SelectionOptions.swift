@@ -6,7 +6,7 @@ import Foundation
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
-        transform: IDRange.init(argument:))
+        completion: DownloadCompletion.ids, transform: IDRange.init(argument:))
     var ids: [IDRange] = []
 
     @OptionGroup var group: GroupOptions

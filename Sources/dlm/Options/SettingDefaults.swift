@@ -19,6 +19,8 @@ enum SettingDefaults {
             "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
             "connect-timeout": Seconds(timeouts.connect).description,
             "stall-timeout": Seconds(timeouts.stall).description,
+            "content-disposition": "true", "expect-status": "200",
+            "hook-timeout": Seconds(Hooks.standardTimeLimit).description,
             "max-redirects": String(RedirectPolicy().limit),
             "progress": ProgressChoice.auto.rawValue, "color": ColorChoice.auto.rawValue,
         ]

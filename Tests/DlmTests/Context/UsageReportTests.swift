@@ -97,11 +97,26 @@ struct UsageReportTests {
         for option in ForeignOption.all { #expect(!names.contains(option), "\(option) is an option of dlm get") }
     }
 
-    @Test("Help and version are no errors", arguments: ["--help", "get --help", "help get", "--version"])
+    @Test(
+        "Help and version are no errors",
+        arguments: ["--help", "get --help", "help get", "help daemon start", "help ls", "help", "--version"])
     func help(line: String) throws {
         let report = try report(line)
         #expect(report.status == 0)
         #expect(report.message.hasPrefix(line == "--version" ? "dlm " : "OVERVIEW: "))
+    }
+
+    @Test(
+        "Help for what is no command is a usage error",
+        arguments: [
+            ("help nonsense", "unknown command 'nonsense'; the commands are get, list"),
+            ("help gte", "unknown command 'gte'; did you mean 'get'?"),
+            ("help daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
+            ("help get nonsense", "'nonsense' is no command, and there are none behind 'get'"),
+        ])
+    func helpForNothing(line: String, message: String) throws {
+        let report = try report(line)
+        #expect(report.status == 2 && report.message.hasPrefix(message), "\(report)")
     }
 
     @Test("An error of another kind is status 1 and one line")

@@ -1,0 +1,64 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+import Synchronization
+
+/// What shells offer where a command takes downloads: their numbers, described by name and state. The shell runs
+/// `dlm ---completion` for it at each press of the key.
+enum DownloadCompletion {
+    static let ids = CompletionKind.custom { words, _, _ in
+        candidates(words, environment: ProcessInfo.processInfo.environment).map { snapshot in
+            candidate(snapshot, for: CompletionShell.requesting)
+        }
+    }
+
+    /// Nobody reads more.
+    private static let most = 200
+    /// Seconds; a shell that waits does not take keys.
+    private static let patience = 3.0
+
+    /// What the command can do something with, the newest first, without those that are named already. Nothing is made
+    /// or waited for, and what fails offers nothing.
+    /// - Parameter words: the command line, with `dlm`.
+    private static func candidates(_ words: [String], environment: [String: String]) -> [DownloadSnapshot] {
+        guard let folder = try? SessionConfiguration.stateFolder(environment: environment),
+            access(FileNaming.path(folder, "downloads.sqlite"), R_OK) == 0
+        else { return [] }
+        let states = states(words.dropFirst().first ?? "")
+        let found = Mutex<[DownloadSnapshot]>([])
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            let configuration = SessionConfiguration(kind: .foreground, stateFolder: folder)
+            if let service = try? await DownloadSession.open(configuration) {
+                let snapshots = try? await service.snapshots(DownloadSelection(.states(states), limit: most))
+                found.withLock { $0 = snapshots ?? [] }
+                await service.close()
+            }
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + patience)
+        let named = Set(words.dropFirst(2).dropLast())
+        return found.withLock(\.self).reversed().filter { !named.contains("\($0.id)") }
+    }
+
+    /// For what a command is good.
+    private static func states(_ command: String) -> Set<DownloadState.Kind> {
+        switch command {
+        case "pause": [.queued, .running, .waiting]
+        case "resume": [.paused, .failed, .cancelled]
+        case "cancel", "wait", "watch", "limit", "priority": List.unfinished
+        case "set-url": List.unfinished.union([.cancelled])
+        default: Set(DownloadState.Kind.allCases)
+        }
+    }
+
+    private static func candidate(_ snapshot: DownloadSnapshot, for shell: CompletionShell?) -> String {
+        let id = "\(snapshot.id)"
+        let text = Escaping.line("\(snapshot.record.displayName) (\(snapshot.record.state.kind.rawValue))")
+        switch shell {
+        case .zsh: return "\(id):\(text)"
+        case .fish: return "\(id)\t\(text)"
+        default: return id
+        }
+    }
+}
