@@ -232,7 +232,7 @@ extension VerificationFailure: CustomStringConvertible {
         case .notItsBeginning(let path, let why):
             "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or replace it "
                 + "with --if-exists overwrite"
-        case .streamBroken(let why): "what was written cannot be continued: \(why)"
+        case .streamBroken(let why): "what was written cannot be continued, it must be fetched anew: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
         case .otherFile(let what):
             "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"

@@ -180,10 +180,21 @@ extension DownloadRunner {
         switch record.request.destination.ifExists {
         case .overwrite: return true
         case .newer:
-            guard let existing, let modified else { return true }
+            guard let existing, let modified, !isOutdated(existing) else { return true }
             return modified.timeIntervalSince1970 > Double(existing.modified / 1_000_000_000)
         case .fail, .rename, .skip: return false
         }
+    }
+
+    /// It is what this download left, and the server has told since that its file changed: whatever its date.
+    private func isOutdated(_ existing: FileStatus.Info) -> Bool {
+        guard let completed = record.completed, existing.identity.isSame(as: completed.identity),
+            existing.size == completed.bytes, existing.modified == completed.modified
+        else { return false }
+        let (was, now) = (completed.validators, record.resume.validators)
+        if let old = was.etag, let new = now.etag { return old.opaque != new.opaque }
+        guard let old = was.lastModified, let new = now.lastModified else { return false }
+        return old != new
     }
 
     /// What one download has fetched so far is not replaced by the finished file of another that a server calls

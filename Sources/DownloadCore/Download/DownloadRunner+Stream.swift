@@ -113,7 +113,7 @@ extension DownloadRunner {
         var judge = ResponseJudge(start: 0, end: nil, asksRange: asksRange)
         if count > 0 {
             let mayJoin = mayJoinParts && (!stream.isDoubted || expected != nil)
-            if mayJoin, record.resume.acceptsRanges {
+            if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
                 let isProved = record.resume.validators.ifRange != nil
                 judge = ResponseJudge(
                     start: isProved ? count : max(0, count - StreamOutput.tailSize), end: nil, asksRange: true,

@@ -103,7 +103,10 @@ package final class DownloadRunner {
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
         try requireAllowed(record.request)
         secrets = try LoadedSecrets(record.request.secretFiles)
-        if let stream = context.stream { return try await send(to: stream) }
+        if let stream = context.stream {
+            try await send(to: stream)
+            return try saveCookies()
+        }
         if try await finishWhatIsThere() { return }
         try await dropUnusable()
         let total = try await transfer()

@@ -14,6 +14,8 @@ struct UsageTests {
             (["get", "--frob", "http://a/"], "'--frob'"),
             (["get", "-o", "x", "http://a/", "http://b/"], "-o names one file"),
             (["get", "-o", "x", "-i", "list"], "-o names one file"),
+            (["get", "-o", "-", "-b", "http://a/"], "leave out -b"),
+            (["get", "-o", "-", "http://a/", "http://b/"], "one file"),
             (["get", "-o", "x/", "http://a/"], "names a folder"),
             (["get", "-o", "", "http://a/"], "no file name"),
             (["get", "-o", "a/..", "http://a/"], "no file name"),

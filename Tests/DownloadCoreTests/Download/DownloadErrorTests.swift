@@ -206,7 +206,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
                 + "--if-exists overwrite"),
         ErrorMeaning(
             .verificationFailed(.streamBroken("x")), 9, "verification", "changed",
-            "what was written cannot be continued: x"),
+            "what was written cannot be continued, it must be fetched anew: x"),
         ErrorMeaning(.networkFailed(.timeLimit, none), 4, "network", "timeLimit", "not complete in time"),
         ErrorMeaning(
             .verificationFailed(.checksum(expected: sum, actual: "ff")), 9, "verification", "checksum",

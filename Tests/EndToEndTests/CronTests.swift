@@ -1,0 +1,174 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Pain point 8: the same command again and again, by nobody.
+    @Suite("Cron: the same command again", .timeLimit(.minutes(2)))
+    struct CronTests {
+        let content = Content(seed: 750, size: 2 * mebibyte + 1)
+
+        /// What says that nothing was fetched, and nothing touched.
+        private func identity(_ sandbox: DlmSandbox, _ name: String) throws -> [String] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: sandbox.file(name))
+            return [FileAttributeKey.modificationDate, .systemFileNumber, .size].map { "\(attributes[$0] ?? "")" }
+        }
+
+        /// As cron starts it: a home, a path, no terminal.
+        private func run(_ sandbox: DlmSandbox, _ arguments: [String]) async throws -> ChildProcess.Result {
+            var launch = try sandbox.launch(["get"] + arguments)
+            PauseTests.asCron(&launch)
+            return try await ChildProcess(launch).result()
+        }
+
+        enum Validator: CaseIterable {
+            case etag, weak, date, both
+
+            func reply(_ content: Content) -> FaultReply {
+                switch self {
+                case .etag: FaultReply(content, etag: "\"v1\"")
+                case .weak: FaultReply(content, etag: "W/\"v1\"")
+                case .date: FaultReply(content, lastModified: "Tue, 15 Nov 1994 12:45:26 GMT")
+                case .both: FaultReply(content, etag: "\"v1\"", lastModified: "Tue, 15 Nov 1994 12:45:26 GMT")
+                }
+            }
+        }
+
+        @Test(
+            "The second run is one conditional request: status 0, silent, no body, the file untouched",
+            arguments: Validator.allCases, [[], ["-o", "file.bin"], ["--if-exists", "newer"], ["--remote-time"]])
+        func secondRun(validator: Validator, options: [String]) async throws {
+            for small in [true, false] {
+                let content = small ? Content(seed: 751, size: 900) : content
+                try await withDlm(serving: validator.reply(content)) { sandbox, server in
+                    let first = try await run(sandbox, options + [server.url()])
+                    try expectDownloaded(content, as: "file.bin", by: first, in: sandbox)
+                    #expect(first.stderr == "")
+                    let (before, sent) = (try identity(sandbox, "file.bin"), server.log.bytesSent)
+                    let asked = server.log.entries.count
+                    for number in 1...2 {
+                        let again = try await run(sandbox, options + [server.url()])
+                        try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
+                        #expect(again.stderr == "")
+                        #expect(try identity(sandbox, "file.bin") == before)
+                        #expect(server.log.entries.count == asked + number)
+                    }
+                    #expect(server.log.bytesSent == sent)
+                    let condition = validator == .date ? "If-Modified-Since" : "If-None-Match"
+                    #expect(server.log.entries.last?.request[condition] != nil)
+                    #expect(server.log.entries.last?.status == 304)
+                }
+            }
+        }
+
+        @Test(
+            "--if-exists newer fetches what changed, told by ETag or Last-Modified, whatever the date",
+            arguments: [
+                ("\"v1\"", nil, "\"v2\"", nil), (nil, -200_000, nil, -100_000),
+                ("\"v1\"", -200_000, "\"v2\"", -100_000),
+                // Put there with its old date, as rsync does.
+                ("\"v1\"", -100_000, "\"v2\"", -100_000), ("\"v1\"", -100_000, "\"v2\"", -200_000),
+                (nil, -100_000, nil, -200_000),
+            ] as [(String?, Double?, String?, Double?)])
+        func changed(etag: String?, date: Double?, newTag: String?, newDate: Double?) async throws {
+            for small in [true, false] {
+                let old = small ? Content(seed: 752, size: 900) : content
+                let new = Content(seed: 753, size: old.size + 7)
+                let first = FaultReply(old, etag: etag, lastModified: date.map { HTTPDate.ago(-$0) })
+                try await withDlm(serving: first) { sandbox, server in
+                    let command = ["--if-exists", "newer", server.url()]
+                    _ = try await run(sandbox, command)
+                    try expectFile(old, "file.bin", in: sandbox)
+                    server.change(to: new, etag: newTag, lastModified: newDate.map { HTTPDate.ago(-$0) })
+                    let result = try await run(sandbox, command)
+                    try expectDownloaded(new, as: "file.bin", by: result, in: sandbox)
+                    #expect(result.stderr == "")
+                    #expect(sandbox.names == ["file.bin"])
+                    let sent = server.log.bytesSent
+                    try expectDownloaded(new, as: "file.bin", by: try await run(sandbox, command), in: sandbox)
+                    #expect(server.log.bytesSent == sent)
+                }
+            }
+        }
+
+        @Test("--if-exists newer leaves a file that somebody changed here, unless the server's is newer")
+        func changedHere() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"", lastModified: HTTPDate.ago(100_000))) {
+                sandbox, server in
+                let command = ["--if-exists", "newer", server.url()]
+                _ = try await run(sandbox, command)
+                try sandbox.root.write("mine", to: "files/file.bin")
+                server.change(to: Content(seed: 754, size: 99), etag: "\"v2\"", lastModified: HTTPDate.ago(50_000))
+                #expect(try await run(sandbox, command).ending == .exited(0))
+                #expect(try sandbox.root.read("files/file.bin") == "mine")
+                let newest = Content(seed: 755, size: 999)
+                server.change(to: newest, etag: "\"v3\"", lastModified: HTTPDate.ago(-100))
+                try expectDownloaded(newest, as: "file.bin", by: try await run(sandbox, command), in: sandbox)
+            }
+        }
+
+        @Test("A run that changes nothing under --if-exists fail says why when the remote changed, and touches nothing")
+        func changedAndFail() async throws {
+            try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
+                _ = try await run(sandbox, [server.url()])
+                let before = try identity(sandbox, "file.bin")
+                server.change(to: Content(seed: 756, size: 3 * mebibyte), etag: "\"v2\"")
+                expectFailure(3, of: try await run(sandbox, [server.url()]))
+                #expect(try identity(sandbox, "file.bin") == before)
+                #expect(sandbox.names == ["file.bin"])
+            }
+        }
+
+        @Test("Runs that overlap join: one body, each ends with 0, silent")
+        func overlapping() async throws {
+            let slow = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(2 * mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                let runs = try (0..<4).map { _ in try sandbox.start("get", server.url(), with: PauseTests.asCron) }
+                for process in runs {
+                    let result = try await process.result()
+                    try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                    #expect(result.stderr == "")
+                }
+                #expect(server.log.bytesSentTwice() == 0)
+                // One that came when the others had ended asks whether it changed.
+                #expect(server.log.entries.filter { $0.status != 304 }.count == 1)
+            }
+        }
+
+        @Test("With an empty environment it says what is missing; without a record it needs none")
+        func noEnvironment() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                let failed = try await sandbox.run("get", server.url()) { $0.environment = [:] }
+                expectFailure(12, of: failed)
+                #expect(failed.stderr == "dlm: no home folder: set HOME or XDG_STATE_HOME\n")
+                let state = try await sandbox.run("get", server.url()) {
+                    $0.environment = ["XDG_STATE_HOME": sandbox.state]
+                }
+                try expectDownloaded(content, as: "file.bin", by: state, in: sandbox)
+                let ephemeral = try await sandbox.run("get", "--ephemeral", "-o", "e", server.url()) {
+                    $0.environment = [:]
+                }
+                try expectDownloaded(content, as: "e", by: ephemeral, in: sandbox)
+                #expect(ephemeral.stderr == "" && state.stderr == "")
+            }
+        }
+
+        @Test("f=$(dlm get URL) has the path and nothing else; a list of two fails with the line and the status of one")
+        func script() async throws {
+            try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
+                sandbox, server in
+                var launch = try sandbox.launch([])
+                let dlm = launch.executable
+                launch.arguments = [
+                    "-c",
+                    "f=$(\(dlm) get \(server.url())) && echo \"<$f>\"; "
+                        + "printf '%s\\n' \(server.url("/a")) \(server.url("/gone")) | \(dlm) get -i - ; echo $?",
+                ]
+                launch.executable = "/bin/sh"
+                let result = try await ChildProcess(launch).result()
+                #expect(result.stdout == "<\(sandbox.file("file.bin"))>\n\(sandbox.file("a"))\n8\n")
+                #expect(result.errorLines.count == 1 && result.stderr.contains("/gone: 404"), "\(result.stderr)")
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// Each row of docs/exit-status.md. What else leads to a status is tested where it belongs: 5 and the certificates
+    /// in TLSFaultTests, 12 and the sessions in OwnerTests, the signals one by one in SignalTests.
+    @Suite("Exit statuses", .timeLimit(.minutes(2)))
+    struct ExitStatusTests {
+        static let content = Content(seed: 740, size: 300_000)
+
+        /// Every way to fail that needs no more than an answer, by its path.
+        static func reply(_ request: FaultRequest) -> FaultReply {
+            switch request.target {
+            case "/401", "/407", "/403", "/404", "/500", "/503":
+                FaultReply(status: Int(request.target.dropFirst()) ?? 0)
+            case "/loop": .redirect(to: "/loop")
+            case "/scheme": .redirect(to: "gopher://127.0.0.1/x")
+            case "/nowhere": FaultReply(status: 302)
+            case "/noise": FaultReply().with { $0.raw = .init("what is this?\r\n\r\n") }
+            case "/lost": FaultReply(content).with { $0.cut = .close(after: 1000) }
+            case "/stall": FaultReply(content).with { $0.cut = .stall(after: 1000) }
+            case "/endless":
+                FaultReply(content).with {
+                    $0.framing = .closeDelimited
+                    $0.ranges = .ignored
+                }
+            case "/page": FaultReply(Content("<html>")).with { $0.fields = [("Content-Type", "text/html")] }
+            default: FaultReply(content, etag: "\"v1\"")
+            }
+        }
+
+        static let wrong = "sha256:" + String(repeating: "0", count: 64)
+
+        @Test(
+            "One failure: its status, one line, and no final name",
+            arguments: [
+                (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["ftp://h.invalid/a"], 2),
+                (["-o", "/usr", "/a"], 3),
+                (["-d", "/proc/dlm", "/a"], 3), (["-o", String(repeating: "n", count: 251), "/a"], 2),
+                (["-i", "/nonexistent"], 3), (["http://h.invalid/a"], 4), (["CLOSED/a"], 4), (["/lost"], 4),
+                (["--stall-timeout", "0.3", "/stall"], 4), (["--max-time", "0.3", "/stall"], 4), (["TLS/a"], 5),
+                (["/401"], 6), (["/407"], 6), (["/loop"], 7), (["/scheme"], 7), (["/nowhere"], 7), (["/noise"], 7),
+                (["/403"], 8), (["/404"], 8), (["/500"], 8), (["/503"], 8), (["--checksum", wrong, "/a"], 9),
+                (["--max-size", "1k", "/a"], 9), (["--expect-type", "image/*", "/page"], 9),
+                (["--expect-status", "203", "/a"], 9), (["/endless"], 9),
+            ] as [([String], Int32)])
+        func single(arguments: [String], status: Int32) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let closed = try LoopbackSocket.unusedPort()
+                let words = arguments.map { word in
+                    let isPath = word.hasPrefix("/") && !["/usr", "/proc/dlm", "/nonexistent"].contains(word)
+                    return (isPath ? server.url(word) : word).replacing("CLOSED", with: "http://127.0.0.1:\(closed)")
+                        .replacing("TLS", with: "https://127.0.0.1:\(server.port)")
+                }
+                let result = try await ChildProcess(try sandbox.launch(["get", "--retries", "0"] + words)).result()
+                expectFailure(status, of: result, arguments)
+                #expect(sandbox.names.allSatisfy { $0.hasSuffix(".part") }, "\(arguments) \(sandbox.names)")
+            }
+        }
+
+        @Test("0: all complete and verified, or they already were; in the background, what wait says")
+        func success() async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let command = ["get", "--checksum", "sha256:\(Self.content.sha256)", server.url("/a")]
+                for _ in 0..<2 {
+                    let result = try await ChildProcess(try sandbox.launch(command)).result()
+                    try expectDownloaded(Self.content, as: "a", by: result, in: sandbox)
+                }
+                try await sandbox.hand([server.url("/b")])
+                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+            }
+        }
+
+        @Test(
+            "Several failures: of one kind its status, of several kinds 1; successes change nothing",
+            arguments: [
+                (["/404", "/500"], 8), (["/a", "/404"], 8), (["/404", "/401"], 1), (["/lost", "/404", "/a"], 1),
+                (["/loop", "/noise", "/a"], 7), (["/a", "/b"], 0),
+            ] as [([String], Int32)])
+        func several(paths: [String], status: Int32) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let urls = paths.map { server.url($0) }
+                let good = paths.filter { ["/a", "/b"].contains($0) }
+                let listed = try await sandbox.run("get", "--retries", "0", "-d", "l", "-i", "-") {
+                    $0.input = urls.joined(separator: "\n")
+                }
+                for result in [
+                    try await ChildProcess(try sandbox.launch(["get", "--retries", "0"] + urls)).result(), listed,
+                ] {
+                    #expect(result.ending == .exited(status), "\(paths) \(result.stderr)")
+                    #expect(result.outputLines.count == good.count)
+                    #expect(result.errorLines.count == paths.count - good.count, "each says why: \(result.stderr)")
+                }
+                let ids = try await sandbox.list().map { "\($0.id)" }
+                let wait = try await ChildProcess(try sandbox.launch(["wait"] + ids)).result()
+                #expect(wait.ending == .exited(status), "\(wait.stderr)")
+            }
+        }
+
+        @Test("wait and resume end as the download does", arguments: [("/404", 8), ("/401", 6), ("/lost", 4)])
+        func followers(path: String, status: Int32) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let get = try await sandbox.run("get", "-b", "--retries", "0", server.url(path))
+                #expect(get.ending == .exited(0), "handed over is all that it says")
+                #expect(try await sandbox.run("wait", "1").ending == .exited(status))
+                _ = try await sandbox.run("get", "--retries", "0", "-o", "here", server.url(path))
+                #expect(try await sandbox.run("resume", "2").ending == .exited(status))
+                #expect(try await sandbox.run("wait", "2").ending == .exited(status))
+            }
+        }
+
+        @Test(
+            "10: no such download, and nothing is done to the others",
+            arguments: ["pause", "resume", "cancel", "remove"])
+        func unknown(verb: String) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                try await sandbox.done("get", "-b", "--paused", server.url("/a"))
+                expectFailure(10, of: try await sandbox.run(verb, "1", "99"), verb)
+                #expect(try await sandbox.list().map(\.state) == ["paused"])
+            }
+        }
+
+        @Test("11: cancelled by somebody; 12: no home, and no store")
+        func cancelled() async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                let get = try sandbox.start("get", "--paused", server.url("/a"))
+                await get.expectSays("1: a: paused")
+                try await sandbox.done("cancel", "1")
+                #expect(try await get.result().ending == .exited(11))
+                let homeless = try await sandbox.run("get", server.url("/a")) { $0.environment = [:] }
+                expectFailure(12, of: homeless)
+                #expect(homeless.stderr.contains("HOME"), "\(homeless.stderr)")
+                let blocked = try await sandbox.run("list") { $0.environment["XDG_STATE_HOME"] = "/proc/none" }
+                expectFailure(12, of: blocked)
+            }
+        }
+
+        @Test("129, 130, 143: ended by the signal itself", arguments: [SIGHUP, SIGINT, SIGTERM])
+        func signals(signal: Int32) async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                var launch = try sandbox.launch([])
+                launch.arguments = ["-c", "\(launch.executable) get \(server.url("/stall")) & wait $!; echo $?"]
+                launch.executable = "/bin/bash"
+                let shell = try ChildProcess(launch)
+                #expect(await server.waitUntil { $0.bytesSent >= 1000 })
+                let process = try #require(
+                    ForeignProcess.all(of: sandbox.root).first {
+                        (try? $0.file("cmdline"))?.contains("get\0http") ?? false
+                    })
+                process.send(signal)
+                // A shell that runs no jobs lets its background commands ignore SIGINT (POSIX, 2.11).
+                if signal == SIGINT { process.send(SIGTERM) }
+                let status = signal == SIGINT ? 128 + SIGTERM : 128 + signal
+                #expect(try await shell.result().stdout == "\(status)\n")
+            }
+        }
+
+        @Test("A closed standard output is no error for what only tells")
+        func closedOutput() async throws {
+            try await withDlm(Self.reply) { sandbox, server in
+                _ = try await sandbox.run("get", server.url("/a"), server.url("/b"))
+                var launch = try sandbox.launch([])
+                let list = "\(launch.executable) list --all"
+                launch.arguments = ["-c", "set -o pipefail; \(list) | true; echo $?; \(list) >&-; echo $?"]
+                launch.executable = "/bin/bash"
+                #expect(try await ChildProcess(launch).result().stdout == "0\n0\n")
+            }
+        }
+    }
+}
