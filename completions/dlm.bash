@@ -905,13 +905,77 @@ _dlm_daemon_status() {
 
 _dlm_doctor() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--json --quiet -q --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--color)
+    non_repeating_flags=(--netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    repeating_options=(-H --header --resolve)
+    non_repeating_options=(--user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
+    '-H'|'--header')
+        return
+        ;;
+    '--user'|'-u')
+        return
+        ;;
+    '--netrc-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--cookie-jar')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ca-certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--crl-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--certificate')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--private-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--pinned-public-key')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--tls-min')
+        __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--proto')
+        return
+        ;;
+    '--proxy')
+        return
+        ;;
+    '--no-proxy')
+        return
+        ;;
+    '--interface')
+        return
+        ;;
+    '--resolve')
+        return
+        ;;
+    '--doh-url')
+        return
+        ;;
     '--color')
         __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
         return

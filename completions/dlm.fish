@@ -63,7 +63,7 @@ function __dlm_parse_tokens -S
                 __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
             end
         case 'doctor'
-            __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'config'
             __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'
@@ -392,6 +392,31 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" color' -l 'color' -d 'Colour the output on terminals (auto, the default), always or never.' -rfka 'auto always never'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" version' -l 'version' -d 'Show the version.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" h help' -s 'h' -l 'help' -d 'Show help information.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" allow-unverified' -l 'allow-unverified' -d 'Take what nothing proves: that a body without a size, which only the end of its connection ends, is whole; and, without a strong ETag or Last-Modified or a checksum, that a file is still the same, so that only the last 64 KiB of what is here are compared, and not all of it.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ca-certificate' -l 'ca-certificate' -d 'Trust the authorities in this file (PEM), and no others.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" crl-file' -l 'crl-file' -d 'Refuse certificates that this file (PEM) calls revoked; it must have a list of each authority.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" certificate' -l 'certificate' -d 'Show the server this certificate (PEM).' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" interface' -l 'interface' -d 'Send from this interface or address of this machine.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" 4 ipv4' -s '4' -l 'ipv4' -d 'Use IPv4 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" 6 ipv6' -s '6' -l 'ipv6' -d 'Use IPv6 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" http1.1' -l 'http1.1' -d 'Use HTTP/1.1 alone.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" http2' -l 'http2' -d 'Use HTTP/2 over https, where the server has it, also for large files.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor"' -l 'resolve' -d 'Connect to this address for a host and port; repeatable.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" doh-url' -l 'doh-url' -d 'Ask this server (DNS over HTTPS) for addresses.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" json' -l 'json' -d 'Write JSON to stdout, one value a line.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" q quiet' -l 'quiet' -s 'q' -d 'Print nothing but errors.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor"' -l 'verbose' -s 'v' -d 'Tell more on stderr; secrets are never shown.'

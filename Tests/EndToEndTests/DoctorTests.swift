@@ -292,6 +292,30 @@ extension EndToEnd {
             }
         }
 
+        @Test("Options of get and settings of the host count: credentials, fields, authorities, proxy")
+        func options() async throws {
+            let script: FaultServer.Handler = { [content] request in
+                let isKnown = request["Authorization"] == "Bearer \(SecretSearch.token)" && request["X-Team"] == "data"
+                return isKnown ? FaultReply(content, etag: "\"v\"") : FaultReply(status: 401)
+            }
+            try await withDlm(script) { sandbox, server in
+                try sandbox.configure("hosts:\n  127.0.0.1:\n    header: \"X-Team: data\"\n")
+                try sandbox.root.write(SecretSearch.token + "\n", to: "token")
+                #expect(try await sandbox.run("doctor", server.url()).ending == .exited(6))
+                let result = try await sandbox.run("doctor", "--bearer-file", sandbox.root("token"), server.url(), "-v")
+                #expect(result.ending == .exited(0), "\(result.stdout)")
+                SecretSearch(sandbox: sandbox).expectSilent(result)
+                #expect(server.log.entries.last?.range == "bytes=0-0")
+                let proxied = try await sandbox.run(
+                    "doctor", "--proxy", "http://u:pw-9@127.0.0.1:1", server.url(), "--json")
+                #expect(proxied.ending == .exited(4) && !proxied.stdout.contains("pw-9"), "\(proxied.stdout)")
+                #expect(try proxied.findings().named("proxy").first?.detail == "http://127.0.0.1:1 (--proxy)")
+                let trust = try await sandbox.run("doctor", "-k", "--json")
+                #expect(trust.ending == .exited(0), "\(trust.stdout)")
+                #expect(try trust.findings().named("verification").first?.result == "warning")
+            }
+        }
+
         @Test("No secret is shown: of the URL, of proxies, or what a server repeats")
         func secrets() async throws {
             let script: FaultServer.Handler = { [content] request in

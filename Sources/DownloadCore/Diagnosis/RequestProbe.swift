@@ -19,12 +19,20 @@ package struct RequestProbe: Sendable {
     }
 
     package func run() async -> ProbedRequest {
-        let secrets = RequestSecrets(request, LoadedSecrets())
         var probed = ProbedRequest()
+        var loaded: LoadedSecrets
+        do throws(DownloadError) {
+            loaded = try LoadedSecrets(request.secretFiles)
+        } catch {
+            probed.error = error
+            return probed
+        }
         var route = RequestRoute(request.url)
         while true {
             let url = route.url
-            let (head, result) = await ask(route)
+            let (head, result) = await ask(route, loaded)
+            if let known = result.cookies { loaded.cookies?.learn(known.lines, of: known.host) }
+            let secrets = RequestSecrets(request, loaded)
             let shown = head.map { secrets.hidden(in: $0) }
             probed.steps.append(
                 ProbedRequest.Step(
@@ -66,8 +74,8 @@ package struct RequestProbe: Sendable {
         return ResponseJudge(start: 0, end: 1, asksRange: true).judge(head)
     }
 
-    private func ask(_ route: RequestRoute) async -> (ResponseHead?, TransferResult) {
-        var asked = TransferRequest(route, of: request, LoadedSecrets(), userAgent: userAgent)
+    private func ask(_ route: RequestRoute, _ loaded: LoadedSecrets) async -> (ResponseHead?, TransferResult) {
+        var asked = TransferRequest(route, of: request, loaded, userAgent: userAgent)
         asked.range = "0-0"
         asked.isTraced = true
         asked.prefersMultiplexing = true

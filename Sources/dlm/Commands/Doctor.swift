@@ -18,11 +18,13 @@ struct Doctor: ContextCommand {
     @Argument(help: ArgumentHelp("What to ask for: http or https.", valueName: "url"))
     var url: String?
 
+    @OptionGroup var probe: ProbeOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run(in context: Context) async throws -> Int32 {
-        let asked = try url.map { try Self.request($0) }
-        let findings = await Examination(context: context).findings(of: asked)
+        let findings = await Examination(
+            context: context, request: try request(in: context), asks: url != nil
+        ).findings()
         let problems = findings.filter { $0.result.word == "problem" }
         if output.json {
             for finding in findings { context.console.print(FindingDocument(finding).json) }
@@ -37,10 +39,21 @@ struct Doctor: ContextCommand {
         return Finding.exitStatus(findings)
     }
 
-    private static func request(_ text: String) throws -> DownloadRequest {
-        let (address, credential) = try RequestMaker.address(text).get()
+    /// What `get` would ask with; a file that is to be downloaded by anything but a plain GET is not asked for so here.
+    private func request(in context: Context) throws -> DownloadRequest {
+        var options = probe
+        try options.prepare(in: context)
+        let (address, credential) = try RequestMaker.address(url ?? "http://none.invalid/").get()
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
-        request.credential = credential
+        // What is wrong with the settings is one of the findings.
+        if let settings = try? context.settings() {
+            let sections = url == nil ? [] : settings.sections(for: address.host)
+            try settings.apply(to: &request, sections, in: context.workingFolder ?? "/")
+        }
+        try options.apply(to: &request)
+        request.url = address
+        request.credential = credential ?? request.credential
+        (request.http.method, request.http.body, request.http.acceptsCompressed) = (nil, nil, nil)
         return request
     }
 }

@@ -5,19 +5,26 @@ import Glibc
 /// Finds out what `dlm doctor` tells.
 struct Examination {
     let context: Context
+    /// With what the settings and options say.
+    let request: DownloadRequest
+    /// Its URL is to be asked for.
+    let asks: Bool
 
-    func findings(of request: DownloadRequest?) async -> [Finding] {
-        var findings = transfers() + [settings()]
-        findings += await places()
-        if let request { findings += await self.request(request) }
-        return findings
+    private var proxies: ProxyEnvironment { ProxyEnvironment(context.environment, request.network) }
+
+    func findings() async -> [Finding] {
+        let findings = transfers() + [settings()] + (await places())
+        return asks ? findings + (await asked()) : findings
     }
 
     private func transfers() -> [Finding] {
         do throws(DownloadError) {
-            let features = try DownloadSession.transportFeatures(environment: context.environment)
+            var features = try DownloadSession.transportFeatures(environment: context.environment)
+            if let file = request.trust.authorities {
+                features.authorities = .init(file: file, origin: "--ca-certificate")
+            }
             return TransferFindings.findings(features, AuthorityCheck.checks(features.authorities))
-                + ProxyEnvironment(context.environment).findings
+                + TransferFindings.verification(request.trust) + proxies.findings
         } catch {
             return [.problem(.transfers, "libcurl", error.exitStatus, Redaction.describe(error))]
         }
@@ -96,10 +103,10 @@ struct Examination {
         }
     }
 
-    private func request(_ request: DownloadRequest) async -> [Finding] {
+    private func asked() async -> [Finding] {
         do {
             let probed = try await DownloadSession.probe(request)
-            return RequestFindings(probed: probed, proxies: ProxyEnvironment(context.environment)).findings
+            return RequestFindings(probed: probed, proxies: proxies).findings
         } catch {
             let error = error as? DownloadError ?? .unexpected("\(error)")
             return [.problem(.request, "error", error.exitStatus, Redaction.describe(error))]

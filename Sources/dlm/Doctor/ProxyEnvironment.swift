@@ -1,29 +1,42 @@
 import DownloadKit
 import Glibc
 
-/// The proxies that the environment names, read as libcurl reads them (libcurl-env(3)).
+/// The proxies in force: those that are asked for, or else those that the environment names, read as libcurl reads it
+/// (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
-    /// A proxy, and the variable that names it.
+    /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {
         let variable: String
         let value: String
     }
 
     private let environment: [String: String]
+    private let settings: NetworkSettings
 
-    init(_ environment: [String: String]) { self.environment = environment.filter { !$0.value.isEmpty } }
+    init(_ environment: [String: String], _ settings: NetworkSettings = NetworkSettings()) {
+        self.environment = environment.filter { !$0.value.isEmpty }
+        self.settings = settings
+    }
 
     /// HTTP_PROXY is not read: a CGI program has it from whoever asks it.
     func proxy(scheme: String) -> Named? {
+        if let proxy = settings.proxy {
+            return proxy.url.isEmpty ? nil : Named(variable: "--proxy", value: proxy.url)
+        }
         let names = ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
         return first(names + ["all_proxy", "ALL_PROXY"])
     }
 
     /// Hosts that are reached without one.
-    var exceptions: Named? { first(["no_proxy", "NO_PROXY"]) }
+    var exceptions: Named? {
+        settings.noProxy.map { $0.isEmpty ? nil : Named(variable: "--no-proxy", value: $0) }
+            ?? first(["no_proxy", "NO_PROXY"])
+    }
 
     /// The variable that nobody reads while the one in lower case is not set.
-    var ignored: Named? { environment["http_proxy"] == nil ? first(["HTTP_PROXY"]) : nil }
+    var ignored: Named? {
+        environment["http_proxy"] == nil && settings.proxy == nil ? first(["HTTP_PROXY"]) : nil
+    }
 
     private func first(_ names: [String]) -> Named? {
         names.firstNonNil { name in environment[name].map { Named(variable: name, value: $0) } }

@@ -9,6 +9,16 @@ enum TransferFindings {
             + self.authorities(features.authorities, authorities)
     }
 
+    static func verification(_ trust: ServerTrustPolicy) -> [Finding] {
+        if trust.verifiesServer { return [] }
+        return [
+            .warning(
+                section, "verification", "certificates are not verified (--insecure)",
+                advice:
+                    "anybody on the way can change what is downloaded; give --ca-certificate instead, or a --checksum")
+        ]
+    }
+
     private static func library(_ features: TransportFeatures) -> Finding {
         .ok(section, "libcurl", features.version)
     }

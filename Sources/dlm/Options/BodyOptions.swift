@@ -4,10 +4,7 @@ import Foundation
 
 /// What is sent with the request. What of it may be secret is never stored: `resume` takes it again.
 struct BodyOptions: ParsableArguments {
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
-    var header: [String] = []
+    @OptionGroup var fields: HeaderOptions
 
     @Option(
         help: ArgumentHelp(
@@ -25,7 +22,7 @@ struct BodyOptions: ParsableArguments {
     /// What was read beforehand; no option.
     private var known: RequestBody?
 
-    private enum CodingKeys: String, CodingKey { case header, data, dataUrlencode }
+    private enum CodingKeys: String, CodingKey { case fields, data, dataUrlencode }
 
     private var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
 
@@ -33,25 +30,14 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
-    func validate() throws {
-        // The value may be a secret and is not repeated.
-        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
-            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
-        }
-    }
-
     /// Reads the files now, and not again.
     mutating func prepare() throws { known = try body() }
 
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
 
-    /// A field takes the place of those of its name.
     func apply(to request: inout DownloadRequest) throws {
         request.http.body = try known ?? body() ?? request.http.body
-        guard !header.isEmpty else { return }
-        let fields = header.compactMap(RequestHeader.init)
-        let names = Set(fields.map { $0.name.lowercased() })
-        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+        fields.apply(to: &request)
     }
 
     /// Nil when none is given. Reads the files.

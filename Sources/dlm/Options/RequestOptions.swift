@@ -28,7 +28,7 @@ struct RenewableOptions: ParsableArguments {
         var others = self
         others.body.dropBody()
         if isForeign {
-            others.body.header = []
+            others.body.fields.header = []
             others.credentials.user = nil
             others.credentials.bearerFile = nil
         }

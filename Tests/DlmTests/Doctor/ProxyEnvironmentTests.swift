@@ -32,6 +32,20 @@ struct ProxyEnvironmentTests {
         #expect(try variable(environment, url) == expected)
     }
 
+    @Test("What is asked for counts before the environment; '' is none at all")
+    func asked() throws {
+        let url = try SourceURL.parse("http://a.example/").get().url
+        var settings = NetworkSettings()
+        settings.proxy = ProxyAddress(url: "socks5h://b:1", credential: Credential(user: "u", password: "secret"))
+        let environment = ["http_proxy": "c", "no_proxy": "a.example"]
+        #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
+        settings.noProxy = ""
+        let proxy = ProxyEnvironment(environment, settings).proxy(for: url)
+        #expect(proxy == .init(variable: "--proxy", value: "socks5h://b:1"))
+        settings.proxy = ProxyAddress(url: "")
+        #expect(ProxyEnvironment(environment, settings).proxy(for: url) == nil)
+    }
+
     @Test("HTTP_PROXY alone is warned of, an unknown kind is a problem, and no password is shown")
     func findings() {
         let environment = ProxyEnvironment([

@@ -1,0 +1,25 @@
+import ArgumentParser
+import DownloadKit
+
+/// Fields of the request. Those that may be secret are never stored.
+struct HeaderOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp("A header field for the request, 'Name: value'; repeatable.", valueName: "header"))
+    var header: [String] = []
+
+    func validate() throws {
+        // The value may be a secret and is not repeated.
+        if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
+            throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
+        }
+    }
+
+    /// A field takes the place of those of its name.
+    func apply(to request: inout DownloadRequest) {
+        guard !header.isEmpty else { return }
+        let fields = header.compactMap(RequestHeader.init)
+        let names = Set(fields.map { $0.name.lowercased() })
+        request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import DownloadKit
+
+/// What `doctor` takes of the options of `get`: who asks, whom to trust, and the way.
+struct ProbeOptions: ParsableArguments {
+    @OptionGroup(title: "Request") private var fields: HeaderOptions
+    @OptionGroup(title: "Credentials") private var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") private var cookies: CookieOptions
+    @OptionGroup(title: "Trust") private var trust: TrustOptions
+    @OptionGroup(title: "Network") private var network: NetworkOptions
+
+    mutating func prepare(in context: Context) throws { try credentials.askForPassword(in: context) }
+
+    /// Changes only what was given.
+    func apply(to request: inout DownloadRequest) throws {
+        fields.apply(to: &request)
+        try credentials.apply(to: &request)
+        cookies.apply(to: &request)
+        try trust.apply(to: &request)
+        network.apply(to: &request)
+    }
+}
