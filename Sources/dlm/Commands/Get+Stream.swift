@@ -4,17 +4,17 @@ import Glibc
 
 /// `-o -`: the body is all that goes to standard output, and nothing of it is recorded.
 extension Get {
-    var streams: Bool { item.place.output == DestinationOptions.stream }
+    var streams: Bool { place.output == DestinationOptions.stream }
 
     func validateStream() throws {
         guard streams else { return }
         func refuse(_ what: String) -> ValidationError { ValidationError("-o -: \(what)") }
         if background { throw refuse("standard output is that of this command; leave out -b") }
         if output.json { throw refuse("standard output is the file's; leave out --json") }
-        if item.place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
-        if item.place.continues { throw refuse("nothing is there to go on with; leave out -c") }
-        if item.attempts.paused { throw refuse("what is not recorded cannot be resumed; leave out --paused") }
-        if let count = item.renewable.connections?.number, count > 1 {
+        if place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
+        if place.continues { throw refuse("nothing is there to go on with; leave out -c") }
+        if attempts.paused { throw refuse("what is not recorded cannot be resumed; leave out --paused") }
+        if let number = count.connections?.number, number > 1 {
             throw refuse("bytes in order come over one connection; leave out -x")
         }
     }

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm get URL...`: downloads here and now.
-struct Get: ContextCommand {
+struct Get: ContextCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Download files here and now, and print their paths.",
@@ -35,26 +35,39 @@ struct Get: ContextCommand {
     var ephemeral = false
 
     @OptionGroup(title: "How") var session: SessionOptions
-    @OptionGroup var item: ItemOptions
+    @OptionGroup(title: "Where") var place: DestinationOptions
+    @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "How") var attempts: AttemptOptions
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Trust") var validation: ValidationOptions
+    @OptionGroup(title: "Request") var http: HTTPRequestOptions
+    @OptionGroup(title: "How") var count: ConnectionOptions
+    @OptionGroup(title: "Request") var fields: HeaderOptions
+    @OptionGroup(title: "Request") var body: BodyOptions
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") var cookies: CookieOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
         if urls.isEmpty, inputFile == nil { throw ValidationError("give a URL, or a list with -i") }
-        if item.place.output != nil, urls.count > 1 || inputFile != nil {
+        if place.output != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("-o names one file; give several URLs a folder with -d")
         }
-        if item.checksums.checksum != nil, urls.count > 1 || inputFile != nil {
+        if checksums.checksum != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
         let readers = [
-            inputFile == "-", item.checksums.checksumFile == "-", item.renewable.body.readsInput,
+            inputFile == "-", checksums.checksumFile == "-", body.readsInput,
         ].count { $0 }
         if readers > 1 { throw ValidationError("-i, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
-        if ephemeral, item.attempts.paused {
+        if ephemeral, attempts.paused {
             throw ValidationError("--paused waits for dlm resume, which knows nothing of an --ephemeral download")
         }
         try validateStream()
@@ -66,14 +79,14 @@ struct Get: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
         var command = self
-        try command.item.renewable.prepare(in: context)
+        try command.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
-        maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
+        maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
         let requests = try urls.map { [maker] in try maker.request($0).get() }
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
             kind: try kind(context.console),
-            { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
+            { session.apply(to: &$0, settings, limitsEach: transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, list, maker, service, context) }
             // A terminal is the file's.

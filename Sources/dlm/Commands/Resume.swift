@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm resume ID...`: goes on with downloads.
-struct Resume: ContextCommand {
+struct Resume: ContextCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Go on with downloads that were paused, interrupted, cancelled or failed.",
@@ -18,17 +18,23 @@ struct Resume: ContextCommand {
     @Flag(name: .shortAndLong, help: "Go on in the background session, and return at once.")
     var background = false
 
-    @OptionGroup var renewable: RenewableOptions
+    @OptionGroup(title: "How") var count: ConnectionOptions
+    @OptionGroup(title: "Request") var fields: HeaderOptions
+    @OptionGroup(title: "Request") var body: BodyOptions
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") var cookies: CookieOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        var options = renewable
+        var options = self
         try options.prepare(in: context)
         var given = try RequestMaker.blank()
-        try options.apply(to: &given)
+        try options.renew(&given)
         var overrides = options.overrides(in: given)
         overrides.inBackground = background
         return try await context.withService { [overrides] service in

@@ -27,8 +27,8 @@ struct RequestMaker: Sendable {
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
-        try command.item.renewable.apply(to: &given)
-        overrides = command.item.renewable.overrides(in: given)
+        try command.renew(&given)
+        overrides = command.overrides(in: given)
     }
 
     /// In which nothing is asked for, not even a URL.

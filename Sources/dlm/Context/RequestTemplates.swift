@@ -29,7 +29,7 @@ final class RequestTemplates: Sendable {
     func companion(for url: SourceURL, isForeign: Bool) throws -> DownloadRequest {
         var options = options
         options.http = options.http.withoutContent
-        options.renewable = options.renewable.without(secrets: isForeign)
+        options = options.without(secrets: isForeign)
         var request = try Self.request(settings.sections(for: url.host), options, settings, workingFolder)
         request.url = url
         return request

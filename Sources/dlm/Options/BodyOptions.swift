@@ -4,8 +4,6 @@ import Foundation
 
 /// What is sent with the request. What of it may be secret is never stored: `resume` takes it again.
 struct BodyOptions: ParsableArguments {
-    @OptionGroup var fields: HeaderOptions
-
     @Option(
         help: ArgumentHelp(
             "Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
@@ -22,7 +20,7 @@ struct BodyOptions: ParsableArguments {
     /// What was read beforehand; no option.
     private var known: RequestBody?
 
-    private enum CodingKeys: String, CodingKey { case fields, data, dataUrlencode }
+    private enum CodingKeys: String, CodingKey { case data, dataUrlencode }
 
     private var isGiven: Bool { !data.isEmpty || !dataUrlencode.isEmpty }
 
@@ -37,7 +35,6 @@ struct BodyOptions: ParsableArguments {
 
     func apply(to request: inout DownloadRequest) throws {
         request.http.body = try known ?? body() ?? request.http.body
-        fields.apply(to: &request)
     }
 
     /// Nil when none is given. Reads the files.

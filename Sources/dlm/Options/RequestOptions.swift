@@ -2,20 +2,19 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// What `get` and `resume` both take: secrets are not stored, and these may change between two runs.
-struct RenewableOptions: ParsableArguments {
-    @OptionGroup(title: "How") private var count: ConnectionOptions
-    @OptionGroup(title: "Request") var body: BodyOptions
-    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
-    @OptionGroup(title: "Credentials") var cookies: CookieOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Network") var network: NetworkOptions
+/// What `get` and `resume` both take: secrets are not stored, and these may change between two runs. Whoever takes them
+/// has their groups directly: in debug builds the parser checks itself, five times as long for each level of groups.
+protocol RenewableOptions {
+    var count: ConnectionOptions { get set }
+    var fields: HeaderOptions { get set }
+    var body: BodyOptions { get set }
+    var credentials: CredentialOptions { get set }
+    var cookies: CookieOptions { get set }
+    var trust: TrustOptions { get set }
+    var network: NetworkOptions { get set }
+}
 
-    var connections: ConnectionCount? {
-        get { count.connections }
-        set { count.connections = newValue }
-    }
-
+extension RenewableOptions {
     /// Asks for the password, and reads standard input, once: these options may be applied several times.
     mutating func prepare(in context: Context) throws {
         try credentials.askForPassword(in: context)
@@ -24,11 +23,11 @@ struct RenewableOptions: ParsableArguments {
 
     /// Without what goes to nobody but the server of the files.
     /// - Parameter secrets: nor to that, if they are somebody else's.
-    func without(secrets isForeign: Bool) -> RenewableOptions {
+    func without(secrets isForeign: Bool) -> Self {
         var others = self
         others.body.dropBody()
         if isForeign {
-            others.body.fields.header = []
+            others.fields.header = []
             others.credentials.user = nil
             others.credentials.bearerFile = nil
         }
@@ -36,9 +35,10 @@ struct RenewableOptions: ParsableArguments {
     }
 
     /// Changes only what was given. Reads the files that are to be read now.
-    func apply(to request: inout DownloadRequest) throws {
-        if let connections { request.connections = connections.number }
+    func renew(_ request: inout DownloadRequest) throws {
+        if let connections = count.connections { request.connections = connections.number }
         try body.apply(to: &request)
+        fields.apply(to: &request)
         let before = request.secretFiles
         try credentials.apply(to: &request)
         cookies.apply(to: &request)
@@ -57,7 +57,7 @@ struct RenewableOptions: ParsableArguments {
         overrides.trust = trust.policy
         overrides.schemes = given.redirect.schemes
         overrides.network = given.network
-        overrides.connections = connections?.number
+        overrides.connections = count.connections?.number
         overrides.acceptsUnverified = given.acceptsUnverified
         return overrides
     }
