@@ -23,7 +23,7 @@ struct ArgumentFuzzTests {
     func commandLine() {
         let corpus = Self.commands.map { $0.joined(separator: "\n") }
         let words = ["\n", "--", "--all", "1-9999999", "-9223372036854775808", "\n-", "--state=", "K", "\n\n"]
-        Fuzzing("Command lines", corpus: corpus, words: words).run(scale: 0.1) { input in
+        Fuzzing("Command lines", corpus: corpus, words: words).run(scale: 0.02) { input in
             let text = String(decoding: input.prefix(4096), as: UTF8.self)
             do {
                 _ = try DLM.command(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
