@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm get URL...`: downloads here and now.
-struct Get: ContextCommand {
+struct Get: ContextCommand, ItemGroups {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Download files here and now, and print their paths.",
@@ -35,7 +35,14 @@ struct Get: ContextCommand {
     var ephemeral = false
 
     @OptionGroup(title: "How") var session: SessionOptions
-    @OptionGroup var item: ItemOptions
+    @OptionGroup(title: "Where") var place: DestinationOptions
+    @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "How") var attempts: AttemptOptions
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Trust") var validation: ValidationOptions
+    @OptionGroup(title: "Request") var http: HTTPRequestOptions
+    @OptionGroup var renewable: RenewableOptions
+    @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
