@@ -17,13 +17,13 @@ function __dlm_should_offer_completions_for_positional -a expected_commands posi
 end
 
 function __dlm_parse_tokens -S
-    set -l unparsed_tokens (__dlm_tokens -pc)
+    set -l unparsed_tokens (__dlm_tokens -pc | string match -v -- --http1.1)
     switch $unparsed_tokens[1]
     case 'dlm'
         __dlm_parse_subcommand 0 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'get'
-            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'paused' 'checksum=' 'checksum-file=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'on-complete=' 'on-error=' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'i/input-file=' 'b/background' 'ephemeral' 'j/max-concurrent=' 'max-per-host=' 'o/output=' 'd/directory=' 'if-exists=' 'c/continue' 'content-disposition' 'no-content-disposition' 'remote-time' 'no-remote-time' 'limit-rate=' 'retries=' 'retry-delay=' 'connect-timeout=' 'stall-timeout=' 'max-redirects=' 'priority=' 'retry-on=' 'max-time=' 'paused' 'checksum=' 'checksum-file=' 'expect-type=+' 'expect-status=' 'max-size=' 'A/user-agent=' 'e/referer=' 'query=+' 'compressed' 'X/method=' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'on-complete=' 'on-error=' 'hook-timeout=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'list'
             __dlm_parse_subcommand 0 'state=+' 'limit=' 'all' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'show'
@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'

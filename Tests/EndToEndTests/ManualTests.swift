@@ -60,6 +60,7 @@ extension EndToEnd {
                     #expect(result.ending == .exited(0), "\(example): \(result.stdout)\(result.stderr)")
                 }
                 if page == "dlm-get.1" {
+                    try await kitchen.type("dlm wait --all").expectSuccess()
                     try kitchen.expectFile("debian-12.iso")
                     try kitchen.expectFile("iso/debian.iso")
                     try kitchen.expectFile("data/f2", is: Kitchen.small)

@@ -3,7 +3,7 @@ import DownloadKit
 import Foundation
 
 /// `dlm get URL...`: downloads here and now.
-struct Get: ContextCommand, RenewableOptions {
+struct Get: ContextCommand, ItemGroups {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Download files here and now, and print their paths.",

@@ -15,7 +15,8 @@ struct UsageReport {
             message = unknown.message
         } else if code == .success {
             status = 0
-            message = DLM.fullMessage(for: error)
+            let text = DLM.fullMessage(for: error)
+            message = arguments == ["--generate-completion-script", "fish"] ? FishScript.mended(text) : text
         } else if code == .validationFailure {
             status = 2
             let text = DLM.message(for: error)

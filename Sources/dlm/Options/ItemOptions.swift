@@ -3,7 +3,7 @@ import DownloadKit
 
 /// What can be said of one download: on the command line of `get`, below a URL in a list, and as a setting. A group of
 /// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
-struct ItemOptions: ParsableArguments, RenewableOptions {
+struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "How") var attempts: AttemptOptions

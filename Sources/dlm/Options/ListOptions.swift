@@ -61,19 +61,16 @@ final class ListOptions: Sendable {
     }
 
     private static func parsed(_ options: [(line: Int, option: OptionText)]) throws(Failure) -> ItemOptions {
-        var arguments: [String] = []
-        for (line, option) in options {
-            do {
-                let words = try option.arguments()
-                _ = try ItemOptions.parse(words)
-                arguments += words
-            } catch {
-                throw Failure(line: line, message: option.problem(error))
-            }
-        }
         do {
-            return try ItemOptions.parse(arguments)
+            return try ItemOptions.parse(options.flatMap { try $0.option.arguments() })
         } catch {
+            for (line, option) in options {
+                do {
+                    _ = try ItemOptions.parse(option.arguments())
+                } catch {
+                    throw Failure(line: line, message: option.problem(error))
+                }
+            }
             // Each alone was right.
             throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemOptions.self))
         }

@@ -65,9 +65,14 @@ struct OptionCatalog: Sendable {
 }
 
 extension OptionCatalog.Option {
+    /// Bytes of a value.
+    private static let longest = 8 << 10
+
     /// As the parser takes it: one argument, so that no value becomes another option. Nothing for a flag that is off
     /// and has no opposite.
     func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
+        // The parser's time grows faster than what it is given.
+        guard value.utf8.count <= Self.longest else { throw ValidationError("longer than 8 KiB") }
         // The parser takes no value from "--name=".
         guard isFlag else { return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"] }
         switch value.lowercased() {

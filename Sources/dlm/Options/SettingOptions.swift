@@ -3,12 +3,25 @@ import DownloadKit
 
 /// What can be set outside of the command line, by the names of its long options: one struct for `config.yaml`, for the
 /// environment and for the sections of hosts.
-struct SettingOptions: ParsableArguments {
+struct SettingOptions: ParsableArguments, ItemGroups {
     @Option(help: "How long downloads that ended are remembered.", transform: HistoryAge.init(argument:))
     var historyAge: HistoryAge?
 
     @OptionGroup var session: SessionOptions
-    @OptionGroup var item: ItemOptions
+    @OptionGroup(title: "Where") var place: DestinationOptions
+    @OptionGroup(title: "How") var transfer: TransferOptions
+    @OptionGroup(title: "How") var attempts: AttemptOptions
+    @OptionGroup(title: "Trust") var checksums: ChecksumOptions
+    @OptionGroup(title: "Trust") var validation: ValidationOptions
+    @OptionGroup(title: "Request") var http: HTTPRequestOptions
+    @OptionGroup(title: "How") var count: ConnectionOptions
+    @OptionGroup(title: "Request") var fields: HeaderOptions
+    @OptionGroup(title: "Request") var body: BodyOptions
+    @OptionGroup(title: "Credentials") var credentials: CredentialOptions
+    @OptionGroup(title: "Credentials") var cookies: CookieOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
