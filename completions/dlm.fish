@@ -63,7 +63,7 @@ function __dlm_parse_tokens -S
                 __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
             end
         case 'doctor'
-            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http1.1' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'config'
             __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'

@@ -39,6 +39,12 @@ struct MigrationTests {
             id: 2, request: try Sample.request(), created: Date(timeIntervalSince1970: 1_740_000_000))
         var filled = try Sample.filled(blank)
         filled.session = "4711-abc"
+        // What requests could not say then.
+        filled.request.trust = .insecure
+        filled.request.http = HTTPOptions()
+        filled.request.secretFiles = SecretFiles()
+        filled.request.network = NetworkSettings()
+        filled.request.redirect = RedirectPolicy(limit: 3)
         #expect(records.count == 4)
         #expect(records.first { $0.id == 2 } == filled)
         #expect(records.map(\.state.kind) == [.queued, .waiting, .completed, .failed])

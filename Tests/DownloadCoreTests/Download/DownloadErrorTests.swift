@@ -79,6 +79,12 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
             "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),
+        ErrorMeaning(
+            .requestInvalid(.schemeNotAllowed("http://h/a", only: "https")), 2, "request", "schemeNotAllowed",
+            "http://h/a: https is asked for; give such a URL"),
+        ErrorMeaning(
+            .requestInvalid(.unusableSecret("/t: no token in it")), 2, "request", "unusableSecret",
+            "/t: no token in it"),
     ]
 
     static let files = [
