@@ -9,7 +9,9 @@ struct UsageReport {
     /// - Parameter arguments: without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         let code = DLM.exitCode(for: error)
-        if code == .success, arguments.first == "help", let unknown = UnknownCommand(arguments.dropFirst(), isPath: true) {
+        if code == .success, arguments.first == "help",
+            let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
+        {
             // To the parser that is a question for the help of dlm.
             status = 2
             message = unknown.message

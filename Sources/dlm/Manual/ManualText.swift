@@ -21,7 +21,10 @@ enum ManualText {
         ("6", "Authentication: 401, 407."),
         ("7", "Protocol: malformed or contradictory reply, redirect loop or refused redirect."),
         ("8", "The server refused: other 4xx and 5xx."),
-        ("9", "Verification: checksum, size, type, status that is not wanted; or nothing proves that it is whole, or of one version."),
+        (
+            "9",
+            "Verification: checksum, size, type, status that is not wanted; or nothing proves that it is whole, or of one version."
+        ),
         ("10", "No such download."),
         ("11", "Cancelled."),
         ("12", "The session that owns it does not answer, or the store cannot be opened."),
