@@ -92,7 +92,7 @@ extension EndToEnd {
                 let lines = result.errorLines
                 #expect(lines.count == 1, "\(result.stderr)")
                 let form = /dlm: file\.bin: \d+%, \d\.\d\/3\.0 MiB, [\d.]+ [KM]iB\/s, \d:\d\d left/
-                #expect(try lines.first?.wholeMatch(of: form) != nil, "\(result.stderr)")
+                #expect(lines.first?.wholeMatch(of: form) != nil, "\(result.stderr)")
             }
             try await withDlm(serving: slow) { sandbox, server in
                 let text = try await shown(sandbox, server, ["--progress", "none"])
