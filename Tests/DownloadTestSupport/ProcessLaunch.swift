@@ -1,4 +1,5 @@
 import CTestSupport
+import DownloadCore
 import Foundation
 
 /// What to run, and in which surroundings: nothing is inherited from the test but what is named here.
@@ -62,7 +63,8 @@ package struct ProcessLaunch: Sendable, CustomStringConvertible {
                 var launch = dlmtest_launch(
                     arguments: words.baseAddress, environment: settings.baseAddress, folder: directory,
                     descriptors: descriptors, terminal: name, passed: passed ?? -1)
-                return dlmtest_spawn(executable, &launch, &pid)
+                // Or a partial file that is closed meanwhile would be closed by the new process last.
+                return ProcessStart.alone { dlmtest_spawn(executable, &launch, &pid) }
             }
         }
         guard error == 0 else { throw SystemError("start \(executable)", code: error) }
