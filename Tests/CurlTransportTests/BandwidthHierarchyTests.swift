@@ -1,10 +1,11 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
 /// Limits below limits, with a clock of their own: all, host, download. Members are named download/connection.
-@Suite("BandwidthLimiter: limits below limits")
+@Suite("BandwidthLimiter: limits below limits", .inTurn)
 struct BandwidthHierarchyTests {
     private func isNear(_ value: Int, _ expected: Int) -> Bool { abs(value - expected) <= expected / 30 }
 

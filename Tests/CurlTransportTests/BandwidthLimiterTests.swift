@@ -1,10 +1,11 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
 /// The arithmetic of one rate limit, with a clock of its own. Members are letters, pieces 16 KiB unless said otherwise.
-@Suite("BandwidthLimiter: one limit")
+@Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
     /// One limit, call by call.
     private final class Single {

@@ -8,7 +8,7 @@ import Testing
 @testable import CurlTransport
 
 /// What comes after the `Content-Length` of a 200: the decision, event by event, and as libcurl makes it happen.
-@Suite("CurlTransport: more than announced", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: more than announced", .inTurn, .timeLimit(.minutes(1)))
 struct BodyOverrunTests {
     private static func overrun(
         _ length: Int64?, status: Int = 200, version: String = "1.1", method: HTTPRequest.Method = .get,

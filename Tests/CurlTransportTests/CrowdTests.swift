@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Many transfers, many threads, and ends at awkward moments.
-@Suite("CurlTransport: many transfers", .timeLimit(.minutes(2)), .serialized)
+@Suite("CurlTransport: many transfers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct CrowdTests {
     @Test("Three hundred at once all come whole", arguments: [1, 3])
     func threeHundred(engines: Int) async throws {

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
-@Suite("EngineRoster: which engine takes a transfer")
+@Suite("EngineRoster: which engine takes a transfer", .inTurn)
 struct EngineRosterTests {
     @Test("One after the other never needs a second engine")
     func oneByOne() {

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// What goes wrong on the way, and what it is called.
-@Suite("CurlTransport: failures", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: failures", .inTurn, .timeLimit(.minutes(1)))
 struct FailureTests {
     private static let content = Content(seed: 1, size: 300_000)
 

@@ -6,7 +6,7 @@ import HTTPTypes
 import Testing
 
 /// Against a real server over TLS: which connections are shared, and whom is trusted.
-@Suite("CurlTransport: TLS and HTTP/2", .timeLimit(.minutes(1)), .serialized)
+@Suite("CurlTransport: TLS and HTTP/2", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct MultiplexingTests {
     private func collect(
         _ bench: borrowing TransportBench, _ urls: [String], multiplexes: Bool

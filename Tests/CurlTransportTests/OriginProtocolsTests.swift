@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
-@Suite("OriginProtocols: one scout for each origin")
+@Suite("OriginProtocols: one scout for each origin", .inTurn)
 struct OriginProtocolsTests {
     private final class Some {}
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Rate limits on the real engines. How exact they are is measured elsewhere; here a limit holds, or it does not.
-@Suite("CurlTransport: rate limits", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: rate limits", .inTurn, .timeLimit(.minutes(1)))
 struct RateLimitTests {
     private static let content = Content(seed: 1, size: 300_000)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// A whole session on the real transport.
-@Suite("A session on libcurl", .timeLimit(.minutes(1)), .serialized)
+@Suite("A session on libcurl", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct RealSessionTests {
     private static let content = Content(seed: 1, size: 8_000_000)
 
@@ -97,9 +97,9 @@ struct RealSessionTests {
 
     @Test("Five downloads from one host share the connections that one could have, and give them back")
     func shareConnections() async throws {
-        let content = Content(seed: 3, size: 12_000_000)
+        let content = Content(seed: 3, size: 6_000_000)
         let server = try FaultServer { _ in
-            FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 2_000_000 }
+            FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = 500_000 }
         }
         defer { server.stop() }
         let folder = try TemporaryFolder()

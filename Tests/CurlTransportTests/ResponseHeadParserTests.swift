@@ -1,10 +1,11 @@
 import DownloadCore
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
-@Suite("ResponseHeadParser: header lines as they come")
+@Suite("ResponseHeadParser: header lines as they come", .inTurn)
 struct ResponseHeadParserTests {
     private func parse(_ lines: [String]) -> (heads: [ResponseHead], isTooLarge: Bool) {
         parse(lines.map { Array($0.utf8) })

@@ -1,10 +1,11 @@
 import CSystem
 import Glibc
+import DownloadTestSupport
 import Testing
 
 @testable import CurlTransport
 
-@Suite("SocketWatch: sockets on an engine's event queue")
+@Suite("SocketWatch: sockets on an engine's event queue", .inTurn)
 struct SocketWatchTests {
     private let sockets = SocketWatch(epoll: dlm_epoll_create())
     private let pair: [Int32]

@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// The real transport, many slow connections, and fewer buffers than those.
-@Suite("CurlTransport and the buffers", .timeLimit(.minutes(2)), .serialized)
+@Suite("CurlTransport and the buffers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct StarvedPoolTests {
     @Test("More connections than buffers all come to their end")
     func manySlow() async throws {

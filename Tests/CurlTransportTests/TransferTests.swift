@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// One transfer at a time against the fault server.
-@Suite("CurlTransport: one transfer", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: one transfer", .inTurn, .timeLimit(.minutes(1)))
 struct TransferTests {
     private static let content = Content(seed: 1, size: 1_000_000)
 

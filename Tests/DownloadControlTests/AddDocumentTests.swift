@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadControl
 
 /// The document of `POST /v1/downloads`, which is written and read in ways of its own.
-@Suite("DownloadControl: the document that adds downloads")
+@Suite("DownloadControl: the document that adds downloads", .inTurn)
 struct AddDocumentTests {
     private func request(_ path: String, folder: String = "/tmp", user: String? = nil) -> DownloadRequest {
         var request = DownloadRequest.example(path)

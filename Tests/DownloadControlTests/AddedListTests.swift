@@ -1,10 +1,11 @@
 @testable import DownloadControl
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What a session answers to a list of URLs.
-@Suite("DownloadControl: what became of a list")
+@Suite("DownloadControl: what became of a list", .inTurn)
 struct AddedListTests {
     @Test(
         "An answer that does not fit what was asked is refused",

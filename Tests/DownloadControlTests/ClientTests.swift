@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// A session seen from another process must look as it looks from within.
-@Suite("DownloadControl: client", .timeLimit(.minutes(1)))
+@Suite("DownloadControl: client", .inTurn, .timeLimit(.minutes(1)))
 struct ClientTests {
     private func full() -> DownloadRequest {
         var request = DownloadRequest.example("näme with %20.bin?x=1&y=2")

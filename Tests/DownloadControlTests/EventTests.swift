@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// `GET /v1/events`.
-@Suite("DownloadControl: events", .timeLimit(.minutes(1)))
+@Suite("DownloadControl: events", .inTurn, .timeLimit(.minutes(1)))
 struct EventTests {
     private func follow(_ bench: ControlBench, _ query: String, reads: Bool = true) throws -> RawClient {
         let client = try RawClient(bench.location.socketPath, reads: reads)

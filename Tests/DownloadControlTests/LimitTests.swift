@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What comes from outside is bounded in size, number and time.
-@Suite("DownloadControl: limits", .timeLimit(.minutes(1)))
+@Suite("DownloadControl: limits", .inTurn, .timeLimit(.minutes(1)))
 struct LimitTests {
     private func refusal(_ bench: ControlBench, _ status: Int, _ send: (RawClient) -> Void) async throws {
         let client = try bench.raw()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Every route, as anybody with a socket and JSON sees it.
-@Suite("DownloadControl: routes", .timeLimit(.minutes(1)))
+@Suite("DownloadControl: routes", .inTurn, .timeLimit(.minutes(1)))
 struct RouteTests {
     private func bench(_ count: Int = 3) async throws -> ControlBench {
         let bench = try await ControlBench()

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// The socket itself: where it lies, who may use it, and that nothing is left of it.
-@Suite("DownloadControl: socket", .timeLimit(.minutes(1)))
+@Suite("DownloadControl: socket", .inTurn, .timeLimit(.minutes(1)))
 struct SocketTests {
     private func mode(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)

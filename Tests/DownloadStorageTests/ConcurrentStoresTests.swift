@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
 /// Many connections to one file. Processes differ from this only in their locks; those are tried below.
-@Suite("Twenty stores on one file", .timeLimit(.minutes(2)))
+@Suite("Twenty stores on one file", .inTurn, .timeLimit(.minutes(2)))
 struct ConcurrentStoresTests {
     let folder: TemporaryFolder
 

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import GRDB
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("A row that cannot be read")
+@Suite("A row that cannot be read", .inTurn)
 struct DamagedRowTests {
     let folder: TemporaryFolder
 
@@ -119,7 +120,7 @@ struct DamagedRowTests {
     }
 }
 
-@Suite("An event that cannot be read")
+@Suite("An event that cannot be read", .inTurn)
 struct DamagedEventTests {
     static let damages: [(assignment: String, isTold: Bool)] = [
         ("kind = 'verified'", false),

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("JSON that is written directly")
+@Suite("JSON that is written directly", .inTurn)
 struct DirectEncoderTests {
     private struct Tree: Codable, Equatable {
         var text: String

@@ -2,6 +2,7 @@ import DownloadCore
 import Foundation
 import GRDB
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
@@ -33,7 +34,7 @@ private final class SyncModes: TransactionObserver, Sendable {
     func databaseDidRollback(_ db: Database) {}
 }
 
-@Suite("Group commit")
+@Suite("Group commit", .inTurn)
 struct GroupCommitTests {
     let folder: TemporaryFolder
 

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import GRDB
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("SQLiteDownloadStore: hosts")
+@Suite("SQLiteDownloadStore: hosts", .inTurn)
 struct HostTests {
     private let now = Date(timeIntervalSince1970: 1_750_000_000)
 

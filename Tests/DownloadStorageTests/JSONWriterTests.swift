@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("JSON of what rows carry")
+@Suite("JSON of what rows carry", .inTurn)
 struct JSONWriterTests {
     private static let full = Carried(sparsity: 0, seed: 1)
 

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import GRDB
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("A store of an earlier version")
+@Suite("A store of an earlier version", .inTurn)
 struct MigrationTests {
     let folder: TemporaryFolder
 

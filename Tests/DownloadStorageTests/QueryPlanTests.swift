@@ -2,13 +2,14 @@ import DownloadCore
 import Foundation
 import GRDB
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
 /// With a million downloads one question without its index is one too many. These look at every statement that the store
 /// really runs.
-@Suite("The SQLite store's plans")
+@Suite("The SQLite store's plans", .inTurn)
 struct QueryPlanTests {
     let folder: TemporaryFolder
 

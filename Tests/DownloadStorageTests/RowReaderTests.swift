@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-struct RowReaderTests {
+@Suite(.inTurn) struct RowReaderTests {
     @Test func everyColumnIsAskedForInItsPlace() {
         #expect(RowReader.columns == RowReader.Column.allCases.map { "\($0)" }.joined(separator: ", "))
     }

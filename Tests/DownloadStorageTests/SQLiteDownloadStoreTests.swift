@@ -2,11 +2,12 @@ import DownloadCore
 import Foundation
 import GRDB
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("The SQLite store")
+@Suite("The SQLite store", .inTurn)
 struct SQLiteDownloadStoreTests {
     let folder: TemporaryFolder
 

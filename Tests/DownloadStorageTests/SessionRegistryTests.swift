@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("The session registry", .timeLimit(.minutes(1)))
+@Suite("The session registry", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRegistryTests {
     let folder: TemporaryFolder
 
@@ -233,7 +234,7 @@ private struct LockHolder {
         process.arguments = ["--no-fork", path, "sh", "-c", "echo locked; exec sleep 60"]
         let output = Pipe()
         process.standardOutput = output
-        try process.run()
+        try ProcessStart.alone { [process] in Result { try process.run() } }.get()
         #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
     }
 

@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What every store promises about a change of single downloads.
-@Suite("Every store, asked for a change")
+@Suite("Every store, asked for a change", .inTurn)
 struct StoreContractChangeTests {
     let folder: TemporaryFolder
 

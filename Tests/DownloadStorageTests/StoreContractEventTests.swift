@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What every store promises about its log.
-@Suite("Every store's log of events")
+@Suite("Every store's log of events", .inTurn)
 struct StoreContractEventTests {
     let folder: TemporaryFolder
 

@@ -2,10 +2,11 @@ import DownloadCore
 @testable import DownloadStorage
 import Foundation
 import GRDB
+import DownloadTestSupport
 import Testing
 
 /// When a hook is due, and whose it is.
-@Suite("Every store, of hooks")
+@Suite("Every store, of hooks", .inTurn)
 struct StoreContractHookTests {
     let folder: TemporaryFolder
 

@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What every store promises about lists, queues and removal.
-@Suite("Every store, asked for many")
+@Suite("Every store, asked for many", .inTurn)
 struct StoreContractListTests {
     let folder: TemporaryFolder
 

@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What every store promises about the downloads of a session that ends, dies or comes back.
-@Suite("Every store, when sessions come and go")
+@Suite("Every store, when sessions come and go", .inTurn)
 struct StoreContractSessionTests {
     let folder: TemporaryFolder
     private let gone = DownloadState.paused(.interrupted)

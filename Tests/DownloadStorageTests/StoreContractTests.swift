@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What every store promises.
-@Suite("Every store")
+@Suite("Every store", .inTurn)
 struct StoreContractTests {
     let folder: TemporaryFolder
 

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import GRDB
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("A store that cannot be used")
+@Suite("A store that cannot be used", .inTurn)
 struct StoreFailureTests {
     let folder: TemporaryFolder
 

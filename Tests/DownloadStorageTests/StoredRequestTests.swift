@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadStorage
 
-@Suite("A request in its column")
+@Suite("A request in its column", .inTurn)
 struct StoredRequestTests {
     /// Nothing in it is as in the baseline.
     private func unusual() throws -> DownloadRequest {

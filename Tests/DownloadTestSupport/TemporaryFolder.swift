@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// A folder of its own for one test; ``remove()`` deletes it and all that is in it.
@@ -43,10 +44,8 @@ package struct TemporaryFolder: Sendable {
 
     /// Opens a file without a name, which is gone with its descriptor.
     package static func unnamedFile() throws -> Int32 {
-        var name = Array("\(FileManager.default.temporaryDirectory.path)/dlm-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&name)
-        guard descriptor >= 0 else { throw SystemError("mkstemp") }
-        unlink(name)
+        let descriptor = dlm_memory_file(nil, 0)
+        guard descriptor >= 0 else { throw SystemError("memfd_create") }
         return descriptor
     }
 }

@@ -9,7 +9,7 @@ extension DlmSandbox {
         try root.write(
             """
             #!/bin/sh
-            run=$(mktemp -d '\(root("runs"))/XXXXXXXX') || exit
+            run=$(mktemp -d -p '\(root("runs"))') || exit
             printf '%s' "$DLM_ID" >"$run/id"
             printf '%s' "$DLM_PATH" >"$run/path"
             printf '%s' "$DLM_STATE $DLM_EXIT_STATUS" >"$run/state"

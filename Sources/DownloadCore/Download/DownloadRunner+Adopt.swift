@@ -60,23 +60,14 @@ extension DownloadRunner {
         guard offset == range.lowerBound, head.status == 206, let total else {
             throw differs("the server sends no parts of its file, so nothing can be compared")
         }
-        try await awaitEnd(of: opening)
+        let result = try await end(of: opening)
+        if result.ending != .complete { throw error(of: result) }
         let ours = try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.read(path, range) }
         let isSame = opening.scout.position == size && opening.scout.withWhole { $0.elementsEqual(ours) }
         opener = nil
         if !isSame { throw differs("its last \(range.count) bytes are others") }
         try note(head, opening)
         return total
-    }
-
-    private func awaitEnd(of opening: Opening) async throws {
-        var result = opening.result
-        while result == nil {
-            if case .segmentFinished(let segment, let ended) = try await nextMessage(), segment === opening.scout {
-                result = ended
-            }
-        }
-        if result?.ending != .complete { throw error(of: result) }
     }
 
     func makeProbe(_ range: Range<Int64>, asksRange: Bool) -> SegmentWriter {

@@ -47,7 +47,8 @@ extension DownloadRunner {
         return stream.written == total
     }
 
-    private func end(of opening: Opening) async throws -> TransferResult {
+    /// Waits for the end of its only transfer.
+    func end(of opening: Opening) async throws -> TransferResult {
         if let result = opening.result { return result }
         while true {
             if case .segmentFinished(let segment, let result) = try await nextMessage(), segment === opening.scout {

@@ -6,7 +6,7 @@ import Testing
 @testable import CurlTransport
 
 /// Header lines as no server should send them, cut anywhere.
-@Suite("Fuzzing: response heads")
+@Suite("Fuzzing: response heads", .inTurn)
 struct HeadFuzzTests {
     static let heads = [
         "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/10\r\nETag: \"a\"\r\n\r\n",
@@ -45,7 +45,7 @@ struct HeadFuzzTests {
 }
 
 /// What a request asks of the engine in numbers that the control API and the store allow.
-@Suite("Time limits without bound", .timeLimit(.minutes(1)))
+@Suite("Time limits without bound", .inTurn, .timeLimit(.minutes(1)))
 struct TimeLimitTests {
     @Test("A time limit of any size is one", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
     func limits(_ seconds: Double) async throws {

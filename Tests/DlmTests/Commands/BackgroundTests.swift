@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("get -b", .timeLimit(.minutes(1)))
+@Suite("get -b", .inTurn, .timeLimit(.minutes(1)))
 struct BackgroundTests {
     /// A front with a background session behind it that takes everything.
     static func service() -> (front: FakeService, background: FakeService) {

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import Glibc
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("events", .timeLimit(.minutes(1)))
+@Suite("events", .inTurn, .timeLimit(.minutes(1)))
 struct EventsTests {
     static func values(_ captured: CapturedConsole) throws -> [[String: Any]] {
         try captured.outputLines.map { line in

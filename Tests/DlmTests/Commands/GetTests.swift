@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What get asks for", .timeLimit(.minutes(1)))
+@Suite("What get asks for", .inTurn, .timeLimit(.minutes(1)))
 struct GetTests {
     @Test("Every option reaches the request")
     func options() async throws {

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("list, show, resume and remove", .timeLimit(.minutes(1)))
+@Suite("list, show, resume and remove", .inTurn, .timeLimit(.minutes(1)))
 struct ListTests {
     /// One download in each state.
     static func service() -> FakeService {

@@ -1,10 +1,11 @@
 import DownloadCore
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("resume", .timeLimit(.minutes(1)))
+@Suite("resume", .inTurn, .timeLimit(.minutes(1)))
 struct ResumeTests {
     /// Everything goes on in this session; odd ones here.
     static func service(session: String = "background") -> FakeService {

@@ -1,9 +1,10 @@
 import ArgumentParser
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Usage errors and help")
+@Suite("Usage errors and help", .inTurn)
 struct UsageTests {
     @Test(
         "A usage error is one line that says what is wrong, and status 2",

@@ -1,11 +1,12 @@
 import ArgumentParser
 import DownloadCore
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("watch", .timeLimit(.minutes(1)))
+@Suite("watch", .inTurn, .timeLimit(.minutes(1)))
 struct WatchTests {
     @Test("Of named downloads it tells what happens to them, and ends as they do")
     func named() async throws {

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Following downloads", .timeLimit(.minutes(1)))
+@Suite("Following downloads", .inTurn, .timeLimit(.minutes(1)))
 struct FollowerTests {
     /// Every download is complete before `add` answers.
     static func completing() -> FakeService {

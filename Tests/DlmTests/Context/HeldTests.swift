@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("A get whose downloads others pause, resume, cancel and remove", .timeLimit(.minutes(1)))
+@Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .timeLimit(.minutes(1)))
 struct HeldTests {
     /// `add` begins a download here and then does what another process asks for.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {

@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("When watching everything ends")
+@Suite("When watching everything ends", .inTurn)
 struct IdlenessTests {
     func snapshot(_ state: DownloadState, session: String? = "background", isAttended: Bool) -> DownloadSnapshot {
         var snapshot = DownloadSnapshot(record: .example(state: state) { $0.session = session })

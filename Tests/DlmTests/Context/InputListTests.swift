@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Reading lists")
+@Suite("Reading lists", .inTurn)
 struct InputListTests {
     @Test("A list comes in chunks of the size asked for, to its end")
     func chunks() async throws {

@@ -1,11 +1,12 @@
 import ArgumentParser
 import DownloadCore
 import Synchronization
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Interruption", .timeLimit(.minutes(1)))
+@Suite("Interruption", .inTurn, .timeLimit(.minutes(1)))
 struct InterruptTests {
     /// Runs `get` of this many downloads that never end, and interrupts it once they are known.
     func interrupted(_ count: Int, arguments: [String] = []) async throws -> (FakeService, CapturedConsole) {

@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The ledger")
+@Suite("The ledger", .inTurn)
 struct LedgerTests {
     func completed(_ id: DownloadID, bytes: Int64 = 4) -> DownloadSnapshot {
         DownloadSnapshot(record: .example(id: id) { $0.complete(bytes) })

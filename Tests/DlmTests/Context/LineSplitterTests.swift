@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Lists of URLs")
+@Suite("Lists of URLs", .inTurn)
 struct LineSplitterTests {
     func lines(_ text: String, by size: Int) -> [InputList.Line] {
         var splitter = LineSplitter()

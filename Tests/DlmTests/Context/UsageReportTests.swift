@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What the parser has to say")
+@Suite("What the parser has to say", .inTurn)
 struct UsageReportTests {
     /// What the parser makes of a command line.
     func report(_ line: String) throws -> UsageReport {

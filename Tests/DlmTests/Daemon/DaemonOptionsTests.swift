@@ -1,10 +1,11 @@
 import ArgumentParser
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Options of the background session")
+@Suite("Options of the background session", .inTurn)
 struct DaemonOptionsTests {
     @Test("They come through a command line unchanged")
     func arguments() throws {

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("dlm daemon status")
+@Suite("dlm daemon status", .inTurn)
 struct DaemonTextTests {
     let started = Date(timeIntervalSince1970: 1_000_000)
 

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What a daemon tells its starter", .timeLimit(.minutes(1)))
+@Suite("What a daemon tells its starter", .inTurn, .timeLimit(.minutes(1)))
 struct ReadinessTests {
     @Test(
         "Each message survives its line",

@@ -1,10 +1,11 @@
 import DownloadCore
 import Glibc
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What dlm doctor makes of what it found")
+@Suite("What dlm doctor makes of what it found", .inTurn)
 struct FindingTests {
     @Test("The status is that of the first problem; warnings are none")
     func status() {

@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The proxy in force")
+@Suite("The proxy in force", .inTurn)
 struct ProxyEnvironmentTests {
     private func variable(_ environment: [String: String], _ url: String) throws -> String? {
         let (address, _) = try SourceURL.parse(url).get()

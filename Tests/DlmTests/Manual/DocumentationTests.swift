@@ -1,10 +1,11 @@
 import Foundation
 import FoundationXML
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What is written about dlm")
+@Suite("What is written about dlm", .inTurn)
 struct DocumentationTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The manual")
+@Suite("The manual", .inTurn)
 struct ManualPageTests {
     @Test("Every page has the sections that people look for, and no option is missing")
     func sections() throws {

@@ -1,9 +1,10 @@
 import ArgumentParser
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Argument types")
+@Suite("Argument types", .inTurn)
 struct ArgumentsTests {
     @Test(
         "A duration is a number of seconds, minutes or hours",

@@ -1,11 +1,12 @@
 import ArgumentParser
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Where files go")
+@Suite("Where files go", .inTurn)
 struct DestinationOptionsTests {
     struct Case: Sendable {
         let arguments: [String]

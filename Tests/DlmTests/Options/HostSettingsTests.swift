@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Settings for hosts")
+@Suite("Settings for hosts", .inTurn)
 struct HostSettingsTests {
     private static let yaml = """
         retries: 1

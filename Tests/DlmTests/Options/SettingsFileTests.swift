@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("config.yaml")
+@Suite("config.yaml", .inTurn)
 struct SettingsFileTests {
     let folder: TemporaryFolder
 

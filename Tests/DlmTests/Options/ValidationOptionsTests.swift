@@ -1,11 +1,12 @@
 import ArgumentParser
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What answers must be, and when they are asked for again")
+@Suite("What answers must be, and when they are asked for again", .inTurn)
 struct ValidationOptionsTests {
     private func request(_ arguments: String...) throws -> DownloadRequest {
         let command = try #require(try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) as? Get)

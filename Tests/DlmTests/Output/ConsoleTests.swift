@@ -1,9 +1,10 @@
 import Glibc
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The console")
+@Suite("The console", .inTurn)
 struct ConsoleTests {
     @Test("Data goes to stdout, everything for people to stderr")
     func streams() throws {

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Display width")
+@Suite("Display width", .inTurn)
 struct DisplayWidthTests {
     @Test(
         "Wide characters take two columns, combining ones none",

@@ -1,11 +1,12 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
 /// The names of fields are public: scripts read them. One is added here when it is added, and none is ever taken away.
-@Suite("The fields of JSON")
+@Suite("The fields of JSON", .inTurn)
 struct DocumentFieldTests {
     /// By definition of docs/json-schema.json.
     static let fields: [String: String] = [

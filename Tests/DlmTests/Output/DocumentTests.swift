@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("JSON")
+@Suite("JSON", .inTurn)
 struct DocumentTests {
     func keys(_ document: any Document) throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: Data(document.json.utf8))

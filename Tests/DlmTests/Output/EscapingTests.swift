@@ -1,9 +1,10 @@
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Escaping")
+@Suite("Escaping", .inTurn)
 struct EscapingTests {
     @Test(
         "What could move the cursor, hide text or turn it around becomes visible",
@@ -35,7 +36,7 @@ struct EscapingTests {
     }
 }
 
-@Suite("Redaction")
+@Suite("Redaction", .inTurn)
 struct RedactionTests {
     @Test(
         "What stands before the @ of a URL is hidden",
@@ -58,7 +59,7 @@ struct RedactionTests {
     }
 }
 
-@Suite("Secrets among the arguments")
+@Suite("Secrets among the arguments", .inTurn)
 struct ArgumentSecretsTests {
     private func shown(_ words: [String]) -> [String] {
         let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 2)

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The table of downloads")
+@Suite("The table of downloads", .inTurn)
 struct ListTableTests {
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
 

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("show as text")
+@Suite("show as text", .inTurn)
 struct ShowTextTests {
     /// Of the examples, as clocks here show it.
     let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Colours")
+@Suite("Colours", .inTurn)
 struct StyleTests {
     struct Case: Sendable {
         var choice = ColorChoice.auto

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The block at the bottom of the terminal")
+@Suite("The block at the bottom of the terminal", .inTurn)
 struct TerminalBlockTests {
     @Test("It is written over in place, ends below itself, and never hides the cursor")
     func redraw() {

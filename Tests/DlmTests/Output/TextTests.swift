@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Lines for people")
+@Suite("Lines for people", .inTurn)
 struct TextTests {
     static let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 56, message: "reset"))
 

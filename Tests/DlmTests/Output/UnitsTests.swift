@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Sizes, rates and times")
+@Suite("Sizes, rates and times", .inTurn)
 struct UnitsTests {
     @Test(
         "Sizes are 1024-based and cut, never rounded up",

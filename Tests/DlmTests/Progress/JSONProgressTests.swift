@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Progress as JSON")
+@Suite("Progress as JSON", .inTurn)
 struct JSONProgressTests {
     func values(_ lines: [String]) throws -> [[String: Any]] {
         try lines.map {

@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("What the display shows")
+@Suite("What the display shows", .inTurn)
 struct ProgressModelTests {
     let now = Date(timeIntervalSince1970: 1_700_000_000)
 

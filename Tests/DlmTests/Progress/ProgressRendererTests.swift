@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("The progress display")
+@Suite("The progress display", .inTurn)
 struct ProgressRendererTests {
     static let mib: Int64 = 1 << 20
 

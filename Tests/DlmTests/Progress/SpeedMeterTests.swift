@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Speed")
+@Suite("Speed", .inTurn)
 struct SpeedMeterTests {
     func meter(_ samples: [(Double, Int64)]) -> SpeedMeter {
         samples.reduce(into: SpeedMeter()) { $0.add(time: $1.0, bytes: $1.1) }

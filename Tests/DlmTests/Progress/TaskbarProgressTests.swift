@@ -1,9 +1,10 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
 @testable import dlm
 
-@Suite("Progress for the taskbar")
+@Suite("Progress for the taskbar", .inTurn)
 struct TaskbarProgressTests {
     let half = ProgressFrame(rows: [.init(id: 1, name: "a", received: 5, total: 10)])
     let known = ["WT_SESSION": "x"]

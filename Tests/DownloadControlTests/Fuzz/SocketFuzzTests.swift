@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Both ends of the socket, against a peer that speaks nonsense.
-@Suite("Fuzzing: the control socket", .timeLimit(.minutes(10)))
+@Suite("Fuzzing: the control socket", .inTurn, .timeLimit(.minutes(10)))
 struct SocketFuzzTests {
     private static func request(_ method: String, _ path: String, _ body: String = "") -> String {
         "\(method) \(path) HTTP/1.1\r\nHost: x\r\nDlm-Api: 1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"

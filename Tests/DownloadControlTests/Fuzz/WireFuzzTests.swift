@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadControl
 
 /// Documents as no client and no session should send them.
-@Suite("Fuzzing: documents of the control API")
+@Suite("Fuzzing: documents of the control API", .inTurn)
 struct WireFuzzTests {
     static let adds = [
         #"{"urls":["http://h/a","https://u:p@h/b"],"folder":"/tmp","connections":4,"priority":-3,"rateLimit":1000}"#,

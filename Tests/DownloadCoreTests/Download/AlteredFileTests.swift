@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// Another program had its hands on the partial file.
-@Suite("Partial files that others change", .timeLimit(.minutes(1)))
+@Suite("Partial files that others change", .inTurn, .timeLimit(.minutes(1)))
 struct AlteredFileTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite("Boxed: shared until written to")
+@Suite("Boxed: shared until written to", .inTurn)
 struct BoxedTests {
     private struct Pair: Codable, Equatable, Sendable {
         @Boxed var first: [Int]

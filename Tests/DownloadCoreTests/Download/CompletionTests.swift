@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// From the request to the final name, with nothing in the way.
-@Suite("Downloads that complete", .timeLimit(.minutes(2)))
+@Suite("Downloads that complete", .inTurn, .timeLimit(.minutes(2)))
 struct CompletionTests {
     @Test(
         "Whatever its size and framing, the file is exactly what the server has",

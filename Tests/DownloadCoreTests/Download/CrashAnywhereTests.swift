@@ -8,7 +8,7 @@ import Testing
 
 /// A process may die at any moment: what the store and the folder hold then is taken down again and again while a
 /// download goes through failures and changes, and every one of these moments must lead to the right file.
-@Suite("Deaths at any moment", .timeLimit(.minutes(2)))
+@Suite("Deaths at any moment", .inTurn, .timeLimit(.minutes(2)))
 struct CrashAnywhereTests {
     /// What would be there if the process died now.
     struct Moment: Sendable {

@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// The process died between two steps: what its record and its folder look like then, and that the next one ends well.
-@Suite("Downloads whose process died", .timeLimit(.minutes(1)))
+@Suite("Downloads whose process died", .inTurn, .timeLimit(.minutes(1)))
 struct CrashTests {
     static let content = Content(seed: 1, size: 900_000)
 

@@ -1,5 +1,6 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
 /// What scripts see of an error.
@@ -32,7 +33,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(kind) \(reason)" }
 }
 
-@Suite struct DownloadErrorTests {
+@Suite(.inTurn) struct DownloadErrorTests {
     static let none = TransportDiagnosis(code: 0, message: "")
     static let lost = TransportDiagnosis(code: 56, message: "reset by peer", errno: 104)
     static let sum = Checksum(algorithm: .md5, digest: "00")

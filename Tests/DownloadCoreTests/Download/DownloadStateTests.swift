@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct DownloadStateTests {
+@Suite(.inTurn) struct DownloadStateTests {
     static let failure = DownloadError.serverRefused(status: 404, phrase: "Not Found")
 
     static func state(_ kind: DownloadState.Kind) -> DownloadState {

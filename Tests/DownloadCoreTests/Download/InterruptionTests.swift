@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// Stopped, cut off, refused for a while: what was fetched is kept and used.
-@Suite("Downloads that are interrupted", .timeLimit(.minutes(2)))
+@Suite("Downloads that are interrupted", .inTurn, .timeLimit(.minutes(2)))
 struct InterruptionTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// Which name the file gets, and what becomes of one that is taken.
-@Suite("Names and files that exist", .timeLimit(.minutes(2)))
+@Suite("Names and files that exist", .inTurn, .timeLimit(.minutes(2)))
 struct NameTests {
     private static let content = Content(seed: 1, size: 400_000)
     private static let small = Content(seed: 2, size: 100)

@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// A file is never a mixture of two versions, whatever the server does and whenever the end comes.
-@Suite("Changes on the server", .timeLimit(.minutes(2)))
+@Suite("Changes on the server", .inTurn, .timeLimit(.minutes(2)))
 struct NeverMixTests {
     private static let old = Content(seed: 1, size: 1_000_000)
     private static let date = "Tue, 01 Jan 2030 00:00:00 GMT"

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct ResumeDataTests {
+@Suite(.inTurn) struct ResumeDataTests {
     @Test(
         "What was written counts on the same boot, what is durable on every other",
         arguments: [("a", "a", true), ("a", "b", false), ("a", nil, false), (nil, "a", false), (nil, nil, false)]

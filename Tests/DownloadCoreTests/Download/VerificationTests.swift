@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// What a file must hash to, over the deaths of processes and changes of mind.
-@Suite("Downloads that are verified", .timeLimit(.minutes(2)))
+@Suite("Downloads that are verified", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content
     static let right = Checksum(algorithm: .sha256, digest: content.sha256)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("DiskWriter and BufferPool", .timeLimit(.minutes(1)))
+@Suite("DiskWriter and BufferPool", .inTurn, .timeLimit(.minutes(1)))
 struct DiskWriterTests {
     @Test("Writes happen in the order they were handed over, then what waits for them; each buffer comes back")
     func order() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("FileDigest: hashing behind the writes", .timeLimit(.minutes(1)))
+@Suite("FileDigest: hashing behind the writes", .inTurn, .timeLimit(.minutes(1)))
 struct FileDigestTests {
     private static let content = Content(seed: 1, size: 5_000_000)
     private static let right = Checksum(algorithm: .sha256, digest: content.sha256)

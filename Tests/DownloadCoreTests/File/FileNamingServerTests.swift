@@ -3,7 +3,7 @@ import DownloadTestSupport
 import HTTPTypes
 import Testing
 
-@Suite struct FileNamingServerTests {
+@Suite(.inTurn) struct FileNamingServerTests {
     @Test("A name that a server gives becomes one safe component", arguments: NameCase.texts)
     func sanitized(_ text: String, _ expected: String?) {
         let name = FileNaming.sanitized(text)

@@ -1,7 +1,8 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
-@Suite struct FileNamingTests {
+@Suite(.inTurn) struct FileNamingTests {
     @Test("A name is the user's to choose as long as it is one component with room for .part")
     func usable() {
         for name in ["a", "a.txt", ".hidden", "...", "a\\b", "-rf", "~", "日本", " ", "x.part", long(250, "x")] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("FileStatus: what has a name")
+@Suite("FileStatus: what has a name", .inTurn)
 struct FileStatusTests {
     @Test("A file is known by its identity, whatever its name; another one of that name is another")
     func identity() throws {

@@ -5,7 +5,9 @@ import Testing
 @testable import DownloadCore
 
 /// A file system of a few megabytes, mounted for the test; that takes root.
-@Suite("A disk that is full", .timeLimit(.minutes(1)), .serialized, .enabled(if: geteuid() == 0, "mounting takes root"))
+@Suite(
+    "A disk that is full", .inTurn, .timeLimit(.minutes(1)), .serialized,
+    .enabled(if: geteuid() == 0, "mounting takes root"))
 struct FullDiskTests {
     /// Runs the body with a bench whose folder is a tmpfs of 2 MiB; says so and does nothing where mounts are forbidden.
     private func onSmallDisk(_ body: (TemporaryFolder) async throws -> Void) async throws {

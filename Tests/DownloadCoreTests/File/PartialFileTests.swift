@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("PartialFile: the one file a download writes to")
+@Suite("PartialFile: the one file a download writes to", .inTurn)
 struct PartialFileTests {
     private func with<Result>(_ body: (TemporaryFolder) throws -> Result) throws -> Result {
         let folder = try TemporaryFolder()

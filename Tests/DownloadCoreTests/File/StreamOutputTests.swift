@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("StreamOutput: what went out is not written twice, and not contradicted", .timeLimit(.minutes(1)))
+@Suite("StreamOutput: what went out is not written twice, and not contradicted", .inTurn, .timeLimit(.minutes(1)))
 struct StreamOutputTests {
     private let content = Content(seed: 900, size: 300_000)
 

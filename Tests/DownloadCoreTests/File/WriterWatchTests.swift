@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// Real files, and the kernel's word on who wrote to them.
-@Suite("WriterWatch: partial files that other programs write to", .timeLimit(.minutes(1)))
+@Suite("WriterWatch: partial files that other programs write to", .inTurn, .timeLimit(.minutes(1)))
 struct WriterWatchTests {
     private func write(_ path: String, closing: Bool = true) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))

@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// Checksum files, and what servers say of digests.
-@Suite("Fuzzing: digests")
+@Suite("Fuzzing: digests", .inTurn)
 struct DigestFuzzTests {
     static let md5 = String(repeating: "0aF9", count: 8)
     static let sha256 = String(repeating: "0aF9", count: 16)

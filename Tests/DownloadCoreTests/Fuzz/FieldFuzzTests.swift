@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Field values as no server should send them.
-@Suite("Fuzzing: field values")
+@Suite("Fuzzing: field values", .inTurn)
 struct FieldFuzzTests {
     static let dispositions = [
         "attachment; filename=\"report.pdf\"", "inline; filename=a.txt; filename*=UTF-8''na%C3%AFve%20file.txt",

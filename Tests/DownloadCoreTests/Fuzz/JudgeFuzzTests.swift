@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 /// Heads as no server should send them, to requests of every kind.
-@Suite("Fuzzing: judging heads")
+@Suite("Fuzzing: judging heads", .inTurn)
 struct JudgeFuzzTests {
     private static let fields = [
         "Content-Range: bytes 100-199/200", "Content-Range: bytes 0-199/200", "Content-Range: bytes 0-9/*",

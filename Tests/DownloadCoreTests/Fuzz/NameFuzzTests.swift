@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Names and addresses, out of URLs, redirects, lists and the command line.
-@Suite("Fuzzing: names and addresses")
+@Suite("Fuzzing: names and addresses", .inTurn)
 struct NameFuzzTests {
     static let long = String(repeating: "é", count: 140)
     static let names = [

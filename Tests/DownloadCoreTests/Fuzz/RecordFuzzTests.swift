@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What is stored as JSON, after somebody changed it.
-@Suite("Fuzzing: stored values")
+@Suite("Fuzzing: stored values", .inTurn)
 struct RecordFuzzTests {
     @Test("Byte ranges: only sets of offsets are read, and they are written as the same set")
     func byteRanges() throws {

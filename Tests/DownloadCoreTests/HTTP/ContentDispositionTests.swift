@@ -2,7 +2,7 @@ import DownloadCore
 import DownloadTestSupport
 import Testing
 
-@Suite struct ContentDispositionTests {
+@Suite(.inTurn) struct ContentDispositionTests {
     @Test("A plain file name is read quoted or not, and from careless servers", arguments: NameCase.plainFields)
     func plain(_ text: String, _ expected: String, name: String?) {
         let disposition = ContentDisposition(fieldValue: text)

@@ -1,7 +1,8 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
-@Suite struct ContentRangeTests {
+@Suite(.inTurn) struct ContentRangeTests {
     @Test(
         "A well-formed field is read",
         arguments: [

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct EntityTagTests {
+@Suite(.inTurn) struct EntityTagTests {
     @Test(
         "A well-formed tag is read and written back",
         arguments: [

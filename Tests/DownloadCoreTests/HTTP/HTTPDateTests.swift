@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct HTTPDateTests {
+@Suite(.inTurn) struct HTTPDateTests {
     static let example = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(

@@ -1,10 +1,11 @@
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
 /// Bytes are here already: an answer must prove that it belongs to them.
-@Suite("ResponseJudge: going on with what is here")
+@Suite("ResponseJudge: going on with what is here", .inTurn)
 struct ResponseJudgeResumeTests {
     private typealias Verdict = ResponseJudge.Verdict
     private static let old = "Tue, 01 Jan 2030 00:00:00 GMT"

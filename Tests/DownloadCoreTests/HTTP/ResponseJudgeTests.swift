@@ -1,10 +1,11 @@
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
 /// A fresh start: nothing is known of the file yet.
-@Suite("ResponseJudge: the first answer")
+@Suite("ResponseJudge: the first answer", .inTurn)
 struct ResponseJudgeTests {
     private typealias Fields = [(name: String, value: String)]
 

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct RetryAfterTests {
+@Suite(.inTurn) struct RetryAfterTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT
     static let now = Date(timeIntervalSince1970: 784_111_777)
 

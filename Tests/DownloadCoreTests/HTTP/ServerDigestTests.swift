@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("The server's digest")
+@Suite("The server's digest", .inTurn)
 struct ServerDigestTests {
     /// Of "hello".
     static let sha256 = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="

@@ -1,8 +1,9 @@
 import DownloadCore
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
-@Suite struct ValidatorsHeadTests {
+@Suite(.inTurn) struct ValidatorsHeadTests {
     static let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
 
     static func validators(_ fields: [(HTTPField.Name, String)]) -> Validators {

@@ -1,7 +1,8 @@
 import DownloadCore
+import DownloadTestSupport
 import Testing
 
-@Suite struct RedirectPolicyTests {
+@Suite(.inTurn) struct RedirectPolicyTests {
     static func url(_ text: String) throws -> SourceURL { try SourceURL.parse(text).get().url }
 
     @Test(

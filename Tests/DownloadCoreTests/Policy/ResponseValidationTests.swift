@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite struct ResponseValidationTests {
+@Suite(.inTurn) struct ResponseValidationTests {
     private static func types(_ texts: String...) -> ResponseValidation {
         ResponseValidation(types: texts.compactMap { MediaRange($0) })
     }

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct RetryPolicyTests {
+@Suite(.inTurn) struct RetryPolicyTests {
     static let transient = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 56, message: ""))
 
     @Test(

@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite("ServerTrustPolicy: as it is stored")
+@Suite("ServerTrustPolicy: as it is stored", .inTurn)
 struct ServerTrustPolicyTests {
     private func coded(_ policy: ServerTrustPolicy) throws -> String {
         String(decoding: try JSONEncoder().encode([policy]), as: UTF8.self)

@@ -7,7 +7,7 @@ import Testing
 /// Digests of each length, told apart by their digit.
 private func hex(_ digit: Character, _ count: Int = 64) -> String { String(repeating: digit, count: count) }
 
-@Suite("A checksum file")
+@Suite("A checksum file", .inTurn)
 struct ChecksumListTests {
     static func list(_ text: String, source: String = "SHA256SUMS") throws -> ChecksumList {
         try ChecksumList(Array(text.utf8), source: source)

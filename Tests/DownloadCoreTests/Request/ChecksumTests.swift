@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct ChecksumTests {
+@Suite(.inTurn) struct ChecksumTests {
     @Test(
         "Each algorithm is read with exactly its digits",
         arguments: zip(Checksum.Algorithm.allCases, [32, 40, 56, 64, 96, 128]))

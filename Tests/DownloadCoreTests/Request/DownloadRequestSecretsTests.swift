@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct DownloadRequestSecretsTests {
+@Suite(.inTurn) struct DownloadRequestSecretsTests {
     static func request() throws -> DownloadRequest {
         let (url, credential) = try SourceURL.parse("https://ann:hunter2@example.org/a?x=1").get()
         var request = DownloadRequest(url: url, destination: Destination(folder: "/tmp"))

@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("Patterns of hosts")
+@Suite("Patterns of hosts", .inTurn)
 struct HostPatternTests {
     @Test(
         "A pattern matches the hosts it means and no other",

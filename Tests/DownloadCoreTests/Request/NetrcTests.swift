@@ -1,8 +1,9 @@
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("Netrc: names and passwords by host")
+@Suite("Netrc: names and passwords by host", .inTurn)
 struct NetrcTests {
     private static let text = """
         # machine commented.example login no password no

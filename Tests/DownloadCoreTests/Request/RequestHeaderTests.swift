@@ -1,8 +1,9 @@
 import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct RequestHeaderTests {
+@Suite(.inTurn) struct RequestHeaderTests {
     @Test(
         "A header line is read as curl reads -H",
         arguments: [

@@ -1,9 +1,10 @@
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("RequestRoute: what goes along behind a redirect")
+@Suite("RequestRoute: what goes along behind a redirect", .inTurn)
 struct RequestRouteTests {
     private func request(_ method: String? = nil, body: String? = nil) throws -> DownloadRequest {
         let url = try SourceURL.parse("https://a.example/x").get().url

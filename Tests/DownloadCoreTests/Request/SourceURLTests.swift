@@ -1,8 +1,9 @@
 @testable import DownloadCore
 import Foundation
+import DownloadTestSupport
 import Testing
 
-@Suite struct SourceURLTests {
+@Suite(.inTurn) struct SourceURLTests {
     @Test(
         "A URL is brought into one form, and its escapes stay as they are",
         arguments: [

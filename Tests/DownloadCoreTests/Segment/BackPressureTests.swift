@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// Few buffers, many writers: nobody is forgotten, nothing is lost.
-@Suite("Back-pressure between the pool and the writers", .timeLimit(.minutes(2)))
+@Suite("Back-pressure between the pool and the writers", .inTurn, .timeLimit(.minutes(2)))
 struct BackPressureTests {
     private static let size = WriterBench.bufferSize
 

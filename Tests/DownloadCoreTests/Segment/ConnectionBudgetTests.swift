@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("ConnectionBudget: the connections of several downloads with one host")
+@Suite("ConnectionBudget: the connections of several downloads with one host", .inTurn)
 struct ConnectionBudgetTests {
     @Test("One alone has what it wants, up to the limit")
     func alone() {

@@ -1,9 +1,10 @@
 import Foundation
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: who fetches what, event by event")
+@Suite("SegmentPlanner: who fetches what, event by event", .inTurn)
 struct SegmentPlannerTests {
     private static let mib: Int64 = 1 << 20
 

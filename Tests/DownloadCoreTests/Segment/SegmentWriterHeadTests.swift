@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// What a head makes a writer do.
-@Suite("SegmentWriter: heads")
+@Suite("SegmentWriter: heads", .inTurn)
 struct SegmentWriterHeadTests {
     private static let etag = [(name: "ETag", value: "\"a\"")]
     private static let version = ResponseJudge.Version(

@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// Driven by hand, as a transport would: what lands on disk, and what becomes of the buffers.
-@Suite("SegmentWriter: bytes to the disk", .timeLimit(.minutes(1)))
+@Suite("SegmentWriter: bytes to the disk", .inTurn, .timeLimit(.minutes(1)))
 struct SegmentWriterTests {
     static let size = WriterBench.bufferSize
 

@@ -85,7 +85,7 @@ private struct Far: DownloadService {
     func close() async {}
 }
 
-@Suite("DownloadRouter", .timeLimit(.minutes(1)))
+@Suite("DownloadRouter", .inTurn, .timeLimit(.minutes(1)))
 struct DownloadRouterTests {
     private static let content = Content(seed: 5, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// What is asked for at the very moment when a download begins, ends, or is changed by somebody else.
-@Suite("SessionManager: changes that meet", .timeLimit(.minutes(1)))
+@Suite("SessionManager: changes that meet", .inTurn, .timeLimit(.minutes(1)))
 struct ChangingRaceTests {
     private static let content = Content(seed: 1, size: 200_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

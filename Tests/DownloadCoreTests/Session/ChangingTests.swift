@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// What may be done to one download of a session, whatever it is doing.
-@Suite("SessionManager: changing single downloads", .timeLimit(.minutes(1)))
+@Suite("SessionManager: changing single downloads", .inTurn, .timeLimit(.minutes(1)))
 struct ChangingTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Finisher: from all bytes to the final name", .timeLimit(.minutes(1)))
+@Suite("Finisher: from all bytes to the final name", .inTurn, .timeLimit(.minutes(1)))
 struct FinisherTests {
     /// A store, a folder, and whole files that wait for their names.
     private struct Bench {

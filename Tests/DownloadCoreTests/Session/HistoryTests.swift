@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// What the age limit of the history clears, and what not.
-@Suite("SessionManager: history", .timeLimit(.minutes(1)))
+@Suite("SessionManager: history", .inTurn, .timeLimit(.minutes(1)))
 struct HistoryTests {
     private static let content = Content(seed: 5, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -42,7 +42,7 @@ private final class GatedHooks: HookRunner {
     }
 }
 
-@Suite("SessionManager: hooks", .timeLimit(.minutes(1)))
+@Suite("SessionManager: hooks", .inTurn, .timeLimit(.minutes(1)))
 struct HookTests {
     private static let content = Content(seed: 5, size: 50_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

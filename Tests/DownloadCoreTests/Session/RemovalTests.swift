@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Removing downloads", .timeLimit(.minutes(1)))
+@Suite("Removing downloads", .inTurn, .timeLimit(.minutes(1)))
 struct RemovalTests {
     private static let content = Content(seed: 1, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Scheduler: what may start")
+@Suite("Scheduler: what may start", .inTurn)
 struct SchedulerTests {
     private func scheduler(_ candidates: [(DownloadID, String, Int)], all: Int = 100, origin: Int = 100) -> Scheduler {
         var scheduler = Scheduler(maxConcurrent: all, maxPerOrigin: origin)

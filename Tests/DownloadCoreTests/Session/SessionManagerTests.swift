@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// The list, its order and its limits.
-@Suite("SessionManager: what runs when", .timeLimit(.minutes(1)))
+@Suite("SessionManager: what runs when", .inTurn, .timeLimit(.minutes(1)))
 struct SessionManagerTests {
     private static let content = Content(seed: 1, size: 300_000)
     private static let stalling = FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 200_000) }

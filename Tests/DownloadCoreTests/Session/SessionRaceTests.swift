@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// Two things that a session waits for at once: whichever ends first, nothing is forgotten or undone.
-@Suite("SessionManager: what overtakes what", .timeLimit(.minutes(1)))
+@Suite("SessionManager: what overtakes what", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRaceTests {
     private static let content = Content(seed: 1, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

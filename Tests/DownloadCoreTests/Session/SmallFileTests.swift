@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// New files that come whole in one buffer, and get their names from having none.
-@Suite("Small files", .timeLimit(.minutes(1)))
+@Suite("Small files", .inTurn, .timeLimit(.minutes(1)))
 struct SmallFileTests {
     private static let content = Content(seed: 40, size: 5000)
     private static let reply = FaultReply(content, etag: "\"v1\"")

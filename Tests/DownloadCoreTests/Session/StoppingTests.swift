@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 
 /// The end of a session, its own wish or not: prompt, and with everything on disk.
-@Suite("SessionManager: stopping", .timeLimit(.minutes(1)))
+@Suite("SessionManager: stopping", .inTurn, .timeLimit(.minutes(1)))
 struct StoppingTests {
     private static let content = Content(seed: 1, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPTypes
+import DownloadTestSupport
 import Testing
 
 @testable import DownloadCore
 
-@Suite("TransferRequest: what all requests for a download have in common")
+@Suite("TransferRequest: what all requests for a download have in common", .inTurn)
 struct TransferRequestTests {
     private func request(sendsCredentials: Bool) throws -> TransferRequest {
         let url = try SourceURL.parse("https://example.org/SHA256SUMS").get().url

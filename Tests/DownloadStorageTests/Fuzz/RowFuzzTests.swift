@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadStorage
 
 /// Rows after somebody, or something, changed them.
-@Suite("Fuzzing: rows of the store")
+@Suite("Fuzzing: rows of the store", .inTurn)
 struct RowFuzzTests {
     /// A row with something in every column, as text, a tab between two columns.
     private static func rows() throws -> [String] {
