@@ -8,7 +8,8 @@ struct Wait: ContextCommand {
         abstract: "Wait until downloads are finished, and end with their status.",
         discussion: """
             Prints the paths of the finished files. It does not matter who runs them, nor whether that is restarted \
-            meanwhile; paused ones are waited for. --all means everything that is not finished.
+            meanwhile. --all means everything that runs or waits for its turn, and what has failed; a paused one is \
+            waited for when it is named, or paused meanwhile.
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -27,7 +28,7 @@ struct Wait: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
-            let chosen = selection.chosen(all: List.unfinished)
+            let chosen = selection.chosen(all: List.unfinished.subtracting([.paused]))
             let following = Following(
                 context, output, ProgressChoice.none, tellsStanding: context.console.errorsAreTerminal)
             return try await following.follow(service, for: .watch(any: any), limit: timeout) { follower in

@@ -78,6 +78,24 @@ struct WaitTests {
         #expect(captured.errorLines.count == 2)
     }
 
+    @Test("What is paused is waited for by name, and not by --all")
+    func pausedBefore() async throws {
+        func service() -> FakeService {
+            let service = Self.service()
+            service.change(1) { $0.state = .paused(.user) }
+            return service
+        }
+        let (status, captured) = try await Self.following(["wait", "--all"], service(), looks: 2) { service in
+            service.changeElsewhere(2, .completed) { $0.complete() }
+            service.changeElsewhere(3, .completed) { $0.complete() }
+        }
+        #expect(status == 0)
+        #expect(captured.errors == "")
+        let (named, told) = try await run(["wait", "1", "--timeout", "0.1"], service())
+        #expect(named == 1)
+        #expect(told.errors.contains("download 1 is not finished"))
+    }
+
     @Test("With --any the first decides")
     func any() async throws {
         let (status, captured) = try await Self.following(["wait", "1-3", "--any"], Self.service(), looks: 3) {

@@ -1,0 +1,113 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// The long names where other tests write the short ones, and what no other suite is about.
+    @Suite("Names of options and commands", .timeLimit(.minutes(2)))
+    struct OptionNameTests {
+        static let content = Content(seed: 790, size: 6 * mebibyte + 1)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        @Test("Of a request, and of where its file goes")
+        func request() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let result = try await sandbox.run(
+                    "get", "--directory", "new/folder", "--output", "mine", "--connections", "1", "--max-concurrent",
+                    "1",
+                    "--header", "X-Kind: test", "--user-agent", "Somebody/1", "--referer", "http://from.example/",
+                    "--user", "ann:pw", "--method", "POST", server.url())
+                try expectDownloaded(Self.content, as: "new/folder/mine", by: result, in: sandbox)
+                let request = try #require(server.log.entries.first?.request)
+                #expect(server.log.entries.count == 1)
+                #expect(request.method == "POST")
+                #expect(request["X-Kind"] == "test")
+                #expect(request["User-Agent"] == "Somebody/1")
+                #expect(request["Referer"] == "http://from.example/")
+                #expect(request["Authorization"] == "Basic \(Data("ann:pw".utf8).base64EncodedString())")
+            }
+        }
+
+        @Test("--verbose tells of requests, as -v does")
+        func verbose() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let long = try await sandbox.run("get", "--verbose", "--output", "a", server.url())
+                let short = try await sandbox.run("get", "-v", "-o", "b", server.url())
+                #expect(!long.errorLines.isEmpty)
+                #expect(long.errorLines.count == short.errorLines.count, "\(long.stderr)\(short.stderr)")
+            }
+        }
+
+        @Test("--input-file and --background")
+        func list() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try sandbox.root.write("\(server.url("/a"))\n\(server.url("/b"))\n", to: "files/list")
+                let added = try await sandbox.run("get", "--background", "--input-file", "list")
+                #expect(added.outputLines == ["1", "2"])
+                try await sandbox.done("wait", "1", "2")
+                for name in ["a", "b"] { #expect(try sha256(of: sandbox.file(name)) == Self.content.sha256) }
+            }
+        }
+
+        @Test("--continue adopts what another program left")
+        func adopt() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try Data(Self.content.bytes(0..<(5 * mebibyte))).write(
+                    to: URL(fileURLWithPath: sandbox.file("file.bin")))
+                let result = try await sandbox.run("get", "--continue", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.allSatisfy { $0.range?.hasPrefix("bytes=0-") != true })
+            }
+        }
+
+        @Test("--max-redirects: one more is status 7, and is not asked for", arguments: [0, 1, 2, 3])
+        func redirects(most: Int) async throws {
+            try await withDlm({ request in
+                switch request.target {
+                case "/a": .redirect(to: "/b")
+                case "/b": .redirect(to: "/c")
+                default: Self.file
+                }
+            }) { sandbox, server in
+                let result = try await sandbox.run("get", "--max-redirects", "\(most)", "-x", "1", server.url("/a"))
+                if most >= 2 {
+                    try expectDownloaded(Self.content, as: "c", by: result, in: sandbox)
+                } else {
+                    expectFailure(7, of: result, most)
+                    #expect(server.log.entries.map(\.request.target) == ["/a", "/b"].prefix(most + 1).map { $0 })
+                }
+            }
+        }
+
+        @Test("ls is list, rm is remove, and help COMMAND is COMMAND --help")
+        func otherNames() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                try await sandbox.done("get", "-b", "--paused", server.url("/a"))
+                let listed = try await sandbox.run("list", "--json")
+                #expect(!listed.stdout.isEmpty)
+                #expect(try await sandbox.run("ls", "--json").stdout == listed.stdout)
+                #expect(try await sandbox.run("rm", "1").ending == .exited(0))
+                #expect(try await sandbox.run("list", "--all", "--json").stdout.isEmpty)
+                for command in ["get", "resume"] {
+                    let help = try await sandbox.run("help", command)
+                    #expect(help.ending == .exited(0))
+                    #expect(try await sandbox.run(command, "--help").stdout == help.stdout)
+                }
+            }
+        }
+
+        @Test("list --limit shows the newest; 0 shows none", arguments: [0, 2, 9])
+        func limit(rows: Int) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let urls = (1...4).map { server.url("/\($0)") }
+                _ = try await ChildProcess(try sandbox.launch(["get", "-b", "--paused"] + urls)).result()
+                let result = try await sandbox.run("list", "--limit", "\(rows)", "--json")
+                #expect(result.ending == .exited(0))
+                let ids = result.outputLines.compactMap { line in
+                    (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? Int
+                }
+                #expect(ids == Array([1, 2, 3, 4].suffix(rows)))
+            }
+        }
+    }
+}
