@@ -74,9 +74,10 @@ extension SessionManager {
         }
     }
 
-    /// - Returns: false when the store fails.
+    /// - Returns: false when there is no use in asking again at once: nothing new came, or the store fails.
     @discardableResult
     private func loadMore() async -> Bool {
+        let known = candidates.count
         leftWhileLoading = []
         leftToStore = false
         // A store that fails now is asked again at the next tick.
@@ -95,7 +96,7 @@ extension SessionManager {
             secrets.restore(&record)
             offer(record)
         }
-        return true
+        return candidates.count > known
     }
 
     /// Whoever is just adding or resuming it has its secrets, and will offer it.
