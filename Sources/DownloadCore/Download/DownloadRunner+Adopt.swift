@@ -48,14 +48,15 @@ extension DownloadRunner {
             guard let found = try await openScout() else { throw DownloadError.unexpected("no answer to compare with") }
             opening = found
         } catch {
-            let isOurs = opener?.head.map { wantedName($0, record.request.url) == found.name } ?? false
+            let asked = record.request
+            let isOurs = opener?.head.map { asked.destination.name(of: $0, from: asked.url) == found.name } ?? false
             if opener?.head?.status == 416, isOurs { throw differs("it has \(size) bytes, and the server's has fewer") }
             throw error
         }
         guard let head = opening.scout.head, case .body(let offset, _, let total)? = opening.scout.verdict else {
             throw DownloadError.unexpected("no answer to compare with")
         }
-        if wantedName(head, opening.url) != found.name { return nil }
+        if record.request.destination.name(of: head, from: opening.url) != found.name { return nil }
         if let total, total < size { throw differs("it has \(size) bytes, and the server's \(total)") }
         guard offset == range.lowerBound, head.status == 206, let total else {
             throw differs("the server sends no parts of its file, so nothing can be compared")

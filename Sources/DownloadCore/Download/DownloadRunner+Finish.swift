@@ -206,22 +206,14 @@ extension DownloadRunner {
         if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
     }
 
-    /// The name asked for, or what the server calls it.
-    func wantedName(_ head: ResponseHead, _ url: SourceURL) -> String {
-        record.request.destination.fileName
-            ?? FileNaming.name(contentDisposition: disposition(head), url: url)
-    }
-
     /// The field that may name the file; nil where the user wants the URL to.
-    func disposition(_ head: ResponseHead) -> String? {
-        record.request.destination.takesServerName ? head.fields.values(.contentDisposition).first : nil
-    }
+    func disposition(_ head: ResponseHead) -> String? { record.request.destination.disposition(head) }
 
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
-        let wanted = wantedName(head, url)
+        let wanted = destination.name(of: head, from: url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)
@@ -307,5 +299,17 @@ extension DownloadRunner {
             Finisher.Job(
                 record: record, file: file, replaces: replaces,
                 renames: record.request.destination.ifExists == .rename))
+    }
+}
+
+extension Destination {
+    /// The name asked for, or what the server calls the file.
+    func name(of head: ResponseHead, from url: SourceURL) -> String {
+        fileName ?? FileNaming.name(contentDisposition: disposition(head), url: url)
+    }
+
+    /// The field that may name the file; nil where the user wants the URL to.
+    func disposition(_ head: ResponseHead) -> String? {
+        takesServerName ? head.fields.values(.contentDisposition).first : nil
     }
 }

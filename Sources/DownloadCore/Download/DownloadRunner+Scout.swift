@@ -212,10 +212,8 @@ extension DownloadRunner {
     func request(
         for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
-        var request = TransferRequest(route, of: record.request, secrets, userAgent: context.userAgent)
-        if asksForDigest, let name = HTTPField.Name.wantReprDigest, request.fields[name] == nil {
-            request.fields[name] = ServerDigest.wanted
-        }
+        var request = context.request(
+            route, of: record.request, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
         let judge = segment.judge
         if judge.asksRange {
             // The last range has no end: a server that is wrong about the total shows it.
@@ -226,13 +224,6 @@ extension DownloadRunner {
         if let candidate {
             request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
-        }
-        request.rateLimits = [context.rateLimit, control.rateLimit]
-        request.isOneOfMany = context.isCrowded
-        switch record.request.network.httpVersion {
-        case .http1: request.prefersMultiplexing = false
-        case .http2: request.prefersMultiplexing = true
-        case nil: request.prefersMultiplexing = prefersMultiplexing && record.request.connections <= 1
         }
         return request
     }

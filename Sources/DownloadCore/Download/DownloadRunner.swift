@@ -20,9 +20,9 @@ package final class DownloadRunner {
     /// The transfer that finds out what file is wanted, until it has that file.
     var opener: SegmentWriter? { didSet { oldValue?.discard() } }
     var nextConnection = 0
-    /// The first transfer was begun before the task of this runner was.
+    /// The first transfer was begun before this runner was made.
     var isScoutBegun = false
-    let started = Date()
+    private let started: Date
     /// Of the files that the request refers to.
     var secrets = LoadedSecrets()
     /// Shares a connection with others where it can: one of many small files.
@@ -54,9 +54,10 @@ package final class DownloadRunner {
 
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
-        deadline: ContinuousClock.Instant? = nil
+        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date = Date()
     ) {
         self.deadline = deadline
+        self.started = started
         self.record = record
         self.context = context
         self.control = control
@@ -64,6 +65,15 @@ package final class DownloadRunner {
         receivedBefore = record.received
         savedDurable = record.resume.durable
         speedMark = (.now, record.received)
+        if let scout { takeUp(scout) }
+    }
+
+    /// The first transfer was begun before (``SmallFileAttempt``).
+    private func takeUp(_ scout: SegmentWriter) {
+        opener = scout
+        segments.append(scout)
+        nextConnection = scout.connection + 1
+        isScoutBegun = true
     }
 
     package func run() async -> Outcome {

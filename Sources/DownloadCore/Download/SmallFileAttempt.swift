@@ -1,48 +1,79 @@
+import Foundation
 import Synchronization
 
 /// The short way of a new file that comes whole in one buffer: no task of its own, no partial file, and the disk and the
 /// store are asked for many at once. At anything else it becomes an ordinary attempt, with what it has so far.
-final class SmallFileAttempt: RunnerAttendant {
-    private enum Stage: @unchecked Sendable {
-        /// The runner waits; whoever takes it out of here has it alone.
-        case transferring(DownloadRunner)
-        /// All of it came; there is nothing to stop or change any more.
-        case whole
+///
+/// What is not locked belongs to one after the other: to whoever begins it, to the finisher once all of it has come.
+final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
+    private enum Stage {
+        /// Its turn has not come.
+        case ready
+        case transferring(SegmentWriter)
+        /// There is nothing to stop or change any more.
+        case whole(SegmentWriter)
         case left
     }
 
-    private let stage: Mutex<Stage>
+    /// As it was when it was begun.
+    let started: DownloadRecord
+    let control: RunnerControl
+    let origin: String
+    private let prefersMultiplexing: Bool
     private let finisher: SmallFileFinisher
+    private let stage = Mutex(Stage.ready)
+    private var begun = Date()
+    private var result: TransferResult?
+    /// Has the bytes, and is to get its name.
+    private(set) var file: UnnamedFile?
+    private(set) var name = ""
+    /// Whole, then complete.
+    var record: DownloadRecord
+    /// About to get its name.
+    private(set) var whole: DownloadRecord?
 
-    private init(_ runner: DownloadRunner, _ finisher: SmallFileFinisher) {
-        stage = Mutex(.transferring(runner))
+    init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ finisher: SmallFileFinisher) {
+        started = record
+        self.record = record
+        control = RunnerControl(record: record)
+        self.origin = origin
+        self.prefersMultiplexing = prefersMultiplexing
         self.finisher = finisher
+        control.attend(self)
     }
 
-    /// Begins it. The runner must not be used by anybody else any more.
-    static func begin(_ runner: DownloadRunner, _ finisher: SmallFileFinisher) {
-        let control = runner.control
-        let attempt = SmallFileAttempt(runner, finisher)
-        control.attend(attempt)
-        do {
-            try runner.beginScout()
-        } catch {
-            // The task finds the same, and says so.
-            attempt.leave()
+    var id: DownloadID { started.id }
+
+    // MARK: The transfer
+
+    /// - Returns: false when it went on in the ordinary way before its turn came.
+    @discardableResult
+    func begin() -> Bool {
+        let scout = SegmentWriter(
+            connection: 0, judge: ResponseJudge(start: 0, end: nil, asksRange: true), file: nil, countedFrom: 0,
+            disk: finisher.context.disk, control: control)
+        let begins = stage.withLock { stage in
+            guard case .ready = stage else { return false }
+            stage = .transferring(scout)
+            return true
         }
+        guard begins else { return false }
+        begun = Date()
+        var request = finisher.context.request(
+            RequestRoute(record.request.url), of: record.request, LoadedSecrets(), for: control,
+            prefersMultiplexing: prefersMultiplexing)
+        request.range = "0-"
+        scout.begin(finisher.context.transport, request)
+        return true
     }
 
     func takes(_ message: RunnerControl.Message) -> Bool {
-        if case .segmentFinished(let scout, let result) = message {
-            let file = stage.withLock { stage -> WholeSmallFile? in
-                guard case .transferring(let runner) = stage, runner.isWholeSmallFile(scout, result) else { return nil }
-                stage = .whole
-                return WholeSmallFile(runner: runner, scout: scout, result: result)
-            }
-            if let file {
-                finisher.add(file)
-                return true
-            }
+        if case .segmentFinished(let scout, let result) = message, result.ending == .complete, !result.exceedsLength,
+            scout.wholeFile != nil, isWhole(scout)
+        {
+            self.result = result
+            finisher.add(self)
+            return true
         }
         let isWhole = stage.withLock { if case .whole = $0 { true } else { false } }
         if isWhole, case .change(_, let answer) = message { answer.resume(returning: nil) }
@@ -50,21 +81,120 @@ final class SmallFileAttempt: RunnerAttendant {
         return isWhole
     }
 
-    private func leave() {
-        let runner = stage.withLock { stage -> DownloadRunner? in
-            guard case .transferring(let runner) = stage else { return nil }
-            stage = .left
-            return runner
+    private func isWhole(_ scout: SegmentWriter) -> Bool {
+        stage.withLock { stage in
+            guard case .transferring = stage else { return false }
+            stage = .whole(scout)
+            return true
         }
-        guard let runner else { return }
-        runner.control.attend(nil)
-        finisher.goOn(runner)
+    }
+
+    /// It goes on in the ordinary way, with what it has.
+    func leave() {
+        let last = stage.withLock { stage in
+            defer { stage = .left }
+            return stage
+        }
+        let scout: SegmentWriter?
+        switch last {
+        case .ready: scout = nil
+        case .transferring(let writer), .whole(let writer): scout = writer
+        case .left: return
+        }
+        control.attend(nil)
+        if let scout, let result { control.send(.segmentFinished(scout, result)) }
+        finisher.goOn(
+            DownloadRunner(
+                record: started, context: finisher.context, control: control, prefersMultiplexing: prefersMultiplexing,
+                scout: scout, started: begun))
+    }
+
+    // MARK: The file
+
+    /// Puts the bytes into a file without a name, and says so in the record.
+    /// - Returns: false when it must go the ordinary way.
+    func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Bool {
+        guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile,
+            // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
+            ServerDigest.checksum(of: head) == nil
+        else { return false }
+        name = started.request.destination.name(of: head, from: started.request.url)
+        guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return false }
+        let file = try scout.withWhole { bytes in
+            Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
+        }.get()
+        self.file = file
+        scout.discard()
+        control.attend(nil)
+        control.close()
+        note(head, size, file)
+        return true
+    }
+
+    private func note(_ head: ResponseHead, _ size: Int64, _ file: UnnamedFile) {
+        let url = started.request.url
+        var resume = ResumeData()
+        resume.total = size
+        resume.validators = Validators(head: head)
+        resume.contentType = ResponseJudge.mediaType(head)
+        resume.finalURL = RequestSecrets(started.request, LoadedSecrets()).occur(in: url) ? nil : url
+        resume.acceptsRanges = head.status == 206
+        resume.file = file.status.identity
+        record.resume = resume
+        record.fileName = name
+        record.isFinishing = true
+        record.updated = Date()
+        whole = record
+    }
+
+    /// It has its name.
+    func complete() {
+        guard let file, let result else { return }
+        let status = file.status
+        record.completed = CompletedFile(
+            path: FileNaming.path(file.folder.path, name), bytes: status.size, identity: status.identity,
+            modified: status.modified, validators: record.resume.validators)
+        record.resume = record.resume.afterCompletion
+        var attempt = AttemptRecord(started: begun)
+        attempt.ended = record.updated
+        attempt.received = status.size
+        attempt.metrics = result.metrics
+        attempt.outcome = "completed"
+        record.attempts.append(attempt)
+        record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
+        record.complete()
+        self.file = nil
     }
 }
 
-/// A small file in memory, with the runner that would go on with it in the ordinary way; used by one thread at a time.
-struct WholeSmallFile: @unchecked Sendable {
-    let runner: DownloadRunner
-    let scout: SegmentWriter
-    let result: TransferResult
+extension DownloadRecord {
+    /// Nothing of it is here, and nothing is asked for that the short way does not know: what is not named here must be
+    /// as by default.
+    var mayBeSmall: Bool {
+        guard fileName == nil, completed == nil, resume == ResumeData() else { return false }
+        let (place, request) = (request.destination, request)
+        var plain = DownloadRequest(
+            url: request.url,
+            destination: Destination(
+                folder: place.folder, fileName: place.fileName, ifExists: place.ifExists,
+                createsFolders: place.createsFolders))
+        plain.destination.takesServerName = place.takesServerName
+        plain.headers = request.headers
+        plain.http.userAgent = request.http.userAgent
+        plain.http.referer = request.http.referer
+        plain.credential = request.credential
+        plain.connections = min(request.connections, 1)
+        plain.priority = request.priority
+        plain.rateLimit = request.rateLimit
+        plain.retry = request.retry
+        plain.redirect.limit = request.redirect.limit
+        plain.trust.verifiesServer = request.trust.verifiesServer
+        plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)
+        plain.acceptsUnverified = request.acceptsUnverified
+        guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty else {
+            return false
+        }
+        // A name that was asked for and is taken is better known before it is fetched.
+        return place.fileName.map { FileStatus.of(FileNaming.path(place.folder, $0)) == nil } ?? true
+    }
 }

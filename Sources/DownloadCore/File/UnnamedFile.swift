@@ -75,8 +75,11 @@ final class UnnamedFile: @unchecked Sendable {
         guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: folder.path) }
     }
 
-    /// A name that is taken fails with `.exists`.
+    /// A name that is taken fails with `.exists`, and so does one whose partial file somebody has.
     func link(as name: String) throws(DownloadError) {
+        if folder.has(FileNaming.partial(name)) {
+            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(name)))
+        }
         guard dlm_link_unnamed(descriptor, folder.descriptor, name) == 0 else {
             throw .file(errno, "link", path: FileNaming.path(folder.path, name))
         }

@@ -49,6 +49,7 @@ struct RequestSecrets {
 
     /// Percent-encoded, too.
     func occur(in url: SourceURL) -> Bool {
+        if values.isEmpty { return false }
         let decoded = url.string.utf8.percentDecoded.map { String(decoding: $0, as: UTF8.self) }
         return [url.string, decoded ?? ""].contains { hidden(in: $0) != $0 }
     }

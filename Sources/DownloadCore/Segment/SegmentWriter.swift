@@ -176,6 +176,16 @@ package final class SegmentWriter: TransferSink {
         if resumes { resumeTransfer() }
     }
 
+    /// The head and the size of a file that came whole and plainly, and is in one buffer.
+    var wholeFile: (head: ResponseHead, size: Int64)? {
+        state.withLock { state in
+            guard let head = state.head, case .body(offset: 0, let end, let total?)? = state.verdict, end == total,
+                state.position == total, state.file == nil, state.cut == nil
+            else { return nil }
+            return (head, total)
+        }
+    }
+
     /// Lends the whole of a small file, which never got a file of its own.
     func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         state.withLock { state in

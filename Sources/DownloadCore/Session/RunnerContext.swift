@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 
 /// What a runner works with: its session's parts.
 package struct RunnerContext: Sendable {
@@ -23,4 +24,26 @@ package struct RunnerContext: Sendable {
     /// The transfers of this attempt are over; what follows needs no slot.
     package let transfersEnded: @Sendable (DownloadID, RunnerControl) -> Void
     package let announce: @Sendable (DownloadEvent) -> Void
+}
+
+extension RunnerContext {
+    /// A request for a download, whatever part of it is asked for.
+    func request(
+        _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: RunnerControl,
+        prefersMultiplexing: Bool
+    ) -> TransferRequest {
+        var request = TransferRequest(route, of: download, secrets, userAgent: userAgent)
+        // With a checksum of the user's nothing depends on what a server says, right or wrong.
+        if download.checksum == nil, let name = HTTPField.Name.wantReprDigest, request.fields.value(name) == nil {
+            request.fields.append(HTTPField(name: name, value: ServerDigest.wanted))
+        }
+        request.rateLimits = [rateLimit, control.rateLimit]
+        request.isOneOfMany = isCrowded
+        switch download.network.httpVersion {
+        case .http1: request.prefersMultiplexing = false
+        case .http2: request.prefersMultiplexing = true
+        case nil: request.prefersMultiplexing = prefersMultiplexing && download.connections <= 1
+        }
+        return request
+    }
 }

@@ -81,9 +81,38 @@ package struct Scheduler: Sendable, Equatable {
         hasFreeSlot && candidates.contains { !isSaturated($0.origin) }
     }
 
-    /// How many more wait for the same origin.
-    package func waiting(for origin: String) -> Int {
-        candidates.count { $0.origin == origin }
+    /// More wait for the same origin.
+    package func hasWaiting(for origin: String) -> Bool { candidates.contains { $0.origin == origin } }
+
+    package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }
+
+    /// Takes those that would start next, as long as each is meant and of one origin whose slots are all in use; they are
+    /// given slots by ``pass(from:to:)``.
+    /// - Parameter origin: nil: that of the first.
+    package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
+        guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
+            count <= self.limit(origin), running.count <= maxConcurrent, retrying.count < Self.retryingAtMost,
+            retryingPerOrigin[origin, default: 0] < Self.retryingPerOriginAtMost
+        else { return [] }
+        let taken = candidates.prefix(limit).prefix { $0.origin == origin && isMeant($0.id) }.map(\.id)
+        candidates.removeFirst(taken.count)
+        return taken
+    }
+
+    /// One that waits would start before that one.
+    package func hasOneBefore(_ id: DownloadID, priority: Int) -> Bool {
+        candidates.first.map { !$0.follows(id, priority: priority) } ?? false
+    }
+
+    /// One that was taken before has a slot from now on.
+    package mutating func begin(_ id: DownloadID, of origin: String) {
+        running[id] = origin
+        perOrigin[origin, default: 0] += 1
+    }
+
+    /// The one has ended, and the other runs in its place.
+    package mutating func pass(from id: DownloadID, to next: DownloadID) {
+        running[next] = running.removeValue(forKey: id)
     }
 
     package mutating func add(_ candidate: Candidate) {
@@ -104,8 +133,7 @@ package struct Scheduler: Sendable, Equatable {
             let index = candidates.firstIndex(where: { !isSaturated($0.origin) })
         else { return nil }
         let candidate = candidates.remove(at: index)
-        running[candidate.id] = candidate.origin
-        perOrigin[candidate.origin, default: 0] += 1
+        begin(candidate.id, of: candidate.origin)
         return candidate.id
     }
 

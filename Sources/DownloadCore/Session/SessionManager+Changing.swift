@@ -49,6 +49,7 @@ extension SessionManager {
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
             await waitForChanges(of: [id])
+            recallReady()
             guard let entry = entries[id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
             case .pause: stop(id, .pause(.user))

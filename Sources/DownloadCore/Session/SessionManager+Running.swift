@@ -7,7 +7,7 @@ extension SessionManager {
     /// Records fetched past those that wait for busy origins.
     private static let beyondSize = 64
     /// Whole files on their way to their names; each holds descriptors.
-    private static let finishingLimit = 128
+    static let finishingLimit = 128
 
     // MARK: Starting
 
@@ -27,7 +27,7 @@ extension SessionManager {
         enlist(record)
     }
 
-    private func enlist(_ record: DownloadRecord) {
+    func enlist(_ record: DownloadRecord) {
         candidates[record.id] = record
         scheduler.add(.init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
     }
@@ -54,6 +54,8 @@ extension SessionManager {
 
     private func fillOnce() async {
         _ = scheduler.releaseHolds(at: .now)
+        learnSlots()
+        startReady()
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
             finishing < Self.finishingLimit, smallFiles?.isFull != true
         {
@@ -66,16 +68,23 @@ extension SessionManager {
             }
             start(record, failures: retries.removeValue(forKey: id) ?? 0)
         }
+        if let smallFiles, smallFiles.ready.isLow {
+            while candidates.count < ReadyFiles.most, queueMayHaveMore, await loadMore() {}
+            makeReady()
+        }
     }
 
-    private func loadMore() async {
+    /// - Returns: false when there is no use in asking again at once: nothing new came, or the store fails.
+    @discardableResult
+    private func loadMore() async -> Bool {
+        let known = candidates.count
         leftWhileLoading = []
         leftToStore = false
         // A store that fails now is asked again at the next tick.
         guard
             let records = try? await store.queued(
                 session: parts.identifier, after: queuePosition, limit: Self.windowSize)
-        else { return }
+        else { return false }
         if !leftToStore {
             queueMayHaveMore = records.count == Self.windowSize
             queuePosition =
@@ -87,6 +96,7 @@ extension SessionManager {
             secrets.restore(&record)
             offer(record)
         }
+        return candidates.count > known
     }
 
     /// Whoever is just adding or resuming it has its secrets, and will offer it.
@@ -119,22 +129,24 @@ extension SessionManager {
 
     private func start(_ queued: DownloadRecord, failures: Int) {
         guard let context else { return }
-        unsaved[queued.id] = nil
         var record = queued
         record.move(to: .running)
+        if let smallFiles, smallFiles.isUsable, record.mayBeSmall {
+            let attempt = attempt(queued, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
+            entries[record.id]?.record = record
+            entries[record.id]?.failures = failures
+            attempt.begin()
+            return
+        }
+        unsaved[queued.id] = nil
         let control = RunnerControl(record: record)
-        let origin = record.request.url.origin
-        let multiplexes = record.request.url.scheme == "https" && scheduler.waiting(for: origin) > 0
         let allowed = timeLeft.removeValue(forKey: record.id) ?? record.request.timeouts.total.map { .seconds($0) }
         let deadline = allowed.map { .now + $0 } as ContinuousClock.Instant?
         entries[record.id] = Entry(record: record, control: control, failures: failures, deadline: deadline)
-        let runner = DownloadRunner(
-            record: record, context: context, control: control, prefersMultiplexing: multiplexes, deadline: deadline)
-        if let smallFiles, smallFiles.isUsable, runner.mayBeSmall {
-            SmallFileAttempt.begin(runner, smallFiles)
-        } else {
-            run(runner)
-        }
+        run(
+            DownloadRunner(
+                record: record, context: context, control: control,
+                prefersMultiplexing: prefersMultiplexing(record), deadline: deadline))
     }
 
     nonisolated func run(_ runner: sending DownloadRunner) {
@@ -148,6 +160,7 @@ extension SessionManager {
 
     /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
     func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
+        learnSlots()
         guard let entry = entries[id], entry.control === control else { return }
         if !entry.isFinishing { finishing += 1 }
         entries[id]?.isFinishing = true
@@ -163,6 +176,7 @@ extension SessionManager {
 
     private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
         var record = ended
+        learnSlots()
         scheduler.ended(record.id)
         let wish = entries[record.id]?.wish
         switch outcome {
@@ -223,6 +237,7 @@ extension SessionManager {
         let origin = record.request.url.origin
         if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
             scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
+            recallReady()
         }
         let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0

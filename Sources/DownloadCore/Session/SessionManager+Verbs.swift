@@ -57,6 +57,7 @@ extension SessionManager {
     }
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        recallReady()
         resuming.formUnion(ids)
         defer { resuming.subtract(ids) }
         let claimed = try await store.claim(ids, session: identifier)
@@ -92,6 +93,7 @@ extension SessionManager {
         let ids = ids.firstOccurrences
         _ = try await store.records(.ids(ids))
         await waitForChanges(of: ids)
+        recallReady()
         let running = ids.filter { entries[$0] != nil }
         var changed = try await changeIdle(ids.filter { entries[$0] == nil }, change)
         for id in running where try await changeRunning(id, change) { changed.insert(id) }
@@ -106,6 +108,7 @@ extension SessionManager {
         var stopped: [DownloadID: DownloadRecord] = [:]
         while true {
             await waitForChanges(of: ids)
+            recallReady()
             let running = ids.compactMap { id in entries[id].map { (id, $0.control) } }
             if running.isEmpty { break }
             for (id, _) in running { stop(id, .remove) }
@@ -138,11 +141,14 @@ extension SessionManager {
 
     public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await store.releaseDeadSessions()
+        learnSlots()
         var attended: [String: Bool] = [identifier: context != nil]
         return try await store.records(selection).map { record in
             var snapshot =
-                entries[record.id].map { entry in
-                    DownloadSnapshot(
+                entries[record.id].flatMap { entry in
+                    // Next in line, and in the store as queued.
+                    if entry.record.state == .queued { return nil }
+                    return DownloadSnapshot(
                         record: entry.control.record,
                         progress: entry.control.progress(id: record.id, state: entry.record.state))
                 } ?? DownloadSnapshot(record: record)
@@ -159,7 +165,9 @@ extension SessionManager {
     }
 
     public func progress() -> [DownloadProgress] {
-        entries.values.map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
+        learnSlots()
+        return entries.values.filter { $0.record.state != .queued }
+            .map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
             + held.values.map { DownloadSnapshot(record: $0).progress }
     }
 
@@ -180,6 +188,7 @@ extension SessionManager {
 
     public func status() async throws -> SessionStatus {
         try await checkAvailability()
+        learnSlots()
         let states = entries.values.map(\.record.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
@@ -199,6 +208,8 @@ extension SessionManager {
             scheduler.maxPerOrigin = limit
             scheduler.hostLimits = [:]
         }
+        // Slots that are passed on stay as many as they were.
+        recallReady()
         if let limit = settings.rateLimit { rateLimit.bytesPerSecond = limit > 0 ? limit : nil }
         await fill()
     }

@@ -171,7 +171,7 @@ public actor SessionManager: DownloadService {
         let transport = try parts.start()
         if !isForeground { dlm_forget_code() }
         let disk = DiskWriter(pool: BufferPool())
-        context = RunnerContext(
+        let context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(
                 store: store, session: identifier, disk: disk,
@@ -181,7 +181,8 @@ public actor SessionManager: DownloadService {
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
-        smallFiles = SmallFileFinisher(store: store, session: identifier, calls: callsOfSmallFiles)
+        self.context = context
+        smallFiles = SmallFileFinisher(context: context, calls: callsOfSmallFiles)
         serving = Task { [parts, isForeground] in
             // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
             if isForeground { try await Task.sleep(for: Self.quiet) }
@@ -222,6 +223,7 @@ public actor SessionManager: DownloadService {
     private func tick() async {
         // A store that is still full is asked again at the next tick.
         try? await saveUnsaved()
+        learnSlots()
         let running = entries.values.filter { $0.record.state == .running && !$0.isFinishing }
         // Many at once take turns: each checkpoint is a row written.
         let turns = 1 + running.count / Self.checkpointsAtOnce
@@ -270,6 +272,7 @@ public actor SessionManager: DownloadService {
         endHooks()
         // They come back to the candidates.
         await waitForChanges(of: Array(changing))
+        recallReady()
         // Those between two attempts are not queued in the store.
         let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()
@@ -297,6 +300,7 @@ public actor SessionManager: DownloadService {
     /// Starts nothing new, and returns when what runs has ended. A ``pauseAll(_:)`` meanwhile cuts it short.
     public func finish() async {
         isFinishing = true
+        recallReady()
         for (id, entry) in entries where entry.record.state.kind == .waiting { stop(id, .pause(.terminate)) }
         await waitUntilIdle()
         await waitForHooks()

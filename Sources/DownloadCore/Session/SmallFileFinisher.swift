@@ -6,54 +6,36 @@ import Synchronization
 /// shares its transaction with the `finishing` of the next ones. What cannot go this way goes on in the ordinary one.
 final class SmallFileFinisher: Sendable {
     struct Calls: Sendable {
-        /// The task of the runner goes on with what it has.
+        /// A runner goes on with what has come.
         let goOn: @Sendable (sending DownloadRunner) -> Void
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
-        /// They have come, and need no slot any more.
-        let transfersEnded: @Sendable ([DownloadID]) async -> Void
+        /// Slots were passed on, or are free (see ``ReadyFiles``).
+        let slotsMoved: @Sendable () async -> Void
         /// They have their names, and the store did not take them as completed.
         let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
-        /// Completed, or owned by another session now. Each with what it was while it ran.
-        let ended: @Sendable ([(started: DownloadRecord, ended: DownloadRecord)]) async -> Void
+        /// Completed, or owned by another session now.
+        let ended: @Sendable ([SmallFileAttempt]) async -> Void
     }
 
-    /// On its way to its name.
-    private struct Written: Sendable {
-        /// As it was queued.
-        let queued: DownloadRecord
-        var record: DownloadRecord
-        let name: String
-        let file: UnnamedFile
-        let attempt: AttemptRecord
-    }
-
-    /// Has its name.
-    private struct Linked: Sendable {
-        let started: DownloadRecord
-        var ended: DownloadRecord
-    }
-
-    private let store: any DownloadStore
-    private let session: String
+    let context: RunnerContext
+    let ready = ReadyFiles()
     private let calls: Calls
     private let writing = DispatchQueue(label: "dlm.small", qos: .userInitiated)
-    /// Files get their names while the next ones are written: that takes half as long, and the folder's lock.
+    /// Files get their names while the next ones are written: that takes as long.
     private let naming = DispatchQueue(label: "dlm.small.names", qos: .userInitiated)
-    private let arrived = Backlog<WholeSmallFile>()
-    /// Whose slots are free, and nobody knows it yet.
-    private let ended = Backlog<DownloadID>()
-    private let written = Backlog<Written>()
-    /// False once the file system turned out to have no files without names.
-    private let isPossible = Atomic(true)
+    private let arrived = Backlog<SmallFileAttempt>()
+    private let written = Backlog<SmallFileAttempt>()
+    /// False once the file system turned out to have no files without names, and where bytes go to no file.
+    private let isPossible: Atomic<Bool>
 
     /// Files that have come and have no names yet; each holds a buffer, and then a descriptor.
     private let pending = Atomic(0)
     private static let pendingAtMost = 512
 
-    init(store: any DownloadStore, session: String, calls: Calls) {
-        self.store = store
-        self.session = session
+    init(context: RunnerContext, calls: Calls) {
+        self.context = context
+        isPossible = Atomic(context.stream == nil)
         self.calls = calls
     }
 
@@ -64,20 +46,11 @@ final class SmallFileFinisher: Sendable {
     /// Those that come now would only wait.
     var isFull: Bool { pending.load(ordering: .relaxed) >= Self.pendingAtMost }
 
-    /// Called on an engine's thread.
-    func add(_ file: WholeSmallFile) {
+    /// All of it has come. Called on an engine's thread.
+    func add(_ attempt: SmallFileAttempt) {
         pending.add(1, ordering: .relaxed)
-        // At once, not when they are written: the engines would wait for the disk.
-        if ended.add([file.runner.record.id]) { Task { await tell() } }
-        if arrived.add([file]) { writing.async { self.write() } }
-    }
-
-    private func tell() async {
-        while true {
-            let ids = ended.take()
-            if ids.isEmpty { return }
-            await calls.transfersEnded(ids)
-        }
+        if ready.passOn(the: attempt, isFull: isFull) { Task { await calls.slotsMoved() } }
+        if arrived.add([attempt]) { writing.async { self.write() } }
     }
 
     // MARK: Writing
@@ -85,50 +58,25 @@ final class SmallFileFinisher: Sendable {
     private func write() {
         var folders: [String: UnnamedFile.Folder] = [:]
         while true {
-            let files = arrived.take()
-            if files.isEmpty { return }
-            let written = files.compactMap { write($0, &folders) }
-            pending.subtract(files.count - written.count, ordering: .relaxed)
-            if !written.isEmpty, self.written.add(written) { Task { await commit() } }
+            let arrived = arrived.take()
+            if arrived.isEmpty { return }
+            let batch = arrived.filter { write($0, &folders) }
+            pending.subtract(arrived.count - batch.count, ordering: .relaxed)
+            if !batch.isEmpty, written.add(batch) { Task { await commit() } }
         }
     }
 
-    /// Nil: it went on in the ordinary way.
-    private func write(_ whole: WholeSmallFile, _ folders: inout [String: UnnamedFile.Folder]) -> Written? {
-        let runner = whole.runner
-        let control = runner.control
-        if isUsable, let written = written(whole, &folders) {
-            runner.opener = nil
-            control.attend(nil)
-            control.close()
-            return written
-        }
-        control.attend(nil)
-        control.send(.segmentFinished(whole.scout, whole.result))
-        calls.goOn(whole.runner)
-        return nil
-    }
-
-    private func written(_ whole: WholeSmallFile, _ folders: inout [String: UnnamedFile.Folder]) -> Written? {
-        // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
-        guard let head = whole.scout.head, ServerDigest.checksum(of: head) == nil else { return nil }
+    /// False: it went on in the ordinary way.
+    private func write(_ attempt: SmallFileAttempt, _ folders: inout [String: UnnamedFile.Folder]) -> Bool {
         do throws(DownloadError) {
-            let folder = try folder(of: whole.runner.record.request.destination, &folders)
-            guard let name = whole.runner.nameOfWhole(head, in: folder) else { return nil }
-            let file = try whole.scout.withWhole { bytes in
-                Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
-            }.get()
-            var record = whole.runner.recordOfWhole(whole.scout, head)
-            record.fileName = name
-            record.resume.file = file.status.identity
-            record.isFinishing = true
-            return Written(
-                queued: whole.runner.record, record: record, name: name, file: file,
-                attempt: whole.runner.attemptOfWhole(whole.scout, whole.result))
+            if isUsable, try attempt.write(in: folder(of: attempt.started.request.destination, &folders)) {
+                return true
+            }
         } catch {
             if case .fileFailed(.system, _) = error { isPossible.store(false, ordering: .relaxed) }
-            return nil
         }
+        attempt.leave()
+        return false
     }
 
     private func folder(of destination: Destination, _ folders: inout [String: UnnamedFile.Folder])
@@ -145,28 +93,26 @@ final class SmallFileFinisher: Sendable {
     // MARK: Committing
 
     private func commit() async {
-        var completed: [Linked] = []
+        var completed: [SmallFileAttempt] = []
         while true {
             let taken = written.take(goesOn: !completed.isEmpty)
             if taken.isEmpty, completed.isEmpty { return }
             var batch = await sync(taken)
             FaultPoint.reached("beforeFilesMarked")
-            let outcome = await save(completed.map(\.ended) + batch.map(\.record), durably: !batch.isEmpty)
+            let outcome = await save(completed + batch, durably: !batch.isEmpty)
             FaultPoint.reached("afterFilesMarked")
             if !completed.isEmpty {
-                for index in completed.indices where outcome.lost.contains(completed[index].ended.id) {
-                    let id = completed[index].ended.id
-                    completed[index].ended.state = .failed(
-                        .sessionUnavailable(.ownedElsewhere(id, session: "another")))
+                for attempt in completed where outcome.lost.contains(attempt.id) {
+                    attempt.record.state = .failed(.sessionUnavailable(.ownedElsewhere(attempt.id, session: "another")))
                 }
                 // In the store they are still what they were before: whole, and about to get their names.
-                if let failure = outcome.failure { await calls.unrecorded(completed.map(\.ended), failure) }
-                await calls.ended(completed.map { ($0.started, $0.ended) })
+                if let failure = outcome.failure { await calls.unrecorded(completed.map(\.record), failure) }
+                await calls.ended(completed)
             }
-            let lost = batch.filter { !outcome.has($0.record) }
+            let lost = batch.filter { outcome.failure != nil || outcome.lost.contains($0.id) }
             if !lost.isEmpty {
-                await calls.begin(lost.map(\.queued))
-                batch.removeAll { written in lost.contains { $0.queued.id == written.queued.id } }
+                await calls.begin(lost.map(\.started))
+                batch.removeAll { attempt in lost.contains { $0 === attempt } }
             }
             completed = await link(batch)
             pending.subtract(taken.count, ordering: .relaxed)
@@ -174,62 +120,54 @@ final class SmallFileFinisher: Sendable {
     }
 
     /// Those that are durable now.
-    private func sync(_ batch: [Written]) async -> [Written] {
+    private func sync(_ batch: [SmallFileAttempt]) async -> [SmallFileAttempt] {
         if batch.isEmpty { return [] }
-        let synced = await onNaming { () -> [Written] in
+        let (synced, failed) = await onNaming {
             if batch.count < Finisher.sharedSyncFrom {
-                return batch.filter { written in Self.succeeds { () throws(DownloadError) in try written.file.sync() } }
+                return batch.partitioned { attempt in
+                    Self.succeeds { () throws(DownloadError) in try attempt.file?.sync() }
+                }
             }
             var folders: [String: Bool] = [:]
-            return batch.filter { written in
-                let folder = written.file.folder
+            return batch.partitioned { attempt in
+                guard let folder = attempt.file?.folder else { return false }
                 if let known = folders[folder.path] { return known }
                 let isSynced = Self.succeeds { () throws(DownloadError) in try folder.syncFileSystem() }
                 folders[folder.path] = isSynced
                 return isSynced
             }
         }
-        if synced.count < batch.count {
-            let kept = Set(synced.map(\.queued.id))
-            await calls.begin(batch.filter { !kept.contains($0.queued.id) }.map(\.queued))
-        }
+        if !failed.isEmpty { await calls.begin(failed.map(\.started)) }
         return synced
     }
 
-    private struct Saved {
-        let lost: Set<DownloadID>
-        let failure: DownloadError?
-
-        /// Whether the store has it.
-        func has(_ record: DownloadRecord) -> Bool { failure == nil && !lost.contains(record.id) }
-    }
-
-    private func save(_ records: [DownloadRecord], durably: Bool) async -> Saved {
+    private func save(
+        _ attempts: [SmallFileAttempt], durably: Bool
+    ) async -> (lost: Set<DownloadID>, failure: DownloadError?) {
         do {
-            return Saved(
-                lost: try await store.save(records, session: session, durably: durably), failure: nil)
+            let lost = try await context.store.save(
+                attempts.map(\.record), session: context.session, durably: durably)
+            return (lost, nil)
         } catch {
-            return Saved(lost: [], failure: error as? DownloadError ?? .unexpected("\(error)"))
+            return ([], error as? DownloadError ?? .unexpected("\(error)"))
         }
     }
 
     /// Gives them their names. Those whose names are taken by now, or whose folder is not where it was, begin anew.
-    private func link(_ batch: [Written]) async -> [Linked] {
+    private func link(_ batch: [SmallFileAttempt]) async -> [SmallFileAttempt] {
         if batch.isEmpty { return [] }
         let (completed, failed) = await onNaming { [self] in
-            var linked: [Written] = []
-            var failed: [DownloadRecord] = []
             var folders: [ObjectIdentifier: (folder: UnnamedFile.Folder, isSound: Bool)] = [:]
-            for written in batch {
+            let (linked, unlinked) = batch.partitioned { attempt in
                 do throws(DownloadError) {
                     FaultPoint.reached("beforeLink")
-                    try written.file.link(as: written.name)
+                    try attempt.file?.link(as: attempt.name)
                     FaultPoint.reached("afterLink")
-                    folders[ObjectIdentifier(written.file.folder)] = (written.file.folder, false)
-                    linked.append(written)
+                    if let folder = attempt.file?.folder { folders[ObjectIdentifier(folder)] = (folder, false) }
+                    return true
                 } catch {
                     if case .fileFailed(.exists, _) = error {} else { isPossible.store(false, ordering: .relaxed) }
-                    failed.append(written.queued)
+                    return false
                 }
             }
             for (key, value) in folders {
@@ -237,25 +175,14 @@ final class SmallFileFinisher: Sendable {
                     Self.succeeds { () throws(DownloadError) in try value.folder.sync() } && value.folder.isInPlace
             }
             // The others are found under their names, or not, when they are begun again.
-            let (sound, unsound) = linked.partitioned { folders[ObjectIdentifier($0.file.folder)]?.isSound == true }
-            let ends = sound.map { Linked(started: $0.record, ended: Self.completed($0)) }
-            return (ends, failed + unsound.map(\.record))
+            let (sound, unsound) = linked.partitioned { attempt in
+                attempt.file.map { folders[ObjectIdentifier($0.folder)]?.isSound == true } ?? false
+            }
+            for attempt in sound { attempt.complete() }
+            return (sound, unlinked.map(\.started) + unsound.map(\.record))
         }
         if !failed.isEmpty { await calls.begin(failed) }
         return completed
-    }
-
-    private static func completed(_ written: Written) -> DownloadRecord {
-        var record = written.record
-        let status = written.file.status
-        record.complete()
-        record.completed = CompletedFile(
-            path: FileNaming.path(written.file.folder.path, written.name), bytes: status.size,
-            identity: status.identity, modified: status.modified, validators: record.resume.validators)
-        record.resume = record.resume.afterCompletion
-        record.attempts.append(written.attempt)
-        record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
-        return record
     }
 
     private func onNaming<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
@@ -273,7 +200,12 @@ final class SmallFileFinisher: Sendable {
 }
 
 extension Array {
+    /// One pass: what is asked may have effects.
     fileprivate func partitioned(_ isFirst: (Element) -> Bool) -> (first: [Element], rest: [Element]) {
-        (filter(isFirst), filter { !isFirst($0) })
+        var (first, rest): ([Element], [Element]) = ([], [])
+        for element in self {
+            if isFirst(element) { first.append(element) } else { rest.append(element) }
+        }
+        return (first, rest)
     }
 }

@@ -193,7 +193,7 @@ final class Follower: Sendable {
     }
 
     private func added(_ downloads: [AddedDownload]) async {
-        display.expect(downloads.map(\.record.displayName))
+        if display.mode == .bar { display.expect(downloads.map(\.record.displayName)) }
         let joined = downloads.filter { $0.kind == .joined }.map(\.record.id)
         ledger.withLock { ledger in
             for download in downloads {

@@ -13,6 +13,8 @@ struct Narrator: Sendable {
     let tellsStanding: Bool
     /// What ends unfinished can be resumed.
     let keepsUnfinished: Bool
+    /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
+    private let isSilent: Bool
     private let started = ContinuousClock.now
 
     init(
@@ -22,6 +24,7 @@ struct Narrator: Sendable {
         self.options = options
         self.style = style
         self.keepsUnfinished = keepsUnfinished
+        isSilent = options.quiet && !options.json
         self.tellsStanding = !options.quiet && (tellsStanding || options.verbose > 0)
     }
 
@@ -31,6 +34,7 @@ struct Narrator: Sendable {
     }
 
     func tell(_ event: DownloadEvent) {
+        if isSilent { return }
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard let text = ProgressText.text(event, verbosity: options.verbose), !options.quiet else { return }
         console.report(text)
@@ -92,6 +96,7 @@ struct Narrator: Sendable {
     func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay) {
         display.settle(snapshot)
         if snapshot.record.state == .completed {
+            if isSilent { return }
             if !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream {
                 console.print(path: file.path)
             }

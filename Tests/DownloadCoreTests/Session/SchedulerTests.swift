@@ -38,11 +38,43 @@ struct SchedulerTests {
     func perOrigin() {
         var scheduler = scheduler([(1, "a", 9), (2, "a", 9), (3, "a", 9), (4, "b", 0), (5, "b", 0)], all: 4, origin: 2)
         #expect(startAll(&scheduler) == [1, 2, 4, 5])
-        #expect(scheduler.waiting(for: "a") == 1)
+        #expect(scheduler.hasWaiting(for: "a"))
         scheduler.ended(4)
         #expect(scheduler.start() == nil)
         scheduler.ended(2)
         #expect(startAll(&scheduler) == [3])
+    }
+
+    @Test("Slots are passed on within an origin, in order, and are as many as before")
+    func passedOn() {
+        var scheduler = scheduler(
+            [(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0), (5, "b", 0), (6, "a", 0)], all: 2, origin: 1)
+        #expect(startAll(&scheduler) == [1, 5])
+        #expect(scheduler.next(2, of: nil) { _ in true } == [2, 3])
+        #expect(scheduler.next(9, of: "b") { _ in true } == [])
+        #expect(scheduler.next(9, of: "a") { $0 != 4 } == [])
+        scheduler.pass(from: 1, to: 2)
+        scheduler.ended(1)
+        #expect(!scheduler.hasFreeSlot(for: "a"))
+        #expect(scheduler.hasOneBefore(7, priority: 0))
+        #expect(!scheduler.hasOneBefore(3, priority: 0))
+        scheduler.ended(2)
+        #expect(scheduler.hasFreeSlot(for: "a"))
+        scheduler.begin(3, of: "a")
+        #expect(scheduler.start() == nil)
+        scheduler.hold("a", until: .now + .seconds(60))
+        #expect(scheduler.next(9, of: "a") { _ in true } == [])
+    }
+
+    @Test("No slot is passed on where there are more than there may be by now")
+    func passedOnNoMore() {
+        var scheduler = scheduler([(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0)], all: 2, origin: 2)
+        #expect(startAll(&scheduler) == [1, 2])
+        scheduler.maxPerOrigin = 1
+        #expect(scheduler.next(9, of: nil) { _ in true } == [])
+        scheduler.maxPerOrigin = 2
+        scheduler.maxConcurrent = 1
+        #expect(scheduler.next(9, of: nil) { _ in true } == [])
     }
 
     @Test("Ended twice is ended once, and what never started does not end")

@@ -89,7 +89,48 @@ struct SmallFileTests {
         for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
         for number in 0..<400 { #expect(try bench.holds("\(number)", Self.content)) }
         #expect(await bench.manager.progress().isEmpty)
+        #expect(bench.transport.mostAtOnce <= 8)
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
+    @Test("Those that are next in line are paused, cancelled and forgotten like all others, and none is lost")
+    func changedInLine() async throws {
+        let bench = try await Self.oneAtATime()
+        let requests = try (0..<100).map { try bench.request("/\($0)") }
+        let ids = try await bench.manager.add(requests).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        #expect(await bench.manager.progress().map(\.id) == [ids[0]])
+        #expect(try await bench.manager.snapshots(.ids([ids[1]])).map(\.record.state) == [.queued])
+        #expect(try await bench.manager.pause([ids[3]]).map(\.didChange) == [true])
+        #expect(try await bench.manager.cancel([ids[4]]).map(\.didChange) == [true])
+        try await bench.manager.remove([ids[5]], deletesFile: false)
+        let late = try await bench.add("/late") { $0.priority = 1 }
+        _ = try await bench.manager.cancel([ids[0]])
+        for id in ids where ![ids[0], ids[3], ids[4], ids[5]].contains(id) {
+            #expect(try await bench.ending(of: id).state == .completed)
+        }
+        #expect(try await bench.record(late).state == .completed)
+        let order = bench.transport.requests.map(\.url.path)
+        #expect(order == ["/0", "/late", "/1", "/2"] + (6..<100).map { "/\($0)" })
+        #expect(bench.transport.mostAtOnce == 1)
+    }
+
+    @Test("The end of the session leaves those that are next in line paused, for whoever comes")
+    func endInLine() async throws {
+        let bench = try await Self.oneAtATime()
+        let ids = try await bench.manager.add((0..<100).map { try bench.request("/\($0)") }).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        await bench.manager.pauseAll(.interrupt)
+        let left = try await bench.store.records(.ids(ids))
+        #expect(left.allSatisfy { $0.state == .paused(.interrupt) && $0.session == nil })
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    /// The first one never ends by itself.
+    private static func oneAtATime() async throws -> SessionBench {
+        try await SessionBench(maxConcurrent: 1) { request, _ in
+            .reply(request.url.path == "/0" ? reply.with { $0.cut = .stall(after: 1) } : reply)
+        }
     }
 
     @Test("A store that takes the file no more ends the download with its failure, and nothing is left over")

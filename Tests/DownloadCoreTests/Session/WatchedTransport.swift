@@ -10,20 +10,29 @@ final class WatchedTransport: Transport {
     /// Called after each piece with the number of pieces so far.
     let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
     private let pieces = Atomic(0)
+    private let load = Mutex((now: 0, most: 0))
     /// Called before each cancellation is passed on.
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(_ inner: FakeTransport) { self.inner = inner }
 
     var requests: [TransferRequest] { inner.requests }
+    /// The most transfers that there were at a time.
+    var mostAtOnce: Int { load.withLock { $0.most } }
 
     func waitForRequests(_ count: Int) async -> Bool { await inner.waitForRequests(count) }
 
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
-        WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
+        load.withLock { load in
+            load.now += 1
+            load.most = max(load.most, load.now)
+        }
+        return WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
     }
 
     func shutdown() { inner.shutdown() }
+
+    fileprivate func finished() { load.withLock { $0.now -= 1 } }
 
     fileprivate func took(_ count: Int) {
         taken.update { $0 += Int64(count) }
@@ -66,5 +75,8 @@ private final class WatchedSink: TransferSink {
         return answer
     }
 
-    func transferDidFinish(_ result: TransferResult) { inner.transferDidFinish(result) }
+    func transferDidFinish(_ result: TransferResult) {
+        transport.finished()
+        inner.transferDidFinish(result)
+    }
 }
