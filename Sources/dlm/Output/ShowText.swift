@@ -18,6 +18,7 @@ struct ShowText {
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
         for header in document.headers { add("header", header) }
+        for (index, option) in document.options.enumerated() { add(index == 0 ? "options" : "", option) }
         add("proof", document.acceptsUnverified ? "what nothing proves is taken (--allow-unverified)" : nil)
         add("trust", document.insecure ? "the server's certificate is not verified" : nil)
         add("limit", document.rateLimit.map { Units.rate(Double($0)) })

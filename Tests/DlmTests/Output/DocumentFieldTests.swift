@@ -27,8 +27,8 @@ struct DocumentFieldTests {
         """,
         "shown": """
         acceptsRanges acceptsUnverified attempts checksum connections contentType created effectiveURL error etag folder \
-        headers id ifExists insecure isAttended lastModified name note path percent priority rateLimit received \
-        session speed state total updated url verifiedBy version
+        headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
+        received session speed state total updated url verifiedBy version
         """,
         "setting": "host key origin place value version",
         "finding": "advice detail exitStatus name result section timings version",

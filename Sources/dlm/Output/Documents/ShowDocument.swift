@@ -47,6 +47,8 @@ struct ShowDocument: Document, Equatable {
     let contentType: String?
     /// Names and values; the values of secrets are not stored.
     let headers: [String]
+    /// What else was asked for, as in a list.
+    let options: [String]
     let insecure: Bool
     let acceptsUnverified: Bool
     let ifExists: String
@@ -87,6 +89,7 @@ struct ShowDocument: Document, Equatable {
         lastModified = validators?.lastModified
         contentType = record.resume.contentType
         headers = request.headers.map { "\($0.name): \($0.isSecret ? "(not stored)" : $0.value ?? "(not stored)")" }
+        options = GivenOptions.lines(request)
         insecure = !request.trust.verifiesServer
         acceptsUnverified = request.acceptsUnverified
         ifExists = request.destination.ifExists.rawValue

@@ -1,0 +1,73 @@
+import ArgumentParser
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Options that show tells", .inTurn)
+struct GivenOptionsTests {
+    private func request(_ words: [String]) throws -> DownloadRequest {
+        var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))
+        try ItemOptions.parse(words).apply(to: &request, in: "/work")
+        return request
+    }
+
+    @Test("What was not asked for is not told")
+    func none() throws {
+        #expect(GivenOptions.lines(try request([])).isEmpty)
+    }
+
+    @Test(
+        "As it was asked for, by the long names",
+        arguments: [
+            "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
+
+            "cookie-jar=/j",
+            "tls-min=1.3",
+            "proxy=http://10.0.0.1:3128",
+            "no-proxy=a,b", "interface=lo", "ipv4", "ipv6", "http1.1", "http2", "doh-url=https://dns/q",
+            "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
+            "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
+            "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
+            "hook-timeout=5s",
+        ])
+    func told(line: String) throws {
+        #expect(GivenOptions.lines(try request(["--" + line])) == [line])
+    }
+
+    @Test("Files by their absolute paths")
+    func files() throws {
+        var request = try request([])
+        request.secretFiles.netrc = "/n"
+        request.secretFiles.bearer = "/b"
+        request.secretFiles.cookies = "/c"
+        request.secretFiles.cookieJar = "/j"
+        request.trust.authorities = "/ca"
+        request.trust.revocations = "/crl"
+        request.trust.certificate = "/cert"
+        request.trust.privateKey = "/key"
+        request.trust.pinnedKey = "/pin"
+        request.hooks = Hooks(onComplete: "/yes", onError: "/no")
+        #expect(
+            GivenOptions.lines(request) == [
+                "netrc-file=/n", "bearer-file=/b", "cookie-file=/c", "cookie-jar=/j", "ca-certificate=/ca",
+                "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin", "on-complete=/yes",
+                "on-error=/no",
+            ])
+    }
+
+    @Test("Secrets are named, and not told")
+    func secrets() throws {
+        let request = try request([
+            "--user", "ann:s3cret", "--data", "s3cret", "--proxy", "http://bob:s3cret@10.0.0.1:3128/",
+            "--referer", "http://r/?token=s3cret",
+        ])
+        let text = GivenOptions.lines(request).joined(separator: "\n")
+        #expect(!text.contains("s3cret"))
+        for part in ["data=(not stored)", "proxy=http://10.0.0.1:3128", "proxy-user=bob"] {
+            #expect(text.contains(part), "\(text)")
+        }
+    }
+}
