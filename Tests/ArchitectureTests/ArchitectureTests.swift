@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct ArchitectureTests {
+@Suite(.serialized) struct ArchitectureTests {
     @Test("The tree keeps every rule", arguments: Rule.all)
     func tree(_ rule: Rule) throws {
         let violations = try SourceTree.files().flatMap(rule.check)

@@ -17,7 +17,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(path): \(text.prefix(60))" }
 }
 
-@Suite struct RuleTests {
+@Suite(.serialized) struct RuleTests {
     @Test("A rule names exactly the lines that break it", arguments: samples)
     func names(_ sample: Sample) {
         let violations = sample.rule.check(SourceFile(path: sample.path, text: sample.text))

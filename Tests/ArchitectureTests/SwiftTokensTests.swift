@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct SwiftTokensTests {
+@Suite(.serialized) struct SwiftTokensTests {
     @Test(
         "Code is cut into words and signs, without comments and texts",
         arguments: [

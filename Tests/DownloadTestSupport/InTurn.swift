@@ -3,7 +3,8 @@ import Synchronization
 import Testing
 
 /// Tests that begin when few others run. Swift Testing starts all tests of all suites at once, and a time limit counts from
-/// there: a test that takes a millisecond would wait a minute for its turn on the few threads that there are.
+/// there: a test that takes a millisecond would wait a minute for its turn on the few threads that there are. The cases
+/// of a test begin together: a suite of tests that compute is `.serialized`, too.
 package struct InTurn: SuiteTrait, TestTrait, TestScoping {
     private static let turns = Turns(ProcessInfo.processInfo.activeProcessorCount * 2)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("get -b", .inTurn, .timeLimit(.minutes(1)))
+@Suite("get -b", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundTests {
     /// A front with a background session behind it that takes everything.
     static func service() -> (front: FakeService, background: FakeService) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("pause, cancel, limit, priority and set-url", .inTurn, .timeLimit(.minutes(1)))
+@Suite("pause, cancel, limit, priority and set-url", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ChangingTests {
     @Test(
         "A change is passed on for the downloads that were named, in their order",

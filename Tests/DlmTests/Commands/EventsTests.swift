@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("events", .inTurn, .timeLimit(.minutes(1)))
+@Suite("events", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct EventsTests {
     static func values(_ captured: CapturedConsole) throws -> [[String: Any]] {
         try captured.outputLines.map { line in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What get asks for", .inTurn, .timeLimit(.minutes(1)))
+@Suite("What get asks for", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct GetTests {
     @Test("Every option reaches the request")
     func options() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("list, show, resume and remove", .inTurn, .timeLimit(.minutes(1)))
+@Suite("list, show, resume and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ListTests {
     /// One download in each state.
     static func service() -> FakeService {

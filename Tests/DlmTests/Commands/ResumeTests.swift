@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("resume", .inTurn, .timeLimit(.minutes(1)))
+@Suite("resume", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ResumeTests {
     /// Everything goes on in this session; odd ones here.
     static func service(session: String = "background") -> FakeService {

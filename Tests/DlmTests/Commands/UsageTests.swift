@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Usage errors and help", .inTurn)
+@Suite("Usage errors and help", .inTurn, .serialized)
 struct UsageTests {
     @Test(
         "A usage error is one line that says what is wrong, and status 2",

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("wait", .inTurn, .timeLimit(.minutes(1)))
+@Suite("wait", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct WaitTests {
     /// So many downloads that the background session runs.
     static func service(_ count: Int = 3) -> FakeService {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("watch", .inTurn, .timeLimit(.minutes(1)))
+@Suite("watch", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct WatchTests {
     @Test("Of named downloads it tells what happens to them, and ends as they do")
     func named() async throws {

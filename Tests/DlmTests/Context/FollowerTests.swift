@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Following downloads", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Following downloads", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct FollowerTests {
     /// Every download is complete before `add` answers.
     static func completing() -> FakeService {

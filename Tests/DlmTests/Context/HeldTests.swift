@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .timeLimit(.minutes(1)))
+@Suite("A get whose downloads others pause, resume, cancel and remove", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HeldTests {
     /// `add` begins a download here and then does what another process asks for.
     static func service(_ events: @escaping @Sendable (FakeService, DownloadRecord) -> Void) -> FakeService {

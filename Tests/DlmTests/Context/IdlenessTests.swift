@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("When watching everything ends", .inTurn)
+@Suite("When watching everything ends", .inTurn, .serialized)
 struct IdlenessTests {
     func snapshot(_ state: DownloadState, session: String? = "background", isAttended: Bool) -> DownloadSnapshot {
         var snapshot = DownloadSnapshot(record: .example(state: state) { $0.session = session })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Reading lists", .inTurn)
+@Suite("Reading lists", .inTurn, .serialized)
 struct InputListTests {
     @Test("A list comes in chunks of the size asked for, to its end")
     func chunks() async throws {

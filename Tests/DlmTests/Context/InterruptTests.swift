@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Interruption", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Interruption", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct InterruptTests {
     /// Runs `get` of this many downloads that never end, and interrupts it once they are known.
     func interrupted(_ count: Int, arguments: [String] = []) async throws -> (FakeService, CapturedConsole) {

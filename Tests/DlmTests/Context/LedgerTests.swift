@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The ledger", .inTurn)
+@Suite("The ledger", .inTurn, .serialized)
 struct LedgerTests {
     func completed(_ id: DownloadID, bytes: Int64 = 4) -> DownloadSnapshot {
         DownloadSnapshot(record: .example(id: id) { $0.complete(bytes) })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Lists of URLs", .inTurn)
+@Suite("Lists of URLs", .inTurn, .serialized)
 struct LineSplitterTests {
     func lines(_ text: String, by size: Int) -> [InputList.Line] {
         var splitter = LineSplitter()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What the parser has to say", .inTurn)
+@Suite("What the parser has to say", .inTurn, .serialized)
 struct UsageReportTests {
     /// What the parser makes of a command line.
     func report(_ line: String) throws -> UsageReport {

@@ -29,7 +29,7 @@ final class ScriptedDirectory: SessionDirectory {
     }
 }
 
-@Suite("The background session as a command finds it", .inTurn, .timeLimit(.minutes(1)))
+@Suite("The background session as a command finds it", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct BackgroundSessionTests {
     /// With a socket that somebody listens on, or none.
     func withSession(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The daemon's log", .inTurn)
+@Suite("The daemon's log", .inTurn, .serialized)
 struct DaemonLogTests {
     func withFolder(_ body: (TemporaryFolder, DaemonLogFile) throws -> Void) throws {
         let folder = try TemporaryFolder()

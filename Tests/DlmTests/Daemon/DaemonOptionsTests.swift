@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Options of the background session", .inTurn)
+@Suite("Options of the background session", .inTurn, .serialized)
 struct DaemonOptionsTests {
     @Test("They come through a command line unchanged")
     func arguments() throws {

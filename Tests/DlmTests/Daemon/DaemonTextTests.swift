@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("dlm daemon status", .inTurn)
+@Suite("dlm daemon status", .inTurn, .serialized)
 struct DaemonTextTests {
     let started = Date(timeIntervalSince1970: 1_000_000)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What a daemon tells its starter", .inTurn, .timeLimit(.minutes(1)))
+@Suite("What a daemon tells its starter", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct ReadinessTests {
     @Test(
         "Each message survives its line",

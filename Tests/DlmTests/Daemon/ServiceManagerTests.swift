@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The service manager", .inTurn)
+@Suite("The service manager", .inTurn, .serialized)
 struct ServiceManagerTests {
     @Test("It is told by a datagram, at a path or in the abstract namespace", arguments: [false, true])
     func notified(isAbstract: Bool) async throws {

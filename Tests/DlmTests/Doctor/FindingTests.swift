@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What dlm doctor makes of what it found", .inTurn)
+@Suite("What dlm doctor makes of what it found", .inTurn, .serialized)
 struct FindingTests {
     @Test("The status is that of the first problem; warnings are none")
     func status() {

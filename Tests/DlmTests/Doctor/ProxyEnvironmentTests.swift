@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The proxy in force", .inTurn)
+@Suite("The proxy in force", .inTurn, .serialized)
 struct ProxyEnvironmentTests {
     private func variable(_ environment: [String: String], _ url: String) throws -> String? {
         let (address, _) = try SourceURL.parse(url).get()

@@ -7,7 +7,7 @@ import Testing
 @testable import dlm
 
 /// What users write: on the command line, in lists and in the configuration.
-@Suite("Fuzzing: command line, lists and configuration", .inTurn)
+@Suite("Fuzzing: command line, lists and configuration", .inTurn, .serialized)
 struct ArgumentFuzzTests {
     static let commands = [
         ["get", "-x", "4", "-o", "a.bin", "http://h/a"], ["get", "-i", "list", "--limit-rate", "1.5GiB", "-j", "9"],

@@ -6,7 +6,7 @@ import Testing
 @testable import dlm
 
 /// What is shown of downloads that a damaged store, or another process, describes.
-@Suite("Fuzzing: output", .inTurn)
+@Suite("Fuzzing: output", .inTurn, .serialized)
 struct OutputFuzzTests {
     static func corpus() throws -> [String] {
         let encoder = JSONEncoder()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The options of hooks", .inTurn)
+@Suite("The options of hooks", .inTurn, .serialized)
 struct HookOptionsTests {
     private func request() throws -> DownloadRequest {
         DownloadRequest(url: try SourceURL.parse("http://a/").get().url, destination: Destination(folder: "/"))

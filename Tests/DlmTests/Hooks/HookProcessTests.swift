@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The program of a hook", .inTurn, .timeLimit(.minutes(1)))
+@Suite("The program of a hook", .inTurn, .serialized, .timeLimit(.minutes(1)))
 struct HookProcessTests {
     private func start(
         _ script: String, in folder: TemporaryFolder, input: String = "", environment: [String: String] = [:]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What is written about dlm", .inTurn)
+@Suite("What is written about dlm", .inTurn, .serialized)
 struct DocumentationTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The manual", .inTurn)
+@Suite("The manual", .inTurn, .serialized)
 struct ManualPageTests {
     @Test("Every page has the sections that people look for, and no option is missing")
     func sections() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Argument types", .inTurn)
+@Suite("Argument types", .inTurn, .serialized)
 struct ArgumentsTests {
     @Test(
         "A duration is a number of seconds, minutes or hours",

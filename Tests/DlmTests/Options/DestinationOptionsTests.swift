@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Where files go", .inTurn)
+@Suite("Where files go", .inTurn, .serialized)
 struct DestinationOptionsTests {
     struct Case: Sendable {
         let arguments: [String]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Settings for hosts", .inTurn)
+@Suite("Settings for hosts", .inTurn, .serialized)
 struct HostSettingsTests {
     private static let yaml = """
         retries: 1

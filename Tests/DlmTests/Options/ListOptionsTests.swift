@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Options in lists", .inTurn)
+@Suite("Options in lists", .inTurn, .serialized)
 struct ListOptionsTests {
     /// The requests of a list and what is said of its bad lines.
     private func requests(

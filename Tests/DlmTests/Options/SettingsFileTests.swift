@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("config.yaml", .inTurn)
+@Suite("config.yaml", .inTurn, .serialized)
 struct SettingsFileTests {
     let folder: TemporaryFolder
 

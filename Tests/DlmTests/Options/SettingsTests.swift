@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Settings", .inTurn)
+@Suite("Settings", .inTurn, .serialized)
 struct SettingsTests {
     /// What the file says; nil for no file.
     private func settings(_ yaml: String?, _ environment: [String: String] = [:]) throws -> Settings {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What answers must be, and when they are asked for again", .inTurn)
+@Suite("What answers must be, and when they are asked for again", .inTurn, .serialized)
 struct ValidationOptionsTests {
     private func request(_ arguments: String...) throws -> DownloadRequest {
         let command = try #require(try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) as? Get)

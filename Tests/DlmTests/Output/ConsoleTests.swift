@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The console", .inTurn)
+@Suite("The console", .inTurn, .serialized)
 struct ConsoleTests {
     @Test("Data goes to stdout, everything for people to stderr")
     func streams() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Display width", .inTurn)
+@Suite("Display width", .inTurn, .serialized)
 struct DisplayWidthTests {
     @Test(
         "Wide characters take two columns, combining ones none",

@@ -6,7 +6,7 @@ import Testing
 @testable import dlm
 
 /// The names of fields are public: scripts read them. One is added here when it is added, and none is ever taken away.
-@Suite("The fields of JSON", .inTurn)
+@Suite("The fields of JSON", .inTurn, .serialized)
 struct DocumentFieldTests {
     /// By definition of docs/json-schema.json.
     static let fields: [String: String] = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("JSON", .inTurn)
+@Suite("JSON", .inTurn, .serialized)
 struct DocumentTests {
     func keys(_ document: any Document) throws -> [String: Any] {
         let value = try JSONSerialization.jsonObject(with: Data(document.json.utf8))

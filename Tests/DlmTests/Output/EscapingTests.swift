@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Escaping", .inTurn)
+@Suite("Escaping", .inTurn, .serialized)
 struct EscapingTests {
     @Test(
         "What could move the cursor, hide text or turn it around becomes visible",
@@ -36,7 +36,7 @@ struct EscapingTests {
     }
 }
 
-@Suite("Redaction", .inTurn)
+@Suite("Redaction", .inTurn, .serialized)
 struct RedactionTests {
     @Test(
         "What stands before the @ of a URL is hidden",
@@ -59,7 +59,7 @@ struct RedactionTests {
     }
 }
 
-@Suite("Secrets among the arguments", .inTurn)
+@Suite("Secrets among the arguments", .inTurn, .serialized)
 struct ArgumentSecretsTests {
     private func shown(_ words: [String]) -> [String] {
         let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 2)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Options that show tells", .inTurn)
+@Suite("Options that show tells", .inTurn, .serialized)
 struct GivenOptionsTests {
     private func request(_ words: [String]) throws -> DownloadRequest {
         var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))

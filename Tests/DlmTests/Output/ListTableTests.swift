@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The table of downloads", .inTurn)
+@Suite("The table of downloads", .inTurn, .serialized)
 struct ListTableTests {
     static let now = Date(timeIntervalSince1970: 1_700_000_000)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("show as text", .inTurn)
+@Suite("show as text", .inTurn, .serialized)
 struct ShowTextTests {
     /// Of the examples, as clocks here show it.
     let time = ShowText.text(Date(timeIntervalSince1970: 1_700_000_000))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Colours", .inTurn)
+@Suite("Colours", .inTurn, .serialized)
 struct StyleTests {
     struct Case: Sendable {
         var choice = ColorChoice.auto

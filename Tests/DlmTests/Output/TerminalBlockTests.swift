@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The block at the bottom of the terminal", .inTurn)
+@Suite("The block at the bottom of the terminal", .inTurn, .serialized)
 struct TerminalBlockTests {
     @Test("It is written over in place, ends below itself, and never hides the cursor")
     func redraw() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Lines for people", .inTurn)
+@Suite("Lines for people", .inTurn, .serialized)
 struct TextTests {
     static let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 56, message: "reset"))
 

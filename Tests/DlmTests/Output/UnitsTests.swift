@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Sizes, rates and times", .inTurn)
+@Suite("Sizes, rates and times", .inTurn, .serialized)
 struct UnitsTests {
     @Test(
         "Sizes are 1024-based and cut, never rounded up",

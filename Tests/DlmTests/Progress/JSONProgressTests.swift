@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Progress as JSON", .inTurn)
+@Suite("Progress as JSON", .inTurn, .serialized)
 struct JSONProgressTests {
     func values(_ lines: [String]) throws -> [[String: Any]] {
         try lines.map {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("What the display shows", .inTurn)
+@Suite("What the display shows", .inTurn, .serialized)
 struct ProgressModelTests {
     let now = Date(timeIntervalSince1970: 1_700_000_000)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("The progress display", .inTurn)
+@Suite("The progress display", .inTurn, .serialized)
 struct ProgressRendererTests {
     static let mib: Int64 = 1 << 20
 

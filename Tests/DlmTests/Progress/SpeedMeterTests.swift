@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Speed", .inTurn)
+@Suite("Speed", .inTurn, .serialized)
 struct SpeedMeterTests {
     func meter(_ samples: [(Double, Int64)]) -> SpeedMeter {
         samples.reduce(into: SpeedMeter()) { $0.add(time: $1.0, bytes: $1.1) }

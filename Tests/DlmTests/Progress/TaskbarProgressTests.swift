@@ -4,7 +4,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Progress for the taskbar", .inTurn)
+@Suite("Progress for the taskbar", .inTurn, .serialized)
 struct TaskbarProgressTests {
     let half = ProgressFrame(rows: [.init(id: 1, name: "a", received: 5, total: 10)])
     let known = ["WT_SESSION": "x"]

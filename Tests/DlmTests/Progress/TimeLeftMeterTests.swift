@@ -3,7 +3,7 @@ import Testing
 
 @testable import dlm
 
-@Suite("Time left", .inTurn)
+@Suite("Time left", .inTurn, .serialized)
 struct TimeLeftMeterTests {
     /// Looks at a download eight times a second until it is complete, or for so long.
     /// - Parameter speed: bytes per second at a moment.

@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-@Suite(.inTurn) struct ByteRangesTests {
+@Suite(.inTurn, .serialized) struct ByteRangesTests {
     @Test("The empty set")
     func empty() {
         for set in [ByteRanges(), ByteRanges([]), ByteRanges([5..<5, 0..<0])] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner against simulated servers", .inTurn)
+@Suite("SegmentPlanner against simulated servers", .inTurn, .serialized)
 struct SegmentPlannerSimulationTests {
     private static let megabyte: Int64 = 1_000_000
 
