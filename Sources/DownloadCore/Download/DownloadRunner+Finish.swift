@@ -142,6 +142,7 @@ extension DownloadRunner {
     }
 
     /// What can be known without the server: a name that was asked for and is taken.
+    @inline(never)
     func checkNameBeforehand() throws {
         guard file == nil, currentCandidate() == nil else { return }
         let destination = record.request.destination

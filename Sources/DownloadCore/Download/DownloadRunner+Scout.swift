@@ -4,12 +4,18 @@ import HTTPTypes
 /// The first transfer of an attempt is its own probe: its head gives size, validators, name and range support.
 extension DownloadRunner {
     /// What the first answer established.
-    struct Opening {
+    final class Opening {
         let scout: SegmentWriter
         let route: RequestRoute
         var url: SourceURL { route.url }
         /// How the scout ended, if it did already.
         let result: TransferResult?
+
+        init(scout: SegmentWriter, route: RequestRoute, result: TransferResult?) {
+            self.scout = scout
+            self.route = route
+            self.result = result
+        }
 
         /// The answer was the whole file, and all of it has come.
         var isWhole: Bool {
@@ -22,61 +28,99 @@ extension DownloadRunner {
         }
     }
 
+    /// Where the search for the file has come to.
+    private final class Search {
+        var route: RequestRoute
+        var asksRange: Bool
+        /// The file that is here, if it may be current.
+        let candidate: CompletedFile?
+        /// How the last transfer ended; nil while it goes on.
+        var result: TransferResult?
+
+        init(_ route: RequestRoute, asksRange: Bool, candidate: CompletedFile?) {
+            self.route = route
+            self.asksRange = asksRange
+            self.candidate = candidate
+        }
+    }
+
+    /// What is to be done after an answer.
+    private enum SearchStep {
+        /// It led elsewhere, or to another question.
+        case ask
+        /// It is given up, and asked for in another way.
+        case askAnew
+        /// What is here is current; the answer brings it nevertheless, where it has a body.
+        case keep(hasBody: Bool)
+        case open(Opening)
+    }
+
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.
     /// Nil: there is nothing to fetch, the file that is here is current.
+    @inline(never)
     func openScout() async throws -> Opening? {
-        var route = RequestRoute(record.request.url)
-        var asksRange = record.request.asksRanges
-        let candidate = currentCandidate()
+        let search = beginSearch()
         while true {
-            let scout: SegmentWriter
-            if isScoutBegun, let opener {
-                scout = opener
-                isScoutBegun = false
-            } else {
-                scout = try makeScout(asksRange: asksRange, isConditional: candidate != nil)
-                begin(scout, route, conditionalOn: candidate)
-            }
-            let result = try await outcome(of: scout)
-            guard let head = scout.head, let verdict = scout.verdict else {
-                throw error(of: result)
-            }
-            noteAnswer(head, route.url)
-            switch verdict {
-            case .redirect(let location):
-                try route.follow(head.status, to: location, of: record.request)
-                record.attempts[record.attempts.count - 1].redirects = route.hops
-            case .askWithoutRange where asksRange:
-                asksRange = false
-            case .askWithoutRange:
-                throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
-            case .current:
-                keepCurrent(candidate)
+            let scout = try beginScout(search)
+            try await awaitAnswer(of: scout, search)
+            switch try judge(scout, search) {
+            case .ask: continue
+            case .askAnew: try await dropOpener()
+            case .keep(let hasBody):
+                if hasBody { await endSegments() }
+                keepCurrent(search.candidate)
                 return nil
-            case .failed(let error):
-                throw error
-            case .changed(let why):
-                throw RemoteChanged(why: why)
-            case .body, .newVersion:
-                if let candidate, isUnchanged(candidate, head, verdict) {
-                    await endSegments()
-                    keepCurrent(candidate)
-                    return nil
-                }
-                if prefersMultiplexing, record.request.asksRanges, record.request.network.httpVersion != .http2,
-                    result == nil, Self.isLarge(verdict)
-                {
-                    prefersMultiplexing = false
-                    try await dropOpener()
-                    continue
-                }
-                if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
-                    asksWhole = true
-                    try await dropOpener()
-                    continue
-                }
-                return Opening(scout: scout, route: route, result: result)
+            case .open(let opening): return opening
             }
+        }
+    }
+
+    @inline(never)
+    private func beginSearch() -> Search {
+        Search(RequestRoute(record.request.url), asksRange: record.request.asksRanges, candidate: currentCandidate())
+    }
+
+    @inline(never)
+    private func beginScout(_ search: Search) throws -> SegmentWriter {
+        if isScoutBegun, let opener {
+            isScoutBegun = false
+            return opener
+        }
+        let scout = try makeScout(asksRange: search.asksRange, isConditional: search.candidate != nil)
+        begin(scout, search.route, conditionalOn: search.candidate)
+        return scout
+    }
+
+    @inline(never)
+    private func judge(_ scout: SegmentWriter, _ search: Search) throws -> SearchStep {
+        guard let head = scout.head, let verdict = scout.verdict else { throw error(of: search.result) }
+        noteAnswer(head, search.route.url)
+        switch verdict {
+        case .redirect(let location):
+            try search.route.follow(head.status, to: location, of: record.request)
+            record.attempts[record.attempts.count - 1].redirects = search.route.hops
+            return .ask
+        case .askWithoutRange where search.asksRange:
+            search.asksRange = false
+            return .ask
+        case .askWithoutRange:
+            throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
+        case .current: return .keep(hasBody: false)
+        case .failed(let error): throw error
+        case .changed(let why): throw RemoteChanged(why: why)
+        case .body, .newVersion:
+            if let candidate = search.candidate, isUnchanged(candidate, head, verdict) { return .keep(hasBody: true) }
+            if prefersMultiplexing, record.request.asksRanges, record.request.network.httpVersion != .http2,
+                search.result == nil, Self.isLarge(verdict)
+            {
+                prefersMultiplexing = false
+                return .askAnew
+            }
+            if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
+                asksWhole = true
+                return .askAnew
+            }
+            return .open(Opening(scout: scout, route: search.route, result: search.result))
         }
     }
 
@@ -110,12 +154,15 @@ extension DownloadRunner {
     /// Thrown when the answer proves that what is on disk belongs to another version.
     struct RemoteChanged: Error { let why: String }
 
-    /// Nil: it wants a file now. Otherwise how it ended.
-    private func outcome(of scout: SegmentWriter) async throws -> TransferResult? {
+    /// Until it wants a file, or has ended.
+    private func awaitAnswer(of scout: SegmentWriter, _ search: Search) async throws {
+        search.result = nil
         while true {
             switch try await nextMessage() {
-            case .segmentOpened(let segment) where segment === scout: return nil
-            case .segmentFinished(let segment, let result) where segment === scout: return result
+            case .segmentOpened(let segment) where segment === scout: return
+            case .segmentFinished(let segment, let result) where segment === scout:
+                search.result = result
+                return
             default: continue
             }
         }

@@ -10,9 +10,11 @@ extension DownloadRunner {
     }
 
     /// What cannot be asked for in parts, and may not be asked for twice, begins anew.
-    func dropUnusable() async throws(DownloadError) {
-        guard !record.request.isPlain, !record.resume.written.isEmpty else { return }
-        try await startOver(why: "a \(record.request.method.rawValue) is sent as a whole")
+    var whyAnew: String? {
+        @inline(never) get {
+            record.request.isPlain || record.resume.written.isEmpty
+                ? nil : "a \(record.request.method.rawValue) is sent as a whole"
+        }
     }
 
     func noteCookies(of result: TransferResult) {
@@ -20,6 +22,7 @@ extension DownloadRunner {
         secrets.cookies?.learn(known.lines, of: known.host)
     }
 
+    @inline(never)
     func saveCookies() throws(DownloadError) {
         guard let jar = record.request.secretFiles.cookieJar else { return }
         try secrets.cookies?.save(to: jar)

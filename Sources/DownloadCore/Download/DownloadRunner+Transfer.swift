@@ -15,23 +15,35 @@ extension DownloadRunner {
                 try checkNameBeforehand()
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
-            } catch let found as Continuable {
-                await endSegments()
-                if try await adopt(found) { return nil }
-            } catch let present as AlreadyThere {
-                await endSegments()
-                record.completed = try await verified(present.file)
-                return nil
-            } catch let stale as StaleLocation {
-                if restart > 0 { throw stale.error }
-                await endSegments()
-            } catch let change as RemoteChanged {
-                if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
-                await endSegments()
-                try await startOver(why: change.why)
+            } catch {
+                if try await ends(after: error, restart: restart) { return nil }
             }
         }
         return nil
+    }
+
+    /// Apart from `transfer`, so that its frame is there only then.
+    /// - Returns: whether there is nothing to fetch any more.
+    @inline(never)
+    private func ends(after error: any Error, restart: Int) async throws -> Bool {
+        switch error {
+        case let found as Continuable:
+            await endSegments()
+            return try await adopt(found)
+        case let present as AlreadyThere:
+            await endSegments()
+            record.completed = try await verified(present.file)
+            return true
+        case let stale as StaleLocation:
+            if restart > 0 { throw stale.error }
+            await endSegments()
+        case let change as RemoteChanged:
+            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
+            await endSegments()
+            try await startOver(why: change.why)
+        default: throw error
+        }
+        return false
     }
 
     private func receive(_ opening: Opening) async throws -> Int64 {
@@ -46,36 +58,30 @@ extension DownloadRunner {
         opening.scout.attach(file)
         opener = nil
         if !opening.isWhole { await recall(opening.url.origin) }
-        let isFixed = record.request.connections != DownloadRequest.automaticConnections
-        var work = SegmentWork(
-            route: opening.route,
-            planner: plan(around: opening.scout, head, opening.url.origin),
-            share: opening.isWhole
-                ? nil : context.hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date()))
+        let work = beginWork(opening, head)
         if let result = opening.result {
-            try await settle(opening.scout, result, &work)
+            try await settle(opening.scout, result, work)
         } else {
-            try follow(.tick, &work)
+            try follow(.tick, work)
         }
         while !segments.isEmpty {
             switch try await nextMessage() {
-            case .segmentFinished(let segment, let result): try await settle(segment, result, &work)
-            case .moved: try follow(.tick, &work)
+            case .segmentFinished(let segment, let result): try await settle(segment, result, work)
+            case .moved: try follow(.tick, work)
             case .pulse:
                 work.isPulseDue = false
-                try follow(.tick, &work)
+                try follow(.tick, work)
             default: break
             }
         }
         if let best = work.planner.learned { await remember(work.share?.learn(best: best, at: Date()), work) }
         await context.disk.afterWrites()
-        try requireWritten()
-        try requireKnownEnd(of: head, opening)
-        return try confirm(total: record.resume.total ?? opening.scout.position, file, work)
+        return try confirm(head, opening, file, work)
     }
 
-    /// What a set of transfers works through.
-    struct SegmentWork {
+    /// What a set of transfers works through. An object: what is in the frame of an async function each of a thousand
+    /// downloads keeps, in several copies.
+    final class SegmentWork {
         let route: RequestRoute
         var url: SourceURL { route.url }
         var planner: SegmentPlanner
@@ -85,6 +91,22 @@ extension DownloadRunner {
         var isPulseDue = false
         var shortAnswers = 0
         var lastError: DownloadError?
+
+        init(route: RequestRoute, planner: SegmentPlanner, share: ConnectionShare?) {
+            self.route = route
+            self.planner = planner
+            self.share = share
+        }
+    }
+
+    @inline(never)
+    private func beginWork(_ opening: Opening, _ head: ResponseHead) -> SegmentWork {
+        let isFixed = record.request.connections != DownloadRequest.automaticConnections
+        return SegmentWork(
+            route: opening.route,
+            planner: plan(around: opening.scout, head, opening.url.origin),
+            share: opening.isWhole
+                ? nil : context.hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date()))
     }
 
     private func require<T>(_ value: T?) throws(DownloadError) -> T {
@@ -208,8 +230,9 @@ extension DownloadRunner {
     // MARK: Segments
 
     /// Tells the planner what happened, and does what it decides.
-    private func follow(_ event: SegmentPlanner.Event, _ work: inout SegmentWork) throws {
-        for segment in segments { tellAnswer(of: segment, &work) }
+    @inline(never)
+    private func follow(_ event: SegmentPlanner.Event, _ work: SegmentWork) throws {
+        for segment in segments { tellAnswer(of: segment, work) }
         let now = (ContinuousClock.now - work.started) / .seconds(1)
         work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
         var decisions = work.planner.handle(event, at: now)
@@ -237,17 +260,17 @@ extension DownloadRunner {
         }
         let index = record.attempts.count - 1
         record.attempts[index].connections = max(record.attempts[index].connections, segments.count)
-        awaitPulse(&work)
+        awaitPulse(work)
     }
 
-    private func tellAnswer(of segment: SegmentWriter, _ work: inout SegmentWork) {
+    private func tellAnswer(of segment: SegmentWriter, _ work: SegmentWork) {
         guard let answer = segment.takeAnswer() else { return }
         work.planner.answered(
             segment.connection, after: answer.after, at: (answer.at - work.started) / .seconds(1))
     }
 
     /// One at a time, and none where speeds make no difference.
-    private func awaitPulse(_ work: inout SegmentWork) {
+    private func awaitPulse(_ work: SegmentWork) {
         guard !work.isPulseDue, !segments.isEmpty, let interval = work.planner.tickInterval else { return }
         work.isPulseDue = true
         pulse = Task { [control] in
@@ -281,17 +304,17 @@ extension DownloadRunner {
     }
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
-    private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: inout SegmentWork) async throws {
+    private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
         let position = await forgetDoubtful(of: segment, result)
-        tellAnswer(of: segment, &work)
-        let ending = try await judge(segment, result, isFinished: position >= end(of: segment), &work)
-        try follow(.ended(segment.connection, position: position, ending), &work)
+        tellAnswer(of: segment, work)
+        let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
+        try follow(.ended(segment.connection, position: position, ending), work)
         guard ending == .refused, let cap = work.planner.cap else { return }
         await remember(work.share?.refused(serving: cap, at: Date()), work)
     }
 
     private func judge(
-        _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, _ work: inout SegmentWork
+        _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, _ work: SegmentWork
     ) async throws -> SegmentPlanner.Ending {
         switch ending(result) {
         case .cancelled where segment.isCut: return .cut
@@ -304,13 +327,13 @@ extension DownloadRunner {
             if segments.isEmpty { throw error }
             return .lost
         case .refused where segment.refusal == .cut: return .cut
-        case .refused: return try refused(segment, &work)
+        case .refused: return try refused(segment, work)
         case .complete:
             switch segment.verdict {
             case .body?, .newVersion?:
-                if record.resume.total != nil, !isFinished { try short(&work) }
+                if record.resume.total != nil, !isFinished { try short(work) }
                 return .complete
-            default: return try refused(segment, &work)
+            default: return try refused(segment, work)
             }
         }
     }
@@ -338,12 +361,12 @@ extension DownloadRunner {
     }
 
     /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
-    private func short(_ work: inout SegmentWork) throws(DownloadError) {
+    private func short(_ work: SegmentWork) throws(DownloadError) {
         work.shortAnswers += 1
         if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
     }
 
-    private func refused(_ segment: SegmentWriter, _ work: inout SegmentWork) throws -> SegmentPlanner.Ending {
+    private func refused(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.refusal {
         case .fileRefused?:
             try requireWritten()
@@ -355,11 +378,11 @@ extension DownloadRunner {
             throw DownloadError.verificationFailed(.tooLarge(limit: limit, size: nil))
         case .cut?: return .cut
         case .verdict?, nil:
-            return try judged(segment, &work)
+            return try judged(segment, work)
         }
     }
 
-    private func judged(_ segment: SegmentWriter, _ work: inout SegmentWork) throws -> SegmentPlanner.Ending {
+    private func judged(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.verdict {
         case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
         case .failed(let error)?: work.lastError = error
@@ -384,9 +407,15 @@ extension DownloadRunner {
     }
 
     /// Everything received is written, and it is everything.
-    private func confirm(total: Int64, _ file: PartialFile, _ work: SegmentWork) throws(DownloadError) -> Int64 {
+    @inline(never)
+    private func confirm(
+        _ head: ResponseHead, _ opening: Opening, _ file: PartialFile, _ work: SegmentWork
+    ) throws -> Int64 {
+        try requireWritten()
+        try requireKnownEnd(of: head, opening)
+        let total = record.resume.total ?? opening.scout.position
         guard file.written.contains(0..<total) else {
-            throw work.lastError ?? .verificationFailed(.size(expected: total, actual: file.written.count))
+            throw work.lastError ?? DownloadError.verificationFailed(.size(expected: total, actual: file.written.count))
         }
         record.resume.total = total
         control.show(total: total)

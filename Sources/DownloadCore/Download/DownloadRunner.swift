@@ -109,21 +109,26 @@ package final class DownloadRunner {
     }
 
     private func work() async throws {
-        let missing = record.request.missingSecrets
-        if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
-        try requireAllowed(record.request)
-        secrets = try LoadedSecrets(record.request.secretFiles)
+        try prepare()
         if let stream = context.stream {
             try await send(to: stream)
             return try saveCookies()
         }
         if try await finishWhatIsThere() { return }
-        try await dropUnusable()
+        if let why = whyAnew { try await startOver(why: why) }
         let total = try await transfer()
         try saveCookies()
         guard let total else { return }
         context.transfersEnded(record.id, control)
         try await finish(total: total)
+    }
+
+    @inline(never)
+    private func prepare() throws(DownloadError) {
+        let missing = record.request.missingSecrets
+        if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
+        try requireAllowed(record.request)
+        secrets = try LoadedSecrets(record.request.secretFiles)
     }
 
     // MARK: Messages
@@ -134,11 +139,7 @@ package final class DownloadRunner {
             switch message {
             case .segmentOpened, .moved, .pulse, .delivered: return message
             case .segmentFinished(let segment, let result):
-                noteCookies(of: result)
-                segments.removeAll { $0 === segment }
-                if record.attempts[record.attempts.count - 1].metrics == nil {
-                    record.attempts[record.attempts.count - 1].metrics = result.metrics
-                }
+                noteEnd(of: segment, result)
                 return message
             case .tick:
                 tick()
@@ -148,11 +149,22 @@ package final class DownloadRunner {
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             case .stop: throw Stopped()
-            case .timeIsUp: throw DownloadError.overdue(record.request, last: nil)
+            case .timeIsUp: throw overdue
             }
         }
         throw Stopped()
     }
+
+    @inline(never)
+    private func noteEnd(of segment: SegmentWriter, _ result: TransferResult) {
+        noteCookies(of: result)
+        segments.removeAll { $0 === segment }
+        if record.attempts[record.attempts.count - 1].metrics == nil {
+            record.attempts[record.attempts.count - 1].metrics = result.metrics
+        }
+    }
+
+    private var overdue: DownloadError { @inline(never) get { .overdue(record.request, last: nil) } }
 
     var disowned: DownloadError { .sessionUnavailable(.ownedElsewhere(record.id, session: "another")) }
 
@@ -190,6 +202,7 @@ package final class DownloadRunner {
 
     func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }
 
+    @inline(never)
     private func tick() {
         for segment in segments { segment.flush() }
         context.stream?.noteReader()
@@ -227,6 +240,7 @@ package final class DownloadRunner {
     }
 
     /// One at a time: a store that is slow for a moment holds nothing up.
+    @inline(never)
     private func saveCheckpoint() {
         guard checkpoint == nil, file != nil || !isStartSaved else { return }
         isStartSaved = true
@@ -313,6 +327,7 @@ package final class DownloadRunner {
         record.fileName = nil
     }
 
+    @inline(never)
     func noteAttempt(_ outcome: String) {
         let index = record.attempts.count - 1
         record.attempts[index].ended = Date()

@@ -11,7 +11,7 @@ package final class RunnerControl: Sendable {
     package enum Message: Sendable {
         /// The head is judged, and there is more than fits in a buffer: a file is wanted.
         case segmentOpened(SegmentWriter)
-        case segmentFinished(SegmentWriter, TransferResult)
+        indirect case segmentFinished(SegmentWriter, TransferResult)
         /// Time for a checkpoint.
         case tick
         /// One of two transfers for the same bytes brings some.
@@ -25,10 +25,10 @@ package final class RunnerControl: Sendable {
         case checkpointSaved(Int)
         /// Another session owns the download now.
         case disowned
-        /// Answered with whether it made a difference; nil when the attempt ended before it was read.
         /// The time that the request gives it is over.
         case timeIsUp
-        case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
+        /// Answered with whether it made a difference; nil when the attempt ended before it was read.
+        indirect case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
         case stop
     }
 
