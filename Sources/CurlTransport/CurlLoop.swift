@@ -12,6 +12,7 @@ final class CurlLoop: @unchecked Sendable {
         case startAlone(CurlTransfer)
         case cancel(CurlTransfer)
         case resume(CurlTransfer)
+        case leave(Set<String>)
         case shutdown
 
         /// What it starts.
@@ -32,7 +33,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private let inbox = Mutex(Inbox())
     private let wakeUp: Int32
-    private let sockets: SocketWatch
+    let sockets: SocketWatch
     private let ended = DispatchSemaphore(value: 0)
 
     // What follows belongs to the engine thread.
@@ -44,7 +45,7 @@ final class CurlLoop: @unchecked Sendable {
     private let multis: [MultiHandle]
     let lastHead = LastHead()
     private var headers: HeaderLines?
-    private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    private(set) var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
     /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
     private var looks: [(at: Int64, transfer: CurlTransfer)] = []
@@ -161,6 +162,7 @@ final class CurlLoop: @unchecked Sendable {
                 if transfer.sink != nil { begin(transfer, on: bulk, waitsForConnection: false) }
             case .cancel(let transfer): cancel(transfer)
             case .resume(let transfer): resume(transfer)
+            case .leave(let usable): leave(usable)
             case .shutdown: isRunning = false
             }
         }
@@ -273,7 +275,7 @@ final class CurlLoop: @unchecked Sendable {
         begin(transfer, on: bulk, waitsForConnection: false)
     }
 
-    private func result(_ transfer: CurlTransfer, _ code: CURLcode) -> TransferResult {
+    func result(_ transfer: CurlTransfer, _ code: CURLcode) -> TransferResult {
         guard let easy = transfer.easy else { return TransferResult(.cancelled) }
         let ending: TransferResult.Ending =
             if let verdict = transfer.verdict {
@@ -300,7 +302,7 @@ final class CurlLoop: @unchecked Sendable {
         transfer.easy = nil
     }
 
-    private func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
+    func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
         release(transfer)
         gate.forget(transfer)
         transfer.finish(result)

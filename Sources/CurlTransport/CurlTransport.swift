@@ -69,6 +69,10 @@ package final class CurlTransport: Transport {
         }
     }
 
+    package func leave(_ usable: Set<String>) {
+        for loop in engines.withLock({ $0.loops }) { loop.send(.leave(usable)) }
+    }
+
     package func shutdown() {
         let loops = engines.withLock { engines in
             engines.isClosed = true

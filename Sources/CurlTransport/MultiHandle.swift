@@ -1,6 +1,7 @@
 import CCurl
 import CSystem
 import DownloadCore
+import Glibc
 
 /// A libcurl multi handle on the loop's epoll: sockets and the timer as libcurl asks for them.
 final class MultiHandle {
@@ -73,16 +74,30 @@ final class SocketWatch {
     let epoll: Int32
     /// Of no interest to libcurl at the moment; some may be closed, which took them off.
     private var dropped: Set<Int32> = []
+    /// All that were watched since the last look; some may be closed, and their numbers used for something else.
+    private var seen: Set<Int32> = []
 
     init(epoll: Int32) { self.epoll = epoll }
 
     /// Returns 0, or fails. A number that was dropped may be another socket's by now, which is for the system to know.
     func watch(_ socket: Int32, _ events: UInt32, _ data: UInt64) -> Int32 {
         dropped.remove(socket)
+        seen.insert(socket)
         return dlm_epoll_set(epoll, socket, events, data)
     }
 
     func drop(_ socket: Int32) { dropped.insert(socket) }
+
+    /// Ends the connections from such addresses of this machine; whoever uses one finds that it has ended.
+    func shutDown(where isGone: (String) -> Bool) {
+        for socket in seen {
+            guard let address = Self.localAddress(socket) else {
+                seen.remove(socket)
+                continue
+            }
+            if isGone(address) { shutdown(socket, Int32(SHUT_RDWR)) }
+        }
+    }
 
     /// It has an event. True: nobody wants it, and there will be no more of them.
     func ignores(_ socket: Int32) -> Bool {

@@ -12,8 +12,11 @@ package final class Nginx: Sendable {
     private let process: ChildProcess
     private let plainPort: Int
     private let securePort: Int
+    private let address: String
 
-    package init() async throws {
+    /// - Parameter link: it runs at the server's end of it.
+    package init(on link: LinkedNamespaces? = nil) async throws {
+        address = link == nil ? "127.0.0.1" : LinkedNamespaces.serverAddress
         let program = "/usr/sbin/nginx"
         guard FileManager.default.isExecutableFile(atPath: program) else {
             throw ChildProcess.Failure(description: "\(program) is missing: apt-get install nginx-light")
@@ -24,11 +27,12 @@ package final class Nginx: Sendable {
         plainPort = try LoopbackSocket.unusedPort()
         securePort = try LoopbackSocket.unusedPort()
         try folder.write(
-            Self.configuration(folder: folder, plain: plainPort, secure: securePort, certificates: certificates),
+            Self.configuration(
+                folder: folder, address: address, plain: plainPort, secure: securePort, certificates: certificates),
             to: "nginx.conf")
         var launch = ProcessLaunch(program, ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"])
         launch.timeLimit = .seconds(1800)
-        process = try ChildProcess(launch)
+        process = try ChildProcess(link?.inServer(launch) ?? launch)
         // It listens before it starts its workers.
         guard await process.waitForOutput({ $0.errorText.contains("start worker process ") }) else {
             process.send(SIGKILL)
@@ -43,7 +47,7 @@ package final class Nginx: Sendable {
         return "/\(name)"
     }
 
-    package func url(_ path: String) -> String { "http://127.0.0.1:\(plainPort)\(path)" }
+    package func url(_ path: String) -> String { "http://\(address):\(plainPort)\(path)" }
 
     /// Leads every https host to this server, which has the certificate of example.org and its subdomains.
     package func proxy() throws -> TunnelProxy { try TunnelProxy(to: securePort) }
@@ -89,7 +93,7 @@ package final class Nginx: Sendable {
     }
 
     private static func configuration(
-        folder: TemporaryFolder, plain: Int, secure: Int, certificates: Certificates
+        folder: TemporaryFolder, address: String, plain: Int, secure: Int, certificates: Certificates
     ) -> String {
         """
         daemon off;
@@ -113,8 +117,8 @@ package final class Nginx: Sendable {
             gzip_types application/octet-stream;
             default_type application/octet-stream;
             server {
-                listen 127.0.0.1:\(plain) backlog=1024;
-                listen 127.0.0.1:\(secure) ssl http2 backlog=1024;
+                listen \(address):\(plain) backlog=1024;
+                listen \(address):\(secure) ssl http2 backlog=1024;
                 ssl_certificate \(certificates.certificate);
                 ssl_certificate_key \(certificates.key);
                 ssl_protocols TLSv1.2 TLSv1.3;

@@ -89,6 +89,20 @@ int dlm_memory_file(const void *bytes, size_t count);
 /// pidfd_open(2): readable once the process has ended.
 int dlm_pidfd_open(pid_t pid);
 
+/// rtnetlink(7): a descriptor that never blocks and hears of every change of links, addresses and routes.
+int dlm_network_watch(void);
+/// True when something has changed since the last call.
+int dlm_network_changed(int fd);
+/// Tells the addresses of interfaces that are up and have a carrier (getifaddrs(3)).
+int dlm_usable_addresses(void (*found)(void *context, const char *address), void *context);
+/// 1: the kernel has a route to this numeric address, over an interface that is up and has a carrier. 0: it has none.
+/// -1: it does not tell. `over` (an interface) and `from` (an address of this machine) may be NULL.
+int dlm_has_route(const char *address, const char *over, const char *from);
+int dlm_has_interface(const char *name);
+enum { DLM_ADDRESS_LENGTH = 46 };
+/// The local address of an internet socket, as text; -1 for anything else.
+int dlm_local_address(int fd, char text[DLM_ADDRESS_LENGTH]);
+
 void dlm_name_thread(const char *name);
 /// Columns of the terminal behind `fd`, 0 when it is none.
 int dlm_terminal_columns(int fd);

@@ -111,13 +111,3 @@ struct WireProgress: Codable, Sendable {
 
     init(_ progress: [DownloadProgress]) { downloads = progress.map(Row.init) }
 }
-
-extension DownloadState {
-    /// Of a download that failed, or will be tried again.
-    var error: DownloadError? {
-        switch self {
-        case .failed(let error), .waiting(.retry(let error), _): error
-        default: nil
-        }
-    }
-}

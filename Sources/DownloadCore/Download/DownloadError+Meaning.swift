@@ -194,6 +194,7 @@ extension NetworkFailure {
             case .stalled: "stalled"
             case .connectionLost: "connection lost"
             case .timeLimit: "not complete in time"
+            case .networkChanged: "the network changed"
             }
         return diagnosis.message.isEmpty ? lead : "\(lead): \(diagnosis.message)"
     }

@@ -62,6 +62,8 @@ public enum NetworkFailure: String, Codable, Equatable, Sendable {
     case nameResolution, connect, timedOut, stalled, connectionLost
     /// The time that the user gave the download is over.
     case timeLimit
+    /// The address of this machine that the connection came from is gone, or the machine has slept.
+    case networkChanged
 }
 
 /// What the transport said: libcurl's code and its message, and the system's error number if there was one.

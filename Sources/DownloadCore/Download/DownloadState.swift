@@ -13,6 +13,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
     public enum WaitReason: Codable, Sendable, Equatable {
         /// A transient failure; the next attempt follows.
         case retry(DownloadError)
+        /// This machine has no way to the server; it goes on once there is one, which costs no attempt.
+        case network(DownloadError)
     }
 
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
@@ -43,6 +45,18 @@ public enum DownloadState: Codable, Sendable, Equatable {
         case .failed: .failed
         case .cancelled: .cancelled
         }
+    }
+
+    /// Why it failed, or is to be tried again.
+    public var error: DownloadError? {
+        switch self {
+        case .failed(let error), .waiting(.retry(let error), _), .waiting(.network(let error), _): error
+        case .queued, .running, .paused, .completed, .cancelled: nil
+        }
+    }
+
+    var waitsForNetwork: Bool {
+        if case .waiting(.network, _) = self { true } else { false }
     }
 
     /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.

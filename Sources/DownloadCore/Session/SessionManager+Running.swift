@@ -201,7 +201,7 @@ extension SessionManager {
     }
 
     /// What becomes of a download that runs no more, because it was asked to stop.
-    private func stopped(_ stopped: DownloadRecord, _ wish: Wish?) async {
+    func stopped(_ stopped: DownloadRecord, _ wish: Wish?) async {
         var record = stopped
         switch wish {
         case nil: await pause(record, stopReason ?? .user)
@@ -230,80 +230,6 @@ extension SessionManager {
     /// Unless the store could not take it.
     private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
         broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
-    }
-
-    private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?) async {
-        var record = ended
-        let origin = record.request.url.origin
-        if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
-            scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
-            recallReady()
-        }
-        let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
-        let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
-        let decision = record.request.retry.decide(
-            error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision, record.request.mayBeSentAgain(after: error) else {
-            return await give(up: record, error)
-        }
-        if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
-            return await give(up: record, .overdue(record.request, last: error))
-        }
-        if let reason = stopReason ?? (isFinishing ? .terminate : nil) { return await pause(record, reason) }
-        record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
-        record = await save(record)
-        if let failure = record.failure {
-            leave(record)
-            return broadcaster.send(.didFail(DownloadSnapshot(record: record), failure))
-        }
-        wait(record, failures: failures + 1, delay: delay)
-        broadcaster.send(.willRetry(DownloadSnapshot(record: record), error))
-    }
-
-    private func give(up ended: DownloadRecord, _ error: DownloadError) async {
-        var record = ended
-        record.move(to: .failed(error))
-        record.leaveForeground()
-        record = await save(record)
-        leave(record)
-        broadcaster.send(.didFail(DownloadSnapshot(record: record), error))
-    }
-
-    private func wait(_ record: DownloadRecord, failures: Int, delay: Double) {
-        let control = RunnerControl(record: record)
-        let task = Task { [weak self] in
-            try? await Task.sleep(for: .seconds(delay))
-            await self?.waited(record.id, failures: failures)
-        }
-        // What was asked for while the failure was being noted stands, and who asked waits for it.
-        let wish = entries[record.id]?.wish ?? (isFinishing ? .pause(.terminate) : nil)
-        if entries[record.id]?.isFinishing == true { finishing -= 1 }
-        entries[record.id] = Entry(
-            record: record, control: control, task: task, failures: failures, wish: wish,
-            deadline: entries[record.id]?.deadline)
-        scheduler.waits(record.id, for: record.request.url.origin)
-        if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
-    }
-
-    /// The delay is over, or was cut short by the end of the session.
-    private func waited(_ id: DownloadID, failures: Int) async {
-        var last: Task<DownloadRecord, Never>?
-        while let change = saves[id], change != last {
-            _ = await change.value
-            last = change
-        }
-        guard let entry = entries[id], entry.record.state.kind == .waiting else { return }
-        if let wish = entry.wish { return await stopped(entry.record, wish) }
-        if let stopReason { return await pause(entry.record, stopReason) }
-        var record = entry.record
-        record.move(to: .queued)
-        entries[id] = nil
-        scheduler.doesNotWait(id)
-        retries[id] = failures
-        timeLeft[id] = entry.deadline.map { $0 - .now }
-        attemptIsOver(record)
-        offer(record)
-        await fill()
     }
 
     func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
@@ -358,7 +284,7 @@ extension SessionManager {
         }
     }
 
-    private func attemptIsOver(_ record: DownloadRecord) {
+    func attemptIsOver(_ record: DownloadRecord) {
         for waiter in leavers.removeValue(forKey: record.id) ?? [] { waiter.resume(returning: record) }
     }
 

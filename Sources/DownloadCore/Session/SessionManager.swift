@@ -28,6 +28,7 @@ public actor SessionManager: DownloadService {
         let watchesWriters: Bool
         /// Where the one download goes that is not to become a file.
         let stream: StreamOutput?
+        let network: any LocalNetwork
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
@@ -35,8 +36,10 @@ public actor SessionManager: DownloadService {
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
-            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil
+            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
+            network: any LocalNetwork = KernelNetwork()
         ) {
+            self.network = network
             self.hooks = hooks
             self.stream = stream
             self.watchesWriters = watchesWriters
@@ -131,6 +134,7 @@ public actor SessionManager: DownloadService {
     /// Queued again in the store while their last attempts were about to leave.
     var returning: Set<DownloadID> = []
     var hooks = HookBook()
+    var sleep = SleepWatch()
     private var ticker: Task<Void, Never>?
     private var tickNumber = 0
     private var serving: Task<@Sendable () async -> Void, any Error>?
@@ -230,6 +234,7 @@ public actor SessionManager: DownloadService {
         tickNumber += 1
         for entry in running where Int(entry.record.id) % turns == tickNumber % turns { entry.control.tick() }
         if tickNumber % Self.ticksBetweenLooks == 0 { lookForHooks() }
+        watchNetwork(tick: tickNumber)
         let isReleased = scheduler.releaseHolds(at: .now)
         if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }

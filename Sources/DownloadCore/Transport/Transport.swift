@@ -5,8 +5,15 @@ public protocol Transport: Sendable {
     /// Begins a transfer. The sink hears of it on the transport's own thread until `transferDidFinish`, which
     /// always comes, and comes once.
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer
+    /// Ends transfers, and lets go of connections, that come from an address of this machine that is not among these:
+    /// nothing can arrive on them any more. The sinks hear of ``NetworkFailure/networkChanged``.
+    func leave(_ usable: Set<String>)
     /// Cancels what is left and ends the threads; later starts fail at once.
     func shutdown()
+}
+
+extension Transport {
+    public func leave(_ usable: Set<String>) {}
 }
 
 /// A handle on a running transfer; every call is safe from any thread and does nothing once it has ended.

@@ -1,5 +1,6 @@
 import DownloadKit
 import Foundation
+import Synchronization
 
 /// Tells what happens to downloads: paths or JSON on stdout, errors and notices on stderr.
 struct Narrator: Sendable {
@@ -16,6 +17,7 @@ struct Narrator: Sendable {
     /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
     private let isSilent: Bool
     private let started = ContinuousClock.now
+    private let outage = ToldOutage()
 
     init(
         console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true, keepsUnfinished: Bool = true
@@ -35,8 +37,10 @@ struct Narrator: Sendable {
 
     func tell(_ event: DownloadEvent) {
         if isSilent { return }
+        if case .didStart = event { outage.isOver() }
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard let text = ProgressText.text(event, verbosity: options.verbose), !options.quiet else { return }
+        if options.verbose == 0, !outage.isFirst(event) { return }
         console.report(text)
     }
 
@@ -126,4 +130,19 @@ struct Narrator: Sendable {
             : PausedText.discarded(ids.count)
         for line in lines { console.report(line) }
     }
+}
+
+/// That the network is gone is told of one download, not of each that waits for it.
+private final class ToldOutage: Sendable {
+    private let isTold = Atomic(false)
+
+    /// False: the line of this event would say what was said before.
+    func isFirst(_ event: DownloadEvent) -> Bool {
+        guard case .willRetry(let snapshot, _) = event, snapshot.record.state.waiting.what == "network" else {
+            return true
+        }
+        return !isTold.exchange(true, ordering: .relaxed)
+    }
+
+    func isOver() { isTold.store(false, ordering: .relaxed) }
 }

@@ -11,12 +11,17 @@ enum ProgressText {
         case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
         case .didStart(_, let offset) where verbosity > 0:
             return offset > 0 ? "\(name): goes on at \(Units.size(offset))" : "\(name): started"
-        case .willRetry(let snapshot, let error) where verbosity > 0:
+        case .willRetry(let snapshot, let error):
             var retry = "tries again"
-            if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
+            switch snapshot.record.state {
+            case .waiting(.network, _): return "\(name): \(Redaction.describe(error)); \(StateText.waitsForNetwork)"
+            case .waiting(_, let until): retry = StateText.retry(until, now: Date())
+            default: break
+            }
+            if verbosity == 0 { return nil }
             return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didChange(let snapshot): return "\(name): changed: \(settings(snapshot.record.request))"
-        case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
+        case .didAdd, .didStart, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
             return nil
         }
     }

@@ -1,15 +1,12 @@
 import DownloadKit
 import Foundation
-import Glibc
 
 /// Why a download is in its state, in a few words.
 enum StateText {
     static func note(_ state: DownloadState, now: Date) -> String? {
         switch state {
-        case .waiting(.retry(let error), let until):
-            isOffline(error)
-                ? "waiting for the network; \(retry(until, now: now))"
-                : "\(retry(until, now: now)): \(Redaction.describe(error))"
+        case .waiting(.retry(let error), let until): "\(retry(until, now: now)): \(Redaction.describe(error))"
+        case .waiting(.network, _): waitsForNetwork
         case .paused(.interrupted): "its process ended without a word"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
         case .failed(let error): Redaction.describe(error)
@@ -17,11 +14,7 @@ enum StateText {
         }
     }
 
-    /// It is this machine that has no network (errno of connect(2)), whatever the server.
-    private static func isOffline(_ error: DownloadError) -> Bool {
-        guard case .networkFailed(_, let diagnosis) = error else { return false }
-        return [ENETUNREACH, ENETDOWN].contains(diagnosis.errno)
-    }
+    static let waitsForNetwork = "waiting for the network"
 
     /// `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {
@@ -34,13 +27,6 @@ enum StateText {
         ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
     }
 
-    static func error(_ state: DownloadState) -> DownloadError? {
-        switch state {
-        case .failed(let error), .waiting(.retry(let error), _): error
-        default: nil
-        }
-    }
-
     static func signalName(_ reason: DownloadState.PauseReason) -> String {
         switch reason {
         case .user: "the user"
@@ -48,6 +34,17 @@ enum StateText {
         case .interrupt: "SIGINT"
         case .terminate: "SIGTERM"
         case .interrupted: "the death of its process"
+        }
+    }
+}
+
+extension DownloadState {
+    /// What a waiting download waits for, in a word, and until when, where that is known.
+    var waiting: (what: String?, until: Date?) {
+        switch self {
+        case .waiting(.retry, let until): ("retry", until)
+        case .waiting(.network, let until): ("network", until)
+        default: (nil, nil)
         }
     }
 }

@@ -16,19 +16,25 @@ struct DocumentFieldTests {
         "finished": """
         attempts bytes checksum effectiveURL error event id path result state timings url verifiedBy version wasCurrent
         """,
-        "change": "error event id name offset priority rateLimit reason received session state total url version",
+        "change": """
+        error event id name offset priority rateLimit reason received session state total url version waitingFor \
+        waitingUntil
+        """,
         "rejected": "event exitStatus file line message version",
         "verified": "bytes checksum error event id path source verified version",
         "limited": "event rateLimit session version",
-        "logged": "cursor error event id name received session state time total url version",
+        "logged": """
+        cursor error event id name received session state time total url version waitingFor \
+        waitingUntil
+        """,
         "listed": """
         created ended error id isAttended name note path percent priority received seconds secondsLeft session speed \
-        state total updated url version
+        state total updated url version waitingFor waitingUntil
         """,
         "shown": """
         acceptsRanges acceptsUnverified attempts checksum connections contentType created effectiveURL error etag folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
-        received session speed state total updated url verifiedBy version
+        received session speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
         "setting": "host key origin place value version",
         "finding": "advice detail exitStatus name result section timings version",

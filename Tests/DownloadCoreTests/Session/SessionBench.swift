@@ -22,6 +22,7 @@ final class SessionBench: Sendable {
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
+        network: FakeNetwork = FakeNetwork(),
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
@@ -33,7 +34,8 @@ final class SessionBench: Sendable {
         manager = SessionManager(
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
-                isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false),
+                isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false,
+                network: network),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in

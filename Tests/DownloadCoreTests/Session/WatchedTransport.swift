@@ -30,6 +30,11 @@ final class WatchedTransport: Transport {
         return WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
     }
 
+    /// What it was told of usable addresses.
+    let left = Observed<[Set<String>]>([])
+
+    func leave(_ usable: Set<String>) { left.update { $0.append(usable) } }
+
     func shutdown() { inner.shutdown() }
 
     fileprivate func finished() { load.withLock { $0.now -= 1 } }

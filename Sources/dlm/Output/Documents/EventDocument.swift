@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 
 /// A change, as the commands that follow or change downloads tell it; where downloads are followed, the end of one is a
 /// ``FinishedDocument``.
@@ -23,6 +24,8 @@ struct EventDocument: Document, Equatable {
     /// Bytes per second; nil for none.
     let rateLimit: Int64?
     let error: ErrorDocument?
+    let waitingFor: String?
+    let waitingUntil: Date?
 
     init(_ event: String, _ snapshot: DownloadSnapshot, offset: Int64? = nil, reason: String? = nil) {
         self.event = event
@@ -37,7 +40,8 @@ struct EventDocument: Document, Equatable {
         session = snapshot.record.session
         priority = snapshot.record.request.priority
         rateLimit = snapshot.record.request.rateLimit
-        error = StateText.error(snapshot.record.state).map(ErrorDocument.init)
+        error = snapshot.record.state.error.map(ErrorDocument.init)
+        (waitingFor, waitingUntil) = snapshot.record.state.waiting
     }
 
     /// Nil for the end of a download.
@@ -73,6 +77,7 @@ struct EventDocument: Document, Equatable {
         session = logged.session
         priority = nil
         rateLimit = nil
-        error = logged.state.flatMap(StateText.error).map(ErrorDocument.init)
+        error = logged.state?.error.map(ErrorDocument.init)
+        (waitingFor, waitingUntil) = logged.state?.waiting ?? (nil, nil)
     }
 }

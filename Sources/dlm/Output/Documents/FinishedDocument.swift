@@ -36,7 +36,7 @@ struct FinishedDocument: Document, Equatable {
         effectiveURL = record.resume.finalURL?.string
         wasCurrent = isComplete && (record.completed?.wasCurrent ?? false)
         attempts = record.attempts.count
-        error = StateText.error(record.state).map(ErrorDocument.init)
+        error = record.state.error.map(ErrorDocument.init)
         timings = record.attempts.last?.metrics.map(TimingsDocument.init)
     }
 

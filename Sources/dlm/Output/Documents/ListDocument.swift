@@ -19,6 +19,10 @@ struct ListDocument: Document, Equatable {
     /// Why it is where it is, for people.
     let note: String?
     let error: ErrorDocument?
+    /// `retry`, `network`.
+    let waitingFor: String?
+    /// When it goes on, where that is known.
+    let waitingUntil: Date?
     let priority: Int
     /// Who works on it, and whether that lives; a download that nobody works on has neither.
     let session: String?
@@ -53,7 +57,8 @@ struct ListDocument: Document, Equatable {
         let end = isHistory || record.state.kind != .failed ? ended.map { StateText.end($0, seconds: seconds) } : nil
         let why = Idleness.isInterrupted(snapshot) ? StandingText.interrupted : StateText.note(record.state, now: now)
         note = hasEnded ? [why, end].compactMap(\.self).joined(separator: "; ") : why
-        error = StateText.error(record.state).map(ErrorDocument.init)
+        error = record.state.error.map(ErrorDocument.init)
+        (waitingFor, waitingUntil) = record.state.waiting
         priority = record.request.priority
         created = record.created
         updated = record.updated

@@ -16,6 +16,8 @@ struct LogDocument: Document, Equatable {
     let received: Int64?
     let total: Int64?
     let error: ErrorDocument?
+    let waitingFor: String?
+    let waitingUntil: Date?
 
     init(_ entry: LogEntry) {
         switch entry {
@@ -36,12 +38,14 @@ struct LogDocument: Document, Equatable {
         state = logged.state?.kind.rawValue
         received = logged.received
         total = logged.total
-        error = logged.state.flatMap(StateText.error).map(ErrorDocument.init)
+        error = logged.state?.error.map(ErrorDocument.init)
+        (waitingFor, waitingUntil) = logged.state?.waiting ?? (nil, nil)
     }
 
     private init(_ event: String, _ cursor: EventCursor) {
         self.event = event
         self.cursor = cursor
         (time, id, name, url, session, state, received, total, error) = (nil, nil, nil, nil, nil, nil, nil, nil, nil)
+        (waitingFor, waitingUntil) = (nil, nil)
     }
 }

@@ -37,7 +37,7 @@ struct ProgressDocument: Document, Equatable {
         total = progress.total
         percent = Units.percent(progress.received, of: progress.total)
         (speed, secondsLeft) = (nil, nil)
-        note = StateText.error(snapshot.record.state).map(Redaction.describe)
+        note = snapshot.record.state.error.map(Redaction.describe)
     }
 }
 

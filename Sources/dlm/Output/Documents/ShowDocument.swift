@@ -64,6 +64,8 @@ struct ShowDocument: Document, Equatable {
     let isAttended: Bool?
     let attempts: [Attempt]
     let error: ErrorDocument?
+    let waitingFor: String?
+    let waitingUntil: Date?
     let created: Date
     let updated: Date
 
@@ -101,7 +103,8 @@ struct ShowDocument: Document, Equatable {
         session = record.session
         isAttended = record.session.map { _ in snapshot.isAttended }
         attempts = record.attempts.map(Attempt.init)
-        error = StateText.error(record.state).map(ErrorDocument.init)
+        error = record.state.error.map(ErrorDocument.init)
+        (waitingFor, waitingUntil) = record.state.waiting
         created = record.created
         updated = record.updated
     }

@@ -1,0 +1,47 @@
+import Foundation
+
+/// When a download may run.
+public struct DownloadSchedule: Codable, Sendable, Equatable {
+    /// Not before.
+    public var start: Date?
+    /// Within one of these; none: at any time.
+    public var windows: [TimeWindow]
+    /// Whose clocks the windows mean: a name of the time zone database.
+    public var timeZone: String
+
+    public init(start: Date? = nil, windows: [TimeWindow] = [], timeZone: String = TimeZone.current.identifier) {
+        self.start = start
+        self.windows = windows
+        self.timeZone = timeZone
+    }
+
+    public enum Answer: Sendable, Equatable {
+        /// It may run; nil: for ever.
+        case open(until: Date?)
+        case closed(until: Date)
+    }
+
+    /// Whether it may run now, and how long that is so.
+    public func answer(at now: Date) -> Answer {
+        let calendar = WindowCalendar(zone: timeZone)
+        if let start, start > now {
+            // A window that it will not find open is the next one.
+            if case .closed(let until) = DownloadSchedule(windows: windows, timeZone: timeZone).answer(at: start) {
+                return .closed(until: until)
+            }
+            return .closed(until: start)
+        }
+        if windows.isEmpty { return .open(until: nil) }
+        guard var end = windows.compactMap({ calendar.span(of: $0, at: now)?.upperBound }).max() else {
+            return .closed(until: calendar.nextStart(of: windows, after: now) ?? .distantFuture)
+        }
+        // Those that follow without a gap.
+        for _ in 0..<(7 * windows.count) {
+            guard let next = windows.compactMap({ calendar.span(of: $0, at: end)?.upperBound }).max(), next > end else {
+                return .open(until: end)
+            }
+            end = next
+        }
+        return .open(until: nil)
+    }
+}

@@ -1,0 +1,111 @@
+import DownloadCore
+import Foundation
+
+/// Two network namespaces with a link of their own: a server in one, dlm in the other. It takes root and iproute2.
+package final class LinkedNamespaces: Sendable {
+    private let server: String
+    private let client: String
+    package static let serverAddress = "10.99.7.1"
+    package static let clientAddress = "10.99.7.2"
+    package static let otherClientAddress = "10.99.7.3"
+    /// The client's end of the link.
+    package static let interface = "toserver"
+
+    /// Namespaces can be made here.
+    package static let arePossible: Bool = {
+        guard geteuid() == 0, let link = try? LinkedNamespaces() else { return false }
+        link.remove()
+        return true
+    }()
+    /// Why a test was skipped.
+    package static let lack = "network namespaces take root and iproute2"
+
+    package init() throws {
+        let mark = "dlm\(getpid())-\(UInt32.random(in: 0...0xFFFF))"
+        (server, client) = ("\(mark)-s", "\(mark)-c")
+        do {
+            for name in [server, client] {
+                try Self.ip(["netns", "add", name])
+                try Self.ip(["-n", name, "link", "set", "lo", "up"])
+            }
+            try Self.ip([
+                "-n", client, "link", "add", Self.interface, "type", "veth", "peer", "name", "toclient", "netns",
+                server,
+            ])
+            try Self.ip(["-n", server, "addr", "add", "\(Self.serverAddress)/24", "dev", "toclient"])
+            try Self.ip(["-n", server, "link", "set", "toclient", "up"])
+            try addClientAddress(Self.clientAddress)
+            try setClient(up: true)
+        } catch {
+            remove()
+            throw error
+        }
+    }
+
+    package func remove() {
+        for name in [server, client] { try? Self.ip(["netns", "del", name]) }
+    }
+
+    /// The other end: the client's loses its carrier, as when a cable is pulled.
+    package func setLink(up: Bool) throws {
+        try Self.ip(["-n", server, "link", "set", "toclient", up ? "up" : "down"])
+    }
+
+    /// The client's own end: its routes go with it.
+    package func setClient(up: Bool) throws {
+        try Self.ip(["-n", client, "link", "set", Self.interface, up ? "up" : "down"])
+    }
+
+    package func addClientAddress(_ address: String) throws {
+        try Self.ip(["-n", client, "addr", "add", "\(address)/24", "dev", Self.interface])
+    }
+
+    package func removeClientAddress(_ address: String) throws {
+        try Self.ip(["-n", client, "addr", "del", "\(address)/24", "dev", Self.interface])
+    }
+
+    package func addDefaultRoute() throws {
+        try Self.ip(["-n", client, "route", "add", "default", "via", Self.serverAddress])
+    }
+
+    /// All that the client has received over the link, headers included.
+    package func receivedBytes() throws -> Int64 {
+        let text = try Self.ip(["-n", client, "-s", "-j", "link", "show", "dev", Self.interface])
+        let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
+        let stats = all?.first?["stats64"] as? [String: Any]
+        guard let bytes = (stats?["rx"] as? [String: Any])?["bytes"] as? Int64 else {
+            throw ChildProcess.Failure(description: "no statistics in \(text)")
+        }
+        return bytes
+    }
+
+    package func inServer(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(server) }
+    package func inClient(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(client) }
+
+    @discardableResult
+    private static func ip(_ words: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "ip"] + words
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try ProcessStart.alone { Result { try process.run() } }.get()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw ChildProcess.Failure(description: "ip \(words.joined(separator: " ")): \(text)")
+        }
+        return text
+    }
+}
+
+extension ProcessLaunch {
+    /// The same command in a network namespace; it keeps its number.
+    fileprivate func inside(_ namespace: String) -> ProcessLaunch {
+        var launch = self
+        launch.arguments = ["--net=/run/netns/\(namespace)", executable] + arguments
+        launch.executable = "/usr/bin/nsenter"
+        return launch
+    }
+}

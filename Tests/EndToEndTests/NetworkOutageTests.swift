@@ -1,0 +1,151 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite(
+        "The network goes and comes back", .timeLimit(.minutes(5)),
+        .enabled(if: LinkedNamespaces.arePossible, .init(rawValue: LinkedNamespaces.lack)))
+    struct NetworkOutageTests {
+        /// How long the link is down, in seconds.
+        static let outage = ProcessInfo.processInfo.environment["DLM_TEST_OUTAGE"].flatMap(Double.init) ?? 3
+        static let size = 24 * mebibyte
+        static let contents = (0..<5).map { Content(seed: 7100 + UInt64($0), size: size + Int64($0)) }
+
+        /// A server at one end of a link, dlm at the other.
+        func withLink(_ body: (DlmSandbox, Nginx, LinkedNamespaces) async throws -> Void) async throws {
+            let link = try LinkedNamespaces()
+            defer { link.remove() }
+            let nginx = try await Nginx(on: link)
+            do {
+                for (index, content) in Self.contents.enumerated() { try nginx.add(content, as: "\(index).bin") }
+                try await withDlm { try await body($0, nginx, link) }
+            } catch {
+                await nginx.stop()
+                throw error
+            }
+            await nginx.stop()
+        }
+
+        func launch(
+            _ sandbox: DlmSandbox, _ link: LinkedNamespaces, _ words: [String]
+        ) throws -> ProcessLaunch {
+            var launch = link.inClient(try sandbox.launch(words))
+            launch.timeLimit = .seconds(60 + Self.outage)
+            return launch
+        }
+
+        func expectFiles(in sandbox: DlmSandbox) throws {
+            for (index, content) in Self.contents.enumerated() { try expectFile(content, "\(index).bin", in: sandbox) }
+        }
+
+        /// What came twice is at most what comes in a second; the headers of packets and acknowledgements come on top.
+        func expectLittleTwice(_ received: Int64) {
+            let size = Self.contents.reduce(0) { $0 + $1.size }
+            let second = Int64(Nginx.slowRate * Self.contents.count)
+            print("received \(received) bytes of \(size): \(received - size) more")
+            #expect(received < size + second + size / 20)
+        }
+
+        enum Fall: String, CaseIterable { case carrier, interface }
+
+        @Test(
+            "Five downloads wait while the link is down, none fails, and all go on within 2 s", arguments: Fall.allCases
+        )
+        func foreground(fall: Fall) async throws {
+            try await withLink { sandbox, nginx, link in
+                let urls = Self.contents.indices.map { nginx.url("/slow/\($0).bin") }
+                let process = try ChildProcess(
+                    try launch(sandbox, link, ["get", "-x", "1", "--retries", "1", "--json"] + urls))
+                try await sandbox.waitForStates { $0.count == 5 }
+                try await sandbox.waitToShow(5) { $0.received >= 4 * mebibyte }
+                func set(up: Bool) throws {
+                    try fall == .carrier ? link.setLink(up: up) : link.setClient(up: up)
+                }
+                try set(up: false)
+                try await sandbox.waitForStates { $0 == Array(repeating: "waiting", count: 5) }
+                let shown = try await sandbox.run("list", "--json")
+                #expect(shown.stdout.components(separatedBy: "\"waitingFor\":\"network\"").count == 6)
+                #expect(shown.stdout.contains("waiting for the network"))
+                try await letPass(.seconds(Self.outage))
+                try set(up: true)
+                let back = ContinuousClock.now
+                try await sandbox.waitForStates { $0 == Array(repeating: "running", count: 5) }
+                #expect(ContinuousClock.now - back < .seconds(Sanitizer.isOn ? 10 : 2))
+                let result = try await process.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try expectFiles(in: sandbox)
+                expectLittleTwice(try link.receivedBytes())
+            }
+        }
+
+        @Test("The same in the background session, which also begins without a network")
+        func background() async throws {
+            try await withLink { sandbox, nginx, link in
+                try link.setLink(up: false)
+                let urls = Self.contents.indices.map { nginx.url("/slow/\($0).bin") }
+                let added = try await ChildProcess(
+                    try launch(sandbox, link, ["get", "-b", "-x", "1", "--retries", "1"] + urls)
+                ).result()
+                #expect(added.ending == .exited(0), "\(added.stderr)")
+                try await sandbox.waitForStates { $0 == Array(repeating: "waiting", count: 5) }
+                try link.setLink(up: true)
+                try await sandbox.waitToShow(5) { $0.received >= 4 * mebibyte }
+                try link.setLink(up: false)
+                try await sandbox.waitForStates { $0 == Array(repeating: "waiting", count: 5) }
+                try await letPass(.seconds(Self.outage))
+                try link.setLink(up: true)
+                try await sandbox.waitForStates(atMost: .seconds(60)) {
+                    $0 == Array(repeating: "completed", count: 5)
+                }
+                try expectFiles(in: sandbox)
+                expectLittleTwice(try link.receivedBytes())
+            }
+        }
+
+        @Test("An address that is replaced by another costs no retry and no time", arguments: [1, 4])
+        func otherAddress(connections: Int) async throws {
+            try await withLink { sandbox, nginx, link in
+                let words = ["get", "-x", "\(connections)", "--retries", "1", "-v", nginx.url("/slow/0.bin")]
+                let process = try ChildProcess(try launch(sandbox, link, words))
+                try await sandbox.waitForStates { $0.count == 1 }
+                try await sandbox.waitToShow(1) { $0.received >= 4 * mebibyte }
+                try link.addClientAddress(LinkedNamespaces.otherClientAddress)
+                try link.removeClientAddress(LinkedNamespaces.clientAddress)
+                // The other one goes with the first, whose secondary it is (ip-address(8)).
+                try? link.addClientAddress(LinkedNamespaces.otherClientAddress)
+                let result = try await process.result()
+                try expectDownloaded(Self.contents[0], as: "0.bin", by: result, in: sandbox)
+                // With several, others take the places of those that are lost.
+                #expect(connections > 1 || result.stderr.contains("10.99.7.2 is gone"), "\(result.stderr)")
+                #expect(result.duration < .seconds(25))
+            }
+        }
+
+        @Test("A name waits while nobody can be asked for it; --max-time and --retries 0 end that")
+        func name() async throws {
+            try await withLink { sandbox, _, link in
+                let url = "http://nowhere.example/x"
+                let timed = try await ChildProcess(
+                    try launch(sandbox, link, ["get", "--max-time", "1", url])
+                ).result()
+                #expect(timed.ending == .exited(4), "\(timed.stderr)")
+                #expect(timed.errorLines.count == 2, "\(timed.stderr)")
+                #expect(timed.errorLines.first?.hasSuffix("waiting for the network") == true, "\(timed.stderr)")
+                let once = try await ChildProcess(
+                    try launch(sandbox, link, ["get", "--retries", "0", "-o", "y", url])
+                ).result()
+                expectFailure(4, of: once)
+            }
+        }
+
+        @Test("Within this machine nothing waits for a network")
+        func loopback() async throws {
+            try await withLink { sandbox, _, link in
+                let url = "http://127.0.0.1:9/x"
+                let words = ["get", "--retries", "1", url]
+                expectFailure(4, of: try await ChildProcess(try launch(sandbox, link, words)).result())
+            }
+        }
+    }
+}
