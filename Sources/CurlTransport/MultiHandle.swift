@@ -23,8 +23,8 @@ final class MultiHandle {
         let codes = [
             dlm_multi_set_callbacks(pointer, onSocket, onTimer, context),
             // Safety nets only: the scheduler decides how much runs at once.
-            dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 1024),
-            dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 512),
+            dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 2048),
+            dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 2048),
             // Fixed: the default shrinks with the load and closes warm connections.
             dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
             dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
