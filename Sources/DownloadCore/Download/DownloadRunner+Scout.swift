@@ -25,9 +25,10 @@ extension DownloadRunner {
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.
     /// Nil: there is nothing to fetch, the file that is here is current.
     func openScout() async throws -> Opening? {
-        var route = RequestRoute(record.request.url)
+        var route = RequestRoute(of: record)
+        makeJoint()
         var asksRange = record.request.asksRanges
-        let candidate = currentCandidate()
+        var candidate = currentCandidate()
         while true {
             let scout: SegmentWriter
             if isScoutBegun, let opener {
@@ -42,6 +43,10 @@ extension DownloadRunner {
                 throw error(of: result)
             }
             noteAnswer(head, route.url)
+            if comparesInstead(of: verdict) {
+                try await dropOpener()
+                continue
+            }
             switch verdict {
             case .redirect(let location):
                 try route.follow(head.status, to: location, of: record.request)
@@ -58,6 +63,15 @@ extension DownloadRunner {
             case .changed(let why):
                 throw RemoteChanged(why: why)
             case .body, .newVersion:
+                if try await followMetalink(head) {
+                    if record.request.checksum != nil, let current = currentCandidate() {
+                        keepCurrent(current)
+                        return nil
+                    }
+                    candidate = nil
+                    route = RequestRoute(of: record)
+                    continue
+                }
                 if let candidate, isUnchanged(candidate, head, verdict) {
                     await endSegments()
                     keepCurrent(candidate)
@@ -131,6 +145,7 @@ extension DownloadRunner {
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
         retryAfter = ServerPause(head, url)
+        noteLinks(head)
     }
 
     // MARK: The request (not inlined: see DownloadRunner.note)
@@ -152,7 +167,7 @@ extension DownloadRunner {
         let start = gap?.lowerBound ?? resume.written.prefix
         var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
         var overlapStart = try overlapStart(before: start)
-        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges)
+        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges || joint?.way == .compared)
         if comparesAll {
             overlapStart = 0
             end = nil
@@ -181,7 +196,7 @@ extension DownloadRunner {
 
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType,
+            validators: validators, total: record.resume.total, contentType: record.resume.contentType,
             contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
@@ -189,7 +204,7 @@ extension DownloadRunner {
     /// same version or the size is not known.
     func overlapStart(before start: Int64) throws(DownloadError) -> Int64 {
         // Without a total, a range that begins at the end would be answered with 416, which proves little.
-        guard start > 0, record.resume.validators.ifRange == nil || record.resume.total == nil, let file else {
+        guard start > 0, validators.ifRange == nil || record.resume.total == nil, let file else {
             return start
         }
         let held = file.written.ranges.last { $0.contains(start - 1) }
@@ -199,7 +214,7 @@ extension DownloadRunner {
     /// A strong validator or a digest proves that parts are of one version (RFC 9110 section 15.3.7.3), or the user says
     /// so.
     var mayJoinParts: Bool {
-        record.resume.validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
+        validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil
     }
 
@@ -219,13 +234,27 @@ extension DownloadRunner {
             // The last range has no end: a server that is wrong about the total shows it.
             let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
             request.range = "\(judge.start)-\(end ?? "")"
-            if judge.known != nil, let value = record.resume.validators.ifRange { request.fields[.ifRange] = value }
+            if judge.known != nil, let value = validators.ifRange { request.fields[.ifRange] = value }
         }
         if let candidate {
             request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         return request
+    }
+
+    /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
+    /// close_notify tells, else a digest must.
+    func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
+        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
+            opening.url.scheme == "http",
+            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
+            expected == nil, !record.request.acceptsUnverified
+        else { return }
+        throw .verificationFailed(
+            .unverifiable(
+                "the server told no size and then closed the connection, which proves no end; give a checksum, or take "
+                    + "what came with --allow-unverified"))
     }
 
     // MARK: A file that is complete already

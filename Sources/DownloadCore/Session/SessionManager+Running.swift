@@ -29,7 +29,7 @@ extension SessionManager {
 
     func enlist(_ record: DownloadRecord) {
         candidates[record.id] = record
-        scheduler.add(.init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.request.priority))
     }
 
     /// Something waits in the store that is not kept ready.
@@ -234,16 +234,15 @@ extension SessionManager {
 
     private func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?) async {
         var record = ended
-        let origin = record.request.url.origin
+        let origin = record.source.origin
         if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
             scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
             recallReady()
         }
         let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
         let failures = progressed ? 0 : entries[record.id]?.failures ?? 0
-        let decision = record.request.retry.decide(
-            error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision, record.request.mayBeSentAgain(after: error) else {
+        let turn = record.turn(after: error, repeats: record.request.retry.repeats(error))
+        guard case .retry(let delay) = turn.decide(record.request, error, failures, retryAfter) else {
             return await give(up: record, error)
         }
         if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
@@ -256,7 +255,7 @@ extension SessionManager {
             leave(record)
             return broadcaster.send(.didFail(DownloadSnapshot(record: record), failure))
         }
-        wait(record, failures: failures + 1, delay: delay)
+        wait(record, failures: turn == .next ? failures : failures + 1, delay: delay)
         broadcaster.send(.willRetry(DownloadSnapshot(record: record), error))
     }
 
@@ -281,7 +280,7 @@ extension SessionManager {
         entries[record.id] = Entry(
             record: record, control: control, task: task, failures: failures, wish: wish,
             deadline: entries[record.id]?.deadline)
-        scheduler.waits(record.id, for: record.request.url.origin)
+        scheduler.waits(record.id, for: record.source.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
     }
 

@@ -11,6 +11,8 @@ enum ProgressText {
         case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
         case .didStart(_, let offset) where verbosity > 0:
             return offset > 0 ? "\(name): goes on at \(Units.size(offset))" : "\(name): started"
+        case .willRetry(let snapshot, let error) where !snapshot.record.request.mirrors.isEmpty:
+            return "\(name): \(Redaction.describe(error)); next: \(snapshot.record.source)"
         case .willRetry(let snapshot, let error) where verbosity > 0:
             var retry = "tries again"
             if case .waiting(_, let until) = snapshot.record.state { retry = StateText.retry(until, now: Date()) }
