@@ -26,6 +26,23 @@ extension ResumeData {
         }
         json.field("servedName", servedName)
         json.field("movedFrom", movedFrom?.string)
+        if let sources { json.field("sources", object: sources.write) }
+    }
+}
+
+extension SourceBook {
+    func write(to json: inout JSONWriter) {
+        json.field("current", current)
+        json.field("owner", owner)
+        json.field("standings", standings) { (json: inout JSONWriter, standing: SourceStanding) in
+            json.object { json in
+                json.field("url", standing.url)
+                json.field("received", standing.received)
+                json.field("failure", standing.failure)
+                json.field("isOut", standing.isOut)
+                json.field("isFinal", standing.isFinal)
+            }
+        }
     }
 }
 

@@ -62,7 +62,9 @@ extension SQLiteDownloadStore {
                 continue
             }
             var record = known.record
-            record.request = run[index]
+            var request = run[index]
+            request.keepDescription(of: record)
+            record.request = request
             added.append(
                 AddedDownload(
                     kind: .adopted,

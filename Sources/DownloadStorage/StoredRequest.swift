@@ -51,6 +51,12 @@ struct StoredRequest: Codable {
     private let validation: ResponseValidation?
     private let startsPaused: Bool?
     private let hooks: Hooks?
+    private let mirrors: [SourceURL]?
+    private let size: Int64?
+    private let pieces: PieceHashes?
+    private let followsMetalink: Bool?
+    private let location: String?
+    private let describedName: String?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -71,6 +77,12 @@ struct StoredRequest: Codable {
         validation = Self.own(request, \.validation)
         startsPaused = Self.own(request, \.startsPaused)
         hooks = request.hooks
+        mirrors = Self.own(request, \.mirrors)
+        size = request.size
+        pieces = request.pieces
+        followsMetalink = Self.own(request, \.followsMetalink)
+        location = request.location
+        describedName = request.describedName
     }
 
     /// Without what has a column of its own.
@@ -94,6 +106,12 @@ struct StoredRequest: Codable {
         request.validation = validation ?? request.validation
         request.startsPaused = startsPaused ?? request.startsPaused
         request.hooks = hooks
+        request.mirrors = mirrors ?? []
+        request.size = size
+        request.pieces = pieces
+        request.followsMetalink = followsMetalink ?? request.followsMetalink
+        request.location = location
+        request.describedName = describedName
         return request
     }
 
@@ -124,6 +142,8 @@ struct StoredRequest: Codable {
         request.acceptsUnverified = false
         request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)
         request.startsPaused = false
+        request.mirrors = []
+        request.followsMetalink = true
         return request
     }()
 }

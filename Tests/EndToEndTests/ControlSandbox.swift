@@ -14,6 +14,12 @@ struct ShownDownload: Decodable, Equatable {
         let outcome: String?
     }
 
+    struct Source: Decodable, Equatable {
+        let url: String
+        let received: Int64
+        let failure: String?
+    }
+
     let id: Int
     let state: String
     let received: Int64
@@ -24,6 +30,7 @@ struct ShownDownload: Decodable, Equatable {
     let session: String?
     let isAttended: Bool?
     let attempts: [Attempt]
+    let sources: [Source]?
     let error: Failure?
 }
 

@@ -16,7 +16,13 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
 
     static let all = [
         verified, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, doctor,
+        mirror,
     ]
+
+    static let mirror = RecipeCase("From whichever mirror answers") { kitchen in
+        try await kitchen.typeAll().expectSuccess()
+        try kitchen.expectFile("debian-12.iso")
+    }
 
     static let verified = RecipeCase("An ISO that is what was published") { kitchen in
         let sums = "\(Kitchen.iso.sha256)  debian-12.iso\n\(Kitchen.small.sha256)  prices.csv\n"

@@ -84,6 +84,11 @@ struct WireGroup: Codable, Sendable {
     let onError: String?
     let hookTimeout: Double?
     let options: WireOptions?
+    let mirrors: [String]?
+    let size: Int64?
+    let pieces: PieceHashes?
+    let followMetalink: Bool?
+    let location: String?
 
     init(_ request: DownloadRequest) {
         urls = [request.url.string]
@@ -119,6 +124,11 @@ struct WireGroup: Codable, Sendable {
         onComplete = request.hooks?.onComplete
         onError = request.hooks?.onError
         hookTimeout = request.hooks?.timeLimit
+        mirrors = request.mirrors.isEmpty ? nil : request.mirrors.map(\.string)
+        size = request.size
+        pieces = request.pieces
+        followMetalink = request.followsMetalink ? nil : false
+        location = request.location
         options = WireOptions(
             http: request.http, secretFiles: request.secretFiles, trust: request.trust, network: request.network,
             schemes: request.redirect.schemes)
@@ -219,12 +229,27 @@ struct WireGroup: Codable, Sendable {
         request.timeouts.stall = try stallTimeout.within(0.001 ... .infinity, "stallTimeout") ?? request.timeouts.stall
         request.redirect.limit = try maxRedirects.within(0 ... .max, "maxRedirects") ?? request.redirect.limit
         request.hooks = try hooks()
+        request.mirrors = try Self.mirrors(mirrors ?? [])
+        request.size = try size.within(0 ... .max, "size")
+        request.pieces = pieces
+        request.followsMetalink = followMetalink ?? true
+        request.location = location
         request.retry.statuses = try Self.codes(retryOn, "retryOn")
         request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
         request.startsPaused = paused ?? false
         request.validation = ResponseValidation(
             types: try types(), statuses: try Self.codes(expectStatus, "expectStatus"),
             maximumSize: try maxSize.within(0 ... .max, "maxSize"))
+    }
+
+    private static func mirrors(_ texts: [String]) throws(WireProblem) -> [SourceURL] {
+        var mirrors: [SourceURL] = []
+        for text in texts {
+            let parsed = try url(text)
+            if parsed.credential != nil { throw WireProblem("mirrors: credentials go to the first URL alone") }
+            mirrors.append(parsed.url)
+        }
+        return mirrors
     }
 
     private func types() throws(WireProblem) -> [MediaRange] {

@@ -175,6 +175,8 @@ extension FileFailure: CustomStringConvertible {
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
+        case .nameOutside:
+            "the Metalink document names its file so; a name is a relative path, without .. and without hidden parts"
         case .notRegular: "is no regular file"
         case .system(let operation, EFBIG):
             "\(operation): too large for the file size limit (ulimit -f) or for the file system"
@@ -208,6 +210,7 @@ extension ProtocolFailure: CustomStringConvertible {
         case .redirectWithoutLocation: "redirect without a location"
         case .wrongRange(let what): "wrong range in the answer: \(what)"
         case .malformedReply(let what): "malformed reply: \(what)"
+        case .badMetalink(let what): what
         }
     }
 }
@@ -235,6 +238,7 @@ extension VerificationFailure: CustomStringConvertible {
                 + "with --if-exists overwrite"
         case .streamBroken(let why): "what was written cannot be continued, it must be fetched anew: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
+        case .otherMirror(let what): "the mirror has another file: \(what)"
         case .otherFile(let what):
             "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"
         }

@@ -29,6 +29,7 @@ extension FileFailure {
         case .permissionDenied: "permissionDenied"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
+        case .nameOutside: "nameOutside"
         case .notRegular: "notRegular"
         case .system: "system"
         }
@@ -43,6 +44,7 @@ extension ProtocolFailure {
         case .redirectWithoutLocation: "redirectWithoutLocation"
         case .wrongRange: "wrongRange"
         case .malformedReply: "malformedReply"
+        case .badMetalink: "metalink"
         }
     }
 }
@@ -58,7 +60,7 @@ extension VerificationFailure {
         case .notItsBeginning: "otherFile"
         case .streamBroken: "changed"
         case .changed: "changed"
-        case .otherFile: "otherFile"
+        case .otherFile, .otherMirror: "otherFile"
         case .serverDigest: "serverDigest"
         case .unverifiable: "unverifiable"
         }

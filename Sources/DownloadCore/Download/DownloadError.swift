@@ -53,6 +53,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case permissionDenied
     case noSpace(needed: Int64?)
     case nameUnusable
+    /// A document names a file that would lie outside of the folder, or be hidden in it.
+    case nameOutside
     /// A folder, a device, a pipe.
     case notRegular
     case system(operation: String, errno: Int32)
@@ -86,6 +88,8 @@ public enum ProtocolFailure: Codable, Equatable, Sendable {
     /// A range was asked for and the answer holds another one.
     case wrongRange(String)
     case malformedReply(String)
+    /// A Metalink document that cannot be used: which one, and why.
+    case badMetalink(String)
 }
 
 public enum VerificationFailure: Codable, Equatable, Sendable {
@@ -107,6 +111,8 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case changed(String)
     /// The address that was given for the rest of a download has another file.
     case otherFile(String)
+    /// A mirror has another file than the one that was begun.
+    case otherMirror(String)
     /// The file is not what its server says that it is.
     case serverDigest(expected: Checksum, actual: String)
     /// There is nothing to verify it against; with what, and why.

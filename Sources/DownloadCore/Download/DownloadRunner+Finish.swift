@@ -89,7 +89,7 @@ extension DownloadRunner {
         }
         let hadData = !record.resume.written.isEmpty
         if hadData { try requireSameDevice() }
-        record.resume = ResumeData()
+        record.resume = record.startedOver
         record.isFinishing = false
         record.fileName = nil
         control.show(received: 0)
@@ -208,13 +208,17 @@ extension DownloadRunner {
     }
 
     /// The field that may name the file; nil where the user wants the URL to.
-    func disposition(_ head: ResponseHead) -> String? { record.request.destination.disposition(head) }
+    func disposition(_ head: ResponseHead) -> String? { isMirror ? nil : record.request.destination.disposition(head) }
 
     /// Decides the name and makes the partial file. The name is in the store before the file exists, so that a file
     /// found later has an owner.
     func createFile(_ head: ResponseHead, _ url: SourceURL) async throws -> PartialFile {
         let destination = record.request.destination
-        let wanted = destination.name(of: head, from: url)
+        // What a mirror calls it is its own affair.
+        let wanted =
+            isMirror
+            ? destination.fileName ?? record.request.describedName ?? FileNaming.name(contentDisposition: nil, url: url)
+            : destination.name(of: head, from: url)
         if destination.createsFolders {
             try await context.disk.onWriter { () throws(DownloadError) in
                 try FileStatus.makeFolder(destination.folder)
@@ -276,6 +280,7 @@ extension DownloadRunner {
     /// All bytes are written: verify, sync, rename, record.
     func finish(total: Int64) async throws {
         guard let file else { throw DownloadError.unexpected("nothing to finish") }
+        try requireSize(total)
         control.showFinishing()
         await finishCheckpoint()
         let lost = try await context.disk.onWriter { () throws(DownloadError) in

@@ -11,9 +11,11 @@ extension DownloadRunner {
             let position = scout.position
             lease = position..<(head.status == 206 ? end(of: scout) : total)
             missing.remove((head.status == 206 ? scout.judge.start : 0)..<position)
+            if joint?.way == .compared { missing = ByteRanges([position..<max(position, total)]) }
             if let lease { missing = missing.union(ByteRanges([lease])) }
         }
-        let canSplit = head.status == 206 && record.resume.validators.ifRange != nil && record.resume.total != nil
+        let canSplit =
+            head.status == 206 && validators.ifRange != nil && record.resume.total != nil && joint?.way != .compared
         let asked = record.request.connections
         return SegmentPlanner(
             missing: missing, first: lease.map { (scout.connection, $0) },

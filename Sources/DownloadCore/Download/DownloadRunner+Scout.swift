@@ -33,7 +33,7 @@ extension DownloadRunner {
         var route: RequestRoute
         var asksRange: Bool
         /// The file that is here, if it may be current.
-        let candidate: CompletedFile?
+        var candidate: CompletedFile?
         /// How the last transfer ended; nil while it goes on.
         var result: TransferResult?
 
@@ -53,6 +53,8 @@ extension DownloadRunner {
         /// What is here is current; the answer brings it nevertheless, where it has a body.
         case keep(hasBody: Bool)
         case open(Opening)
+        /// The answer is a Metalink document, which says where the file is.
+        case followMetalink
     }
 
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.
@@ -71,13 +73,27 @@ extension DownloadRunner {
                 keepCurrent(search.candidate)
                 return nil
             case .open(let opening): return opening
+            case .followMetalink: if try await isCurrent(byMetalink: search) { return nil }
             }
         }
     }
 
     @inline(never)
+    private func isCurrent(byMetalink search: Search) async throws -> Bool {
+        try await followMetalink()
+        if record.request.checksum != nil, let current = currentCandidate() {
+            keepCurrent(current)
+            return true
+        }
+        search.candidate = nil
+        search.route = RequestRoute(of: record)
+        return false
+    }
+
+    @inline(never)
     private func beginSearch() -> Search {
-        Search(RequestRoute(record.request.url), asksRange: record.request.asksRanges, candidate: currentCandidate())
+        makeJoint()
+        return Search(RequestRoute(of: record), asksRange: record.request.asksRanges, candidate: currentCandidate())
     }
 
     @inline(never)
@@ -95,6 +111,7 @@ extension DownloadRunner {
     private func judge(_ scout: SegmentWriter, _ search: Search) throws -> SearchStep {
         guard let head = scout.head, let verdict = scout.verdict else { throw error(of: search.result) }
         noteAnswer(head, search.route.url)
+        if comparesInstead(of: verdict) { return .askAnew }
         switch verdict {
         case .redirect(let location):
             try search.route.follow(head.status, to: location, of: record.request)
@@ -109,6 +126,7 @@ extension DownloadRunner {
         case .failed(let error): throw error
         case .changed(let why): throw RemoteChanged(why: why)
         case .body, .newVersion:
+            if followsMetalink(head) { return .followMetalink }
             if let candidate = search.candidate, isUnchanged(candidate, head, verdict) { return .keep(hasBody: true) }
             if prefersMultiplexing, record.request.asksRanges, record.request.network.httpVersion != .http2,
                 search.result == nil, Self.isLarge(verdict)
@@ -178,6 +196,7 @@ extension DownloadRunner {
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
         retryAfter = ServerPause(head, url)
+        noteLinks(head)
     }
 
     // MARK: The request (not inlined: see DownloadRunner.note)
@@ -199,7 +218,7 @@ extension DownloadRunner {
         let start = gap?.lowerBound ?? resume.written.prefix
         var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
         var overlapStart = try overlapStart(before: start)
-        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges)
+        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges || joint?.way == .compared)
         if comparesAll {
             overlapStart = 0
             end = nil
@@ -228,7 +247,7 @@ extension DownloadRunner {
 
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
-            validators: record.resume.validators, total: record.resume.total, contentType: record.resume.contentType,
+            validators: validators, total: record.resume.total, contentType: record.resume.contentType,
             contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
@@ -236,7 +255,7 @@ extension DownloadRunner {
     /// same version or the size is not known.
     func overlapStart(before start: Int64) throws(DownloadError) -> Int64 {
         // Without a total, a range that begins at the end would be answered with 416, which proves little.
-        guard start > 0, record.resume.validators.ifRange == nil || record.resume.total == nil, let file else {
+        guard start > 0, validators.ifRange == nil || record.resume.total == nil, let file else {
             return start
         }
         let held = file.written.ranges.last { $0.contains(start - 1) }
@@ -246,7 +265,7 @@ extension DownloadRunner {
     /// A strong validator or a digest proves that parts are of one version (RFC 9110 section 15.3.7.3), or the user says
     /// so.
     var mayJoinParts: Bool {
-        record.resume.validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
+        validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
             || record.resume.movedFrom != nil
     }
 
@@ -266,13 +285,27 @@ extension DownloadRunner {
             // The last range has no end: a server that is wrong about the total shows it.
             let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
             request.range = "\(judge.start)-\(end ?? "")"
-            if judge.known != nil, let value = record.resume.validators.ifRange { request.fields[.ifRange] = value }
+            if judge.known != nil, let value = validators.ifRange { request.fields[.ifRange] = value }
         }
         if let candidate {
             request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
             request.fields[.ifModifiedSince] = candidate.validators.lastModified
         }
         return request
+    }
+
+    /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
+    /// close_notify tells, else a digest must.
+    func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
+        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
+            opening.url.scheme == "http",
+            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
+            expected == nil, !record.request.acceptsUnverified
+        else { return }
+        throw .verificationFailed(
+            .unverifiable(
+                "the server told no size and then closed the connection, which proves no end; give a checksum, or take "
+                    + "what came with --allow-unverified"))
     }
 
     // MARK: A file that is complete already

@@ -40,7 +40,7 @@ extension DownloadRunner {
         case let change as RemoteChanged:
             if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
             await endSegments()
-            try await startOver(why: change.why)
+            try await replace(why: change.why)
         default: throw error
         }
         return false
@@ -48,7 +48,9 @@ extension DownloadRunner {
 
     private func receive(_ opening: Opening) async throws -> Int64 {
         let head = try require(opening.scout.head)
-        if case .newVersion(_, let why)? = opening.scout.verdict { try await startOver(why: why) }
+        if case .newVersion(let total, let why)? = opening.scout.verdict, !comparesWhole(total) {
+            try await replace(why: why)
+        }
         // All of it is here, in one buffer: what is left needs the disk and the store, and no slot.
         if opening.isWhole {
             context.transfersEnded(record.id, control)
@@ -117,25 +119,11 @@ extension DownloadRunner {
     /// Where the redirects led does not answer any more (a signed URL that expired): ask the original URL again, once.
     struct StaleLocation: Error { let error: DownloadError }
 
-    /// A body that only the end of its connection ends may have been cut short by it (RFC 9112 section 8): over TLS
-    /// close_notify tells, else a digest must.
-    func requireKnownEnd(of head: ResponseHead, _ opening: Opening) throws(DownloadError) {
-        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
-            opening.url.scheme == "http",
-            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
-            expected == nil, !record.request.acceptsUnverified
-        else { return }
-        throw .verificationFailed(
-            .unverifiable(
-                "the server told no size and then closed the connection, which proves no end; give a checksum, or take "
-                    + "what came with --allow-unverified"))
-    }
-
     // MARK: What the first answer established
 
     private func establish(_ head: ResponseHead, _ opening: Opening) async throws {
         try note(head, opening)
-        if file == nil { file = try await createFile(head, opening.url) }
+        if file == nil { file = try await createFile(head, isMirror ? record.request.url : opening.url) }
         let file = try require(file)
         if !opening.isWhole, context.watchesWriters { file.watchWriters() }
         if let total = record.resume.total {
@@ -165,7 +153,10 @@ extension DownloadRunner {
         // Shown, never asked again: one that repeats a secret is not worth keeping.
         record.resume.finalURL = RequestSecrets(record.request, secrets).occur(in: opening.url) ? nil : opening.url
         record.resume.acceptsRanges = head.status == 206
+        try requireSize(total)
+        noteSource(head, opening.scout)
         try noteDigest(head, opening.url)
+        takeLinks()
         control.show(total: record.resume.total)
         tellOfComparing(opening)
     }
@@ -208,11 +199,13 @@ extension DownloadRunner {
         }
         await finishCheckpoint()
         var forgetful = record
-        forgetful.resume = ResumeData()
+        forgetful.resume = record.startedOver
         forgetful.resume.file = record.resume.file
         forgetful.isFinishing = false
         try await save(forgetful, durably: true)
         record = forgetful
+        joint = nil
+        inherited = ByteRanges()
         FaultPoint.reached("beforeTruncate")
         if let file {
             file.notifyWrites(nil)
@@ -395,7 +388,7 @@ extension DownloadRunner {
             if segments.isEmpty { throw error }
             return .unfit
         }
-        if work.url != record.request.url, [403, 404, 410].contains(status) { throw StaleLocation(error: error) }
+        if work.url != record.source, [403, 404, 410].contains(status) { throw StaleLocation(error: error) }
         // The server gives no more connections: those that run carry on.
         if segments.isEmpty { throw error }
         return [429, 503].contains(status) ? .refused : .unfit
@@ -412,6 +405,7 @@ extension DownloadRunner {
         _ head: ResponseHead, _ opening: Opening, _ file: PartialFile, _ work: SegmentWork
     ) throws -> Int64 {
         try requireWritten()
+        if let joint { prove(joint) }
         try requireKnownEnd(of: head, opening)
         let total = record.resume.total ?? opening.scout.position
         guard file.written.contains(0..<total) else {

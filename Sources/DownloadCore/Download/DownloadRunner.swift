@@ -29,6 +29,12 @@ package final class DownloadRunner {
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
     var asksWhole = false
+    /// What is here came from another source than the one that is asked.
+    var joint: SourceJoint?
+    /// What was here when it began to be joined.
+    var inherited = ByteRanges()
+    /// Mirrors that an answer named.
+    var links: MirrorLinks?
     /// The end of a file that was found under the final name, to be compared with the server's.
     var compared: Range<Int64>?
     /// False once the server has given the file another one.
@@ -158,6 +164,7 @@ package final class DownloadRunner {
     @inline(never)
     private func noteEnd(of segment: SegmentWriter, _ result: TransferResult) {
         noteCookies(of: result)
+        noteReceived(from: segment)
         segments.removeAll { $0 === segment }
         if record.attempts[record.attempts.count - 1].metrics == nil {
             record.attempts[record.attempts.count - 1].metrics = result.metrics
@@ -176,6 +183,7 @@ package final class DownloadRunner {
             switch message {
             case .segmentFinished(let segment, let result):
                 noteCookies(of: result)
+                noteReceived(from: segment)
                 segments.removeAll { $0 === segment }
                 _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
@@ -204,6 +212,7 @@ package final class DownloadRunner {
 
     @inline(never)
     private func tick() {
+        noteJoint()
         for segment in segments { segment.flush() }
         context.stream?.noteReader()
         context.disk.afterWrites { [control] in control.send(.flushed) }
@@ -227,8 +236,8 @@ package final class DownloadRunner {
     /// Enters what the disk has into the record.
     func readFile() {
         guard let file else { return }
-        record.resume.written = file.written
-        record.resume.durable = file.durable
+        record.resume.written = proven(file.written)
+        record.resume.durable = joint.map { $0.before.intersection(file.durable) } ?? file.durable
         record.resume.file = file.identity
         record.resume.device = file.device
         record.resume.bootID = FileStatus.bootID

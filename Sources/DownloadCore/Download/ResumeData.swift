@@ -38,6 +38,8 @@ public struct ResumeData: Codable, Sendable, Equatable {
     /// Where the bytes that are here came from, until those behind the new address have proved to be the same file: a
     /// difference is an error then, and no reason to start over.
     public var movedFrom: SourceURL?
+    /// How its sources did; nil where there is but one.
+    public var sources: SourceBook?
 
     public init() {}
 
@@ -47,6 +49,7 @@ public struct ResumeData: Codable, Sendable, Equatable {
         rest.finalURL = finalURL
         rest.contentType = contentType
         rest.acceptsRanges = acceptsRanges
+        rest.sources = sources
         return rest
     }
 

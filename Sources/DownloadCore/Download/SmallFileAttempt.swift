@@ -116,7 +116,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Bool {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile,
             // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
-            ServerDigest.checksum(of: head) == nil
+            ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head)
         else { return false }
         name = started.request.destination.name(of: head, from: started.request.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return false }

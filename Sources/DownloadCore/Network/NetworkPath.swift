@@ -29,7 +29,7 @@ package struct NetworkPath: Sendable, Equatable {
         // The last one may be behind a redirect that is not followed any more: then the next attempt finds that out.
         let last = record.attempts.last?.metrics?.remoteAddress ?? connected
         let proxy = request.network.proxy.flatMap { URLComponents(string: $0.url)?.host }
-        let host = proxy ?? request.url.host
+        let host = proxy ?? record.source.host
         self.init(
             address: last ?? Self.address(host),
             source: request.network.interface.map { Self.address($0) == nil ? .interface($0) : .address($0) },

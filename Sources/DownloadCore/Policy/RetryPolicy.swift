@@ -29,8 +29,11 @@ public struct RetryPolicy: Codable, Sendable, Equatable {
     ///   - retryAfter: what the server asked for, in seconds.
     ///   - jitter: a random number from 0 to 1: delays are drawn from the upper half of their span, so that many
     ///     clients do not come back in step.
-    public func decide(_ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double) -> Decision {
-        guard repeats(error), failures < limit else { return .giveUp }
+    ///   - isHopeful: it may succeed whatever this error was: another source may.
+    public func decide(
+        _ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double, isHopeful: Bool = false
+    ) -> Decision {
+        guard isHopeful || repeats(error), failures < limit else { return .giveUp }
         let span = min(maximumDelay, delay * Double(1 << min(failures, 30)))
         return .retry(after: max(span * (0.5 + 0.5 * jitter), retryAfter ?? 0))
     }

@@ -2,6 +2,18 @@
 public struct DownloadRequest: Codable, Sendable, Equatable {
     public var url: SourceURL
     public var destination: Destination
+    /// Where the same file is, too, in the order in which they are asked. Credentials go to the origin of ``url`` alone.
+    public var mirrors: [SourceURL] = []
+    /// Bytes that the file must have; nil where nobody said.
+    public var size: Int64?
+    /// What its pieces must hash to, as a Metalink document says.
+    public var pieces: PieceHashes?
+    /// An answer that is a Metalink document is not the file: the file is what it describes.
+    public var followsMetalink = true
+    /// The country whose sources are asked first, of a document that is followed.
+    public var location: String?
+    /// The name in the document that ``url`` was found to be: the file is at its mirrors alone.
+    public var describedName: String?
     public var headers: [RequestHeader] = []
     public var http = HTTPOptions()
     public var credential: Credential?

@@ -66,8 +66,10 @@ extension DownloadError {
         case .protocolViolated(.wrongRange(let what)): .protocolViolated(.wrongRange(secrets.hidden(in: what)))
         case .protocolViolated(.malformedReply(let what)):
             .protocolViolated(.malformedReply(secrets.hidden(in: what)))
+        case .protocolViolated(.badMetalink(let what)): .protocolViolated(.badMetalink(secrets.hidden(in: what)))
         case .verificationFailed(.changed(let why)): .verificationFailed(.changed(secrets.hidden(in: why)))
         case .verificationFailed(.otherFile(let why)): .verificationFailed(.otherFile(secrets.hidden(in: why)))
+        case .verificationFailed(.otherMirror(let why)): .verificationFailed(.otherMirror(secrets.hidden(in: why)))
         case .verificationFailed(.unexpectedType(let was, let now)):
             .verificationFailed(.unexpectedType(was: secrets.hidden(in: was), is: secrets.hidden(in: now)))
         case .verificationFailed(.unwantedType(let wanted, let now)):

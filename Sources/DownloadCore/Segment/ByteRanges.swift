@@ -70,6 +70,13 @@ public struct ByteRanges: Sendable, Equatable {
         return result
     }
 
+    /// What both have.
+    public func intersection(_ other: ByteRanges) -> ByteRanges {
+        var result = self
+        for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }
+        return result
+    }
+
     /// Only the bytes below `end`.
     public func clipped(to end: Int64) -> ByteRanges {
         var result = self

@@ -39,7 +39,6 @@ package final class SegmentWriter: TransferSink {
         /// Less was wanted after it was asked for.
         var cut: Int64?
         var begun = ContinuousClock.now
-        /// Told once.
         var answered: ContinuousClock.Instant?
         /// The bytes before it are here already and do not count as received.
         var countedFrom: Int64
@@ -92,6 +91,7 @@ package final class SegmentWriter: TransferSink {
         }
     }
     package var position: Int64 { state.withLock { $0.position } }
+    var countedStart: Int64 { state.withLock { $0.countedFrom } }
 
     /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
     /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.

@@ -62,6 +62,7 @@ extension DownloadRecord {
         if !resume.written.isEmpty { resume.movedFrom = resume.movedFrom ?? request.url }
         resume.validators = Validators()
         resume.finalURL = nil
+        resume.sources = nil
         request.url = url
     }
 }

@@ -29,7 +29,7 @@ extension SessionManager {
 
     func enlist(_ record: DownloadRecord) {
         candidates[record.id] = record
-        scheduler.add(.init(id: record.id, origin: record.request.url.origin, priority: record.request.priority))
+        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.request.priority))
     }
 
     /// Something waits in the store that is not kept ready.

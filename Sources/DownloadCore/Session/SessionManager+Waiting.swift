@@ -3,8 +3,8 @@ import Foundation
 /// Between a failed attempt and the next one.
 extension SessionManager {
     func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?) async {
-        let record = ended
-        let origin = record.request.url.origin
+        var record = ended
+        let origin = record.source.origin
         if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
             scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
             recallReady()
@@ -15,13 +15,14 @@ extension SessionManager {
         if let free = freeAttempt(of: record, after: error) {
             return await hold(record, error, until: free, failures: failures)
         }
-        let decision = record.request.retry.decide(
-            error, failures: failures, retryAfter: retryAfter?.seconds, jitter: .random(in: 0...1))
-        guard case .retry(let delay) = decision else { return await give(up: record, error) }
+        let turn = record.turn(after: error, repeats: record.request.retry.repeats(error))
+        guard case .retry(let delay) = turn.decide(record.request, error, failures, retryAfter) else {
+            return await give(up: record, error)
+        }
         if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
             return await give(up: record, .overdue(record.request, last: error))
         }
-        await hold(record, error, until: .retry(after: delay), failures: failures + 1)
+        await hold(record, error, until: .retry(after: delay), failures: turn == .next ? failures : failures + 1)
     }
 
     /// Why another attempt follows a failure.
@@ -86,7 +87,7 @@ extension SessionManager {
         entries[record.id] = Entry(
             record: record, control: control, task: task, failures: failures, wish: wish,
             deadline: entries[record.id]?.deadline)
-        scheduler.waits(record.id, for: record.request.url.origin)
+        scheduler.waits(record.id, for: record.source.origin)
         if stopReason != nil || wish != nil { task.cancel() } else { attemptIsOver(record) }
     }
 

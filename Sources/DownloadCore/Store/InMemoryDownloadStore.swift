@@ -94,6 +94,8 @@ public final class InMemoryDownloadStore: DownloadStore {
                     return AddedDownload(kind: .joined, record: record)
                 }
                 record.queue(for: session, at: now, holdsBack: request.startsPaused)
+                var request = request
+                request.keepDescription(of: record)
                 record.request = request
                 state.put(record)
                 return AddedDownload(kind: .adopted, record: record)

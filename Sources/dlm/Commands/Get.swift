@@ -25,6 +25,15 @@ struct Get: ContextCommand, ItemGroups {
         completion: .file())
     var inputFile: String?
 
+    @Option(
+        name: [.customShort("M"), .long],
+        help: ArgumentHelp(
+            "Also download the files of this Metalink document (RFC 5854), from all the sources that it names, verified by "
+                + "its digests; - is standard input.",
+            valueName: "file or url"),
+        completion: .file())
+    var metalinkFile: String?
+
     @Flag(name: .shortAndLong, help: "Hand the downloads to the background session, print their numbers and return.")
     var background = false
 
@@ -48,22 +57,30 @@ struct Get: ContextCommand, ItemGroups {
     @OptionGroup(title: "Credentials") var cookies: CookieOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws {
-        if urls.isEmpty, inputFile == nil { throw ValidationError("give a URL, or a list with -i") }
+        if urls.isEmpty, inputFile == nil, metalinkFile == nil {
+            throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
+        }
+        try validateMetalink()
         if place.output != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("-o names one file; give several URLs a folder with -d")
         }
         if checksums.checksum != nil, urls.count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
+        if !mirrors.mirror.isEmpty, urls.count > 1 || inputFile != nil {
+            throw ValidationError(
+                "--mirror belongs to one URL; in a list write it below its URL, or behind it and a tab")
+        }
         let readers = [
-            inputFile == "-", checksums.checksumFile == "-", body.readsInput,
+            inputFile == "-", metalinkFile == "-", checksums.checksumFile == "-", body.readsInput,
         ].count { $0 }
-        if readers > 1 { throw ValidationError("-i, --checksum-file and --data cannot all be standard input") }
+        if readers > 1 { throw ValidationError("-i, -M, --checksum-file and --data cannot all be standard input") }
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
@@ -82,17 +99,20 @@ struct Get: ContextCommand, ItemGroups {
         try command.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
         maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
-        let requests = try urls.map { [maker] in try maker.request($0).get() }
+        let given = try urls.map { [maker] in try maker.request($0).get() }
+        let (described, rejected) = try await describedFiles(maker, in: context)
+        let requests = given + described
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: transfer.limitRate != nil) }
         ) { [maker] service in
-            if background { return try await handOver(requests, list, maker, service, context) }
+            if background { return try await handOver(requests, rejected, list, maker, service, context) }
             // A terminal is the file's.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(context, output, choice, keepsUnfinished: !ephemeral && !streams)
             return try await following.follow(service, for: .get(maker.overrides)) { follower in
+                for document in rejected { follower.reject(document) }
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {
                     try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })
@@ -102,10 +122,12 @@ struct Get: ContextCommand, ItemGroups {
     }
 
     private func handOver(
-        _ requests: [DownloadRequest], _ list: InputList?, _ maker: RequestMaker, _ service: any SessionRouting,
+        _ requests: [DownloadRequest], _ rejected: [RejectedDocument], _ list: InputList?, _ maker: RequestMaker,
+        _ service: any SessionRouting,
         _ context: Context
     ) async throws -> Int32 {
         var handover = BackgroundHandover(service, console: context.console, options: output)
+        for document in rejected { handover.reject(document) }
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }
         // The next lines are read while the session records the last ones.

@@ -36,10 +36,14 @@ struct RequestMaker: Sendable {
         DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
     }
 
-    func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil) } }
+    func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }
 
-    /// - Parameter item: what is said of this URL alone.
-    private func request(_ text: String, _ item: ItemOptions?) throws -> DownloadRequest {
+    /// - Parameters:
+    ///   - item: what is said of this URL alone.
+    ///   - mirrors: the other URLs of its line.
+    private func request(
+        _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>
+    ) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
         if streams { request.connections = 1 }
@@ -47,6 +51,10 @@ struct RequestMaker: Sendable {
             throw ValidationError("output: - is standard output, which belongs to one URL on the command line")
         }
         try item?.apply(to: &request, in: workingFolder)
+        if !mirrors.isEmpty {
+            request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
+        }
+        try MirrorOptions.check(request)
         request.credential = credential ?? request.credential
         if let only = request.onlyScheme, only != url.scheme {
             throw DownloadError.requestInvalid(.schemeNotAllowed(text, only: only))
@@ -64,6 +72,19 @@ struct RequestMaker: Sendable {
             request.validation = ResponseValidation()
             return request
         }
+    }
+
+    /// A file that a document of this origin describes.
+    func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
+        guard let first = sources.first else { return nil }
+        var request = try templates.companion(for: first, isForeign: origin != first.origin)
+        if let only = request.onlyScheme, first.scheme != only {
+            let others = sources.filter { $0.scheme == only }
+            if others.isEmpty { throw DownloadError.requestInvalid(.schemeNotAllowed(first.string, only: only)) }
+            return try described(at: others, from: origin)
+        }
+        request.mirrors = sources.dropFirst().filter { request.onlyScheme ?? $0.scheme == $0.scheme }
+        return request
     }
 
     /// A URL as it was typed, and what it says of user and password.
@@ -107,6 +128,10 @@ struct RequestMaker: Sendable {
             let why = "no URL above it waits for options; write them right below theirs, at once"
             throw ListOptions.Failure(line: line.number, message: why)
         }
-        return try request(line.text, line.options.isEmpty ? nil : listOptions.options(line.options))
+        let options = line.options.isEmpty ? nil : try listOptions.options(line.options)
+        guard line.text.utf8.contains(UInt8(ascii: "\t")) else { return try request(line.text, options, []) }
+        // As in aria2: the URLs of one file, with tabs between them.
+        let urls = line.text.split(separator: "\t")
+        return try request(String(urls[0]), options, urls.dropFirst())
     }
 }

@@ -79,16 +79,16 @@ enum ChecksumFile {
         }
     }
 
-    /// At most one byte more than a checksum file may have.
+    /// A little more than a file of this kind may have, at most.
     /// - Parameter path: nil for standard input.
-    static func read(_ path: String?) throws(DownloadError) -> [UInt8] {
+    static func read(_ path: String?, largest: Int = ChecksumList.largest) throws(DownloadError) -> [UInt8] {
         let name = path ?? "standard input"
         let descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
         guard descriptor >= 0 else { throw failure("open", name) }
         defer { if path != nil { close(descriptor) } }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= ChecksumList.largest {
+        while bytes.count <= largest {
             let count = Glibc.read(descriptor, &piece, piece.count)
             if count == 0 { break }
             if count < 0, errno == EINTR { continue }

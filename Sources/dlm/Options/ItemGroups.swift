@@ -7,6 +7,7 @@ protocol ItemGroups: RenewableOptions {
     var checksums: ChecksumOptions { get set }
     var validation: ValidationOptions { get set }
     var http: HTTPRequestOptions { get set }
+    var mirrors: MirrorOptions { get set }
     var hooks: HookOptions { get set }
 }
 
@@ -37,6 +38,7 @@ extension ItemGroups {
         cookies = groups.cookies
         trust = groups.trust
         network = groups.network
+        mirrors = groups.mirrors
         hooks = groups.hooks
     }
 }

@@ -17,6 +17,7 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Credentials") var cookies: CookieOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
 
     /// Changes only what was given.
@@ -29,6 +30,7 @@ struct ItemOptions: ParsableArguments {
         checksums.apply(to: &request)
         http.apply(to: &request)
         try renew(&request)
+        try mirrors.apply(to: &request)
         try hooks.apply(to: &request, in: workingFolder)
     }
 }

@@ -21,6 +21,7 @@ struct SettingOptions: ParsableArguments, ItemGroups {
     @OptionGroup(title: "Credentials") var cookies: CookieOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Network") var network: NetworkOptions
+    @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions

@@ -11,9 +11,17 @@ enum FailureText {
         // The path is what failed, and the error names it.
         if case .fileFailed = error { return why + hint }
         if canResume, record.received > 0 || record.fileName != nil && !hint.isEmpty {
-            return "\(record.id): \(record.displayName): \(why)\(hint)"
+            return "\(record.id): \(record.displayName): \(why)\(others(record))\(hint)"
         }
-        return "\(record.request.url): \(why)\(hint)"
+        return "\(record.source): \(why)\(others(record))\(hint)"
+    }
+
+    /// The error is that of the last source.
+    private static func others(_ record: DownloadRecord) -> String {
+        let standings = record.resume.sources?.standings ?? []
+        let others = standings.count { $0.failure != nil && $0.url != record.source.string }
+        if others == 0 { return "" }
+        return " (\(others) other \(others == 1 ? "source" : "sources") failed, too; see: dlm show \(record.id))"
     }
 
     private static func hint(_ record: DownloadRecord, _ error: DownloadError) -> String? {

@@ -15,6 +15,8 @@ enum ProgressText {
             var retry = "tries again"
             switch snapshot.record.state {
             case .waiting(.network, _): return "\(name): \(Redaction.describe(error)); \(StateText.waitsForNetwork)"
+            case _ where !snapshot.record.request.mirrors.isEmpty:
+                return "\(name): \(Redaction.describe(error)); next: \(snapshot.record.source)"
             case .waiting(_, let until): retry = StateText.retry(until, now: Date())
             default: break
             }

@@ -14,6 +14,9 @@ struct ShowText {
         }
         add("from", document.url)
         add("final URL", finalURL)
+        for (index, source) in (document.sources ?? []).enumerated() {
+            add(index == 0 ? "sources" : "", Self.text(source))
+        }
         add(isComplete ? "file" : "to", document.path ?? document.folder + "/")
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })
@@ -77,6 +80,13 @@ struct ShowText {
         }
         return document.lastModified.map { "resumable: Last-Modified \($0)" }
             ?? "resumable: no validators, the end of the partial file is compared"
+    }
+
+    private static func text(_ source: ShowDocument.Source) -> String {
+        var parts = [source.url]
+        if source.received > 0 { parts.append(Units.size(source.received)) }
+        if let failure = source.failure { parts.append("left: \(failure)") }
+        return parts.joined(separator: "  ")
     }
 
     private static func text(_ attempt: ShowDocument.Attempt, number: Int) -> String {

@@ -34,8 +34,9 @@ struct DocumentFieldTests {
         "shown": """
         acceptsRanges acceptsUnverified attempts checksum connections contentType created effectiveURL error etag folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
-        received session speed state total updated url verifiedBy version waitingFor waitingUntil
+        received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
+        "source": "failure received url",
         "setting": "host key origin place value version",
         "finding": "advice detail exitStatus name result section timings version",
         "daemon": """
@@ -54,7 +55,8 @@ struct DocumentFieldTests {
         ("rejected", RejectedDocument(.cancelled)), ("verified", VerifiedDocument(VerifySubject(snapshot.record))),
         ("limited", LimitDocument(session: "", rateLimit: nil)),
         ("logged", LogDocument(.didFinishEvents(1))), ("listed", ListDocument(snapshot)),
-        ("shown", ShowDocument(snapshot)), ("setting", SettingDocument("connections", nil)),
+        ("shown", ShowDocument(snapshot)), ("source", ShowDocument.Source(SourceStanding(url: ""))),
+        ("setting", SettingDocument("connections", nil)),
         ("finding", FindingDocument(.ok(.files, "", ""))), ("daemon", DaemonDocument(socket: "")),
         ("progress", ProgressDocument(snapshot)),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),

@@ -120,6 +120,10 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .fileFailed(.notReplaceable, path: "/a"), 3, "file", "exists",
             "/a: exists already and is no regular file, so it is not replaced; move it away"),
+        ErrorMeaning(
+            .fileFailed(.nameOutside, path: "../a"), 3, "file", "nameOutside",
+            "../a: the Metalink document names its file so; a name is a relative path, without .. and without hidden parts"
+        ),
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
@@ -155,6 +159,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .trustFailed(TransportDiagnosis(code: 60, message: "self-signed")), 5, "tls", "certificate", curl: 60,
             "TLS: self-signed"),
+        ErrorMeaning(.protocolViolated(.badMetalink("d: why")), 7, "protocol", "metalink", "d: why"),
         ErrorMeaning(
             .protocolViolated(.redirectRefused("from https to http")), 7, "protocol", "redirectRefused",
             "redirect refused: from https to http"),
@@ -227,6 +232,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .verificationFailed(.changed("size")), 9, "verification", "changed", transient: true,
             "the file changed on the server: size"),
+        ErrorMeaning(
+            .verificationFailed(.otherMirror("why")), 9, "verification", "otherFile", "the mirror has another file: why"
+        ),
         ErrorMeaning(
             .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
             "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"),

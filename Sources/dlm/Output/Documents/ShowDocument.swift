@@ -27,6 +27,21 @@ struct ShowDocument: Document, Equatable {
         }
     }
 
+    /// One of several sources.
+    struct Source: Encodable, Equatable, Sendable {
+        let url: String
+        /// Bytes that it brought.
+        let received: Int64
+        /// Why it was left last.
+        let failure: String?
+
+        init(_ standing: SourceStanding) {
+            url = standing.url
+            received = standing.received
+            failure = standing.failure
+        }
+    }
+
     var version = 1
     let id: DownloadID
     let name: String
@@ -63,6 +78,8 @@ struct ShowDocument: Document, Equatable {
     /// Whether that session lives.
     let isAttended: Bool?
     let attempts: [Attempt]
+    /// Where the file is; nil where there is but one.
+    let sources: [Source]?
     let error: ErrorDocument?
     let waitingFor: String?
     let waitingUntil: Date?
@@ -103,8 +120,10 @@ struct ShowDocument: Document, Equatable {
         session = record.session
         isAttended = record.session.map { _ in snapshot.isAttended }
         attempts = record.attempts.map(Attempt.init)
-        error = record.state.error.map(ErrorDocument.init)
         (waitingFor, waitingUntil) = record.state.waiting
+        let book = record.resume.sources ?? SourceBook()
+        sources = request.mirrors.isEmpty ? nil : request.sources.map { Source(book.standing(of: $0.string)) }
+        error = record.state.error.map(ErrorDocument.init)
         created = record.created
         updated = record.updated
     }

@@ -1,0 +1,143 @@
+import HTTPTypes
+
+/// Of a download with mirrors: what one source has brought is continued from another only where both have the same file.
+extension DownloadRunner {
+    /// Looked at before each first request.
+    func makeJoint() {
+        guard joint == nil else { return }
+        guard record.isJoining, context.stream == nil else { return }
+        let way: SourceJoint.Way =
+            if expected != nil || record.request.acceptsUnverified {
+                .trusted
+            } else if let etag = record.resume.validators.etag, !etag.isWeak {
+                .tagged
+            } else {
+                .compared
+            }
+        joint = SourceJoint(way, before: record.resume.written)
+        inherited = record.resume.written
+        // Killed, an attempt tells nothing of what it had brought.
+        let owner = record.resume.sources?.owner ?? record.request.url.string
+        record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }
+    }
+
+    /// The validators that the answers of the source that is asked must have.
+    var validators: Validators {
+        guard let joint else { return record.resume.validators }
+        return joint.way == .tagged ? record.resume.validators : joint.validators
+    }
+
+    /// Its own, and nobody else's: where they come from elsewhere they may differ and prove nothing.
+    var isMirror: Bool { record.source != record.request.url }
+
+    /// The ETag is another one, or there is none any more: only the bytes can tell.
+    func comparesInstead(of verdict: ResponseJudge.Verdict) -> Bool {
+        guard let joint, joint.way == .tagged else { return false }
+        switch verdict {
+        case .newVersion, .changed, .failed(.verificationFailed(.changed)): break
+        default: return false
+        }
+        joint.way = .compared
+        return true
+    }
+
+    /// A whole answer of the same size, from a source that takes no ranges or tells no validators: it is compared.
+    func comparesWhole(_ total: Int64?) -> Bool {
+        guard let joint, joint.way != .tagged, total == nil || total == record.resume.total else { return false }
+        joint.way = .compared
+        control.show(received: 0)
+        return true
+    }
+
+    /// Something proves that the source has another file than the one that is here. The URL that was asked for is right,
+    /// whatever its mirrors say.
+    func replace(why: String) async throws {
+        if joint != nil, isMirror { throw DownloadError.verificationFailed(.otherMirror(why)) }
+        try await startOver(why: why)
+    }
+
+    /// Redirects name them, too: those are what a server that chooses a mirror answers with.
+    func noteLinks(_ head: ResponseHead) {
+        guard record.request.mirrors.isEmpty, record.request.asksRanges, context.stream == nil, links == nil else {
+            return
+        }
+        let found = MirrorLinks(head, near: record.request.location)
+        if !found.mirrors.isEmpty { links = found }
+    }
+
+    /// Where a digest says what the file is (RFC 6249 section 7). Whoever asked over TLS is not sent elsewhere without.
+    func takeLinks() {
+        guard let links else { return }
+        if asksForDigest, record.resume.digest == nil, record.resume.written.isEmpty {
+            record.resume.digest = links.digest
+        }
+        let url = record.request.url
+        guard expected != nil else { return }
+        record.request.mirrors = links.mirrors.filter {
+            $0 != url && (url.scheme != "https" || $0.scheme == "https")
+                && record.request.onlyScheme ?? $0.scheme == $0.scheme
+        }
+    }
+
+    /// What a Metalink document says of the size holds for each source.
+    func requireSize(_ total: Int64?) throws(DownloadError) {
+        guard let size = record.request.size, let total, total != size else { return }
+        throw .verificationFailed(.size(expected: size, actual: total))
+    }
+
+    /// What the first answer of the source says.
+    func noteSource(_ head: ResponseHead, _ scout: SegmentWriter) {
+        guard let joint else {
+            if record.resume.written.isEmpty { noteOwner() }
+            return
+        }
+        joint.validators = Validators(head: head)
+        joint.scout = scout.connection
+        switch joint.way {
+        case .tagged: prove(joint)
+        case .trusted: joint.end = scout.countedStart
+        case .compared: joint.end = joint.before.end
+        }
+    }
+
+    private func noteOwner() {
+        if record.request.mirrors.isEmpty, record.resume.sources == nil { return }
+        var book = record.resume.sources ?? SourceBook()
+        book.owner = isMirror ? record.source.string : nil
+        record.resume.sources = book
+    }
+
+    /// From here on what is here is of this source.
+    func prove(_ joint: SourceJoint) {
+        record.resume.validators = joint.validators
+        noteOwner()
+        self.joint = nil
+    }
+
+    /// Before the disk is asked to write what has come so far.
+    func noteJoint() {
+        guard let joint else { return }
+        let compares = joint.way == .compared ? segments : segments.filter { $0.connection == joint.scout }
+        joint.reached = max(joint.reached, compares.map(\.position).max() ?? 0)
+    }
+
+    /// What was written may be recorded: once it is proved, all of it.
+    func proven(_ ranges: ByteRanges) -> ByteRanges {
+        guard let joint else { return ranges }
+        if joint.reached >= joint.end, file?.differs != true {
+            prove(joint)
+            return ranges
+        }
+        return joint.before.intersection(ranges)
+    }
+
+    /// What each source has brought.
+    func noteReceived(from segment: SegmentWriter) {
+        guard record.resume.sources != nil || !record.request.mirrors.isEmpty else { return }
+        let start = segment.countedStart
+        let count = inherited.missing(in: start..<max(start, segment.position)).count
+        var book = record.resume.sources ?? SourceBook()
+        book.change(record.source.string) { $0.received += count }
+        record.resume.sources = book
+    }
+}

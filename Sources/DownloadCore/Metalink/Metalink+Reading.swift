@@ -1,0 +1,153 @@
+extension Metalink {
+    /// - Parameter name: of the document, in messages.
+    /// - Throws: ``ProtocolFailure/badMetalink(_:)``.
+    public init(_ bytes: [UInt8], name: String) throws(DownloadError) {
+        func failure(_ why: String) -> DownloadError { .protocolViolated(.badMetalink("\(name): \(why)")) }
+        if bytes.count > Self.largest { throw failure("too large for a Metalink document") }
+        do throws(XMLReader.Failure) {
+            var reader = try XMLReader(bytes)
+            var builder = Builder()
+            while let token = try reader.next() {
+                switch token {
+                case .start(let name, let attributes): builder.start(name, attributes)
+                case .text(let text): builder.add(text)
+                case .end: builder.end()
+                }
+                if let message = builder.failure { throw reader.failure(message) }
+            }
+            files = builder.files
+        } catch {
+            throw failure("line \(error.line): \(error.message)")
+        }
+        if files.isEmpty { throw failure("no file in it") }
+    }
+
+    /// Makes files of elements, of both versions.
+    private struct Builder {
+        private struct Element {
+            let name: String
+            let attributes: [String: String]
+            var text = ""
+        }
+
+        private(set) var files: [File] = []
+        private(set) var failure: String?
+        private var open: [Element] = []
+        private var file: File?
+        private var checksums: [Checksum] = []
+        private var pieces: [PieceHashes] = []
+        private var digests: [String] = []
+
+        /// Of one text that means something.
+        private static let longestText = 64 << 10
+
+        mutating func start(_ name: String, _ attributes: [String: String]) {
+            if open.isEmpty, name != "metalink" { failure = "no Metalink document, but <\(name)>" }
+            if name == "file", isFilePlace {
+                file = File(name: attributes["name"] ?? "")
+                (checksums, pieces) = ([], [])
+            }
+            if name == "pieces" { digests = [] }
+            open.append(Element(name: name, attributes: attributes))
+        }
+
+        /// `<metalink><file>`, and in version 3 `<metalink><files><file>`.
+        private var isFilePlace: Bool {
+            file == nil && (open.count == 1 || open.count == 2 && open[1].name == "files")
+        }
+
+        mutating func add(_ text: String) {
+            guard file != nil, var element = open.popLast() else { return }
+            element.text += text
+            if element.text.utf8.count > Self.longestText { failure = "<\(element.name)> is too long" }
+            open.append(element)
+        }
+
+        mutating func end() {
+            guard let element = open.popLast(), file != nil else { return }
+            let text = element.text.trimmingXMLSpace
+            switch (element.name, open.last?.name) {
+            case ("size", "file"): readSize(text)
+            case ("hash", "file"), ("hash", "verification"): readHash(text, element.attributes["type"])
+            case ("hash", "pieces"): digests.append(text)
+            case ("pieces", "file"), ("pieces", "verification"): readPieces(element.attributes)
+            case ("url", "file"), ("url", "resources"): readURL(text, element.attributes)
+            case ("metaurl", "file"): file?.hasMetaURL = true
+            case ("signature", "file"), ("signature", "verification"): file?.isSigned = true
+            case ("file", _) where open.allSatisfy { $0.name != "file" }: finish()
+            default: break
+            }
+        }
+
+        private mutating func readSize(_ text: String) {
+            guard let size = text.utf8.decimal else {
+                failure = "the size '\(text.prefix(40))' is no number of bytes"
+                return
+            }
+            if let known = file?.size, known != size { failure = "two sizes for one file" }
+            file?.size = size
+        }
+
+        private mutating func readHash(_ text: String, _ type: String?) {
+            guard let type, let algorithm = Checksum.Algorithm(name: type.utf8) else { return }
+            guard text.utf8.count == algorithm.digits, text.utf8.allSatisfy({ $0.hexadecimalDigit != nil }) else {
+                failure = "'\(text.prefix(40))' is no \(algorithm.rawValue)"
+                return
+            }
+            let checksum = Checksum(algorithm: algorithm, digest: text)
+            if checksums.contains(where: { $0.algorithm == algorithm && $0 != checksum }) {
+                failure = "two \(algorithm.rawValue) digests for one file"
+            }
+            checksums.append(checksum)
+        }
+
+        /// Those that make no sense are passed over: the file as a whole is verified all the same.
+        private mutating func readPieces(_ attributes: [String: String]) {
+            defer { digests = [] }
+            guard let type = attributes["type"], let algorithm = Checksum.Algorithm(name: type.utf8),
+                let length = attributes["length"]?.utf8.decimal,
+                let read = PieceHashes(algorithm: algorithm, length: length, digests: digests)
+            else { return }
+            pieces.append(read)
+        }
+
+        private mutating func readURL(_ text: String, _ attributes: [String: String]) {
+            guard case .success((let url, nil)) = SourceURL.parse(text),
+                attributes["type"].map({ ["http", "https"].contains($0.lowercased()) }) ?? true
+            else {
+                file?.unusable += 1
+                return
+            }
+            var priority = attributes["priority"]?.utf8.decimal ?? 999_999
+            if let preference = attributes["preference"]?.utf8.decimal { priority = 101 - min(100, preference) }
+            file?.sources.append(
+                Source(url: url, priority: Int(clamping: priority), location: attributes["location"]?.lowercased()))
+        }
+
+        private mutating func finish() {
+            guard var done = file else { return }
+            file = nil
+            for algorithm in Checksum.Algorithm.preferred.reversed() {
+                done.checksum = checksums.first { $0.algorithm == algorithm } ?? done.checksum
+                done.pieces = pieces.first { $0.algorithm == algorithm } ?? done.pieces
+            }
+            if let size = done.size, done.pieces?.fits(size: size) == false { done.pieces = nil }
+            // Equal ones keep their order.
+            var sources = done.sources.enumerated().sorted { ($0.1.priority, $0.0) < ($1.1.priority, $1.0) }.map(\.1)
+            var known = Set<SourceURL>()
+            sources.removeAll { !known.insert($0.url).inserted }
+            done.sources = Array(sources.prefix(Metalink.mostSources))
+            files.append(done)
+            if files.count > Metalink.mostFiles { failure = "more than \(Metalink.mostFiles) files" }
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmingXMLSpace: String {
+        let isSpace = { (byte: UInt8) in [0x20, 9, 10, 13].contains(byte) }
+        guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
+        else { return "" }
+        return String(Substring(utf8[first...last]))
+    }
+}

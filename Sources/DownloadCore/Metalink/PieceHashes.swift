@@ -1,0 +1,54 @@
+/// What the pieces of a file hash to, all of one length but the last.
+public struct PieceHashes: Codable, Sendable, Equatable {
+    public let algorithm: Checksum.Algorithm
+    /// Bytes.
+    public let length: Int64
+    /// One after the other, in lower-case hexadecimal.
+    private let digests: String
+
+    private enum CodingKeys: String, CodingKey { case algorithm, length, digests }
+
+    static let possibleLengths: ClosedRange<Int64> = 1 << 10...1 << 40
+    static let most = 1 << 17
+
+    /// Nil for what cannot be pieces of a file.
+    public init?(algorithm: Checksum.Algorithm, length: Int64, digests: [String]) {
+        guard Self.possibleLengths.contains(length), (1...Self.most).contains(digests.count),
+            digests.allSatisfy({
+                $0.utf8.count == algorithm.digits && $0.utf8.allSatisfy { $0.hexadecimalDigit != nil }
+            })
+        else { return nil }
+        self.algorithm = algorithm
+        self.length = length
+        self.digests = digests.joined().utf8.lowercasedASCII
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let algorithm = try values.decode(Checksum.Algorithm.self, forKey: .algorithm)
+        let text = Array(try values.decode(String.self, forKey: .digests).utf8)
+        let digests = stride(from: 0, to: text.count, by: algorithm.digits).map { start in
+            String(decoding: text[start..<min(text.count, start + algorithm.digits)], as: UTF8.self)
+        }
+        guard
+            let read = PieceHashes(
+                algorithm: algorithm, length: try values.decode(Int64.self, forKey: .length), digests: digests)
+        else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "no pieces"))
+        }
+        self = read
+    }
+
+    public var count: Int { digests.utf8.count / algorithm.digits }
+
+    public func fits(size: Int64) -> Bool { size > 0 && (size - 1) / length == Int64(count) - 1 }
+
+    public func digest(_ index: Int) -> Substring {
+        let start = digests.utf8.index(digests.startIndex, offsetBy: index * algorithm.digits)
+        return digests[start..<digests.utf8.index(start, offsetBy: algorithm.digits)]
+    }
+
+    public func range(_ index: Int, size: Int64) -> Range<Int64> {
+        Int64(index) * length..<min(size, Int64(index + 1) * length)
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+
+/// Reads the plain part of XML 1.0 that documents of others may use here: elements, attributes, text, CDATA, comments and
+/// processing instructions, in UTF-8. No document type, and so no entities but the five that every document has: what
+/// those are abused for (expansion without end, reading of local files) cannot be written. Names are without prefixes.
+struct XMLReader {
+    enum Token: Equatable {
+        case start(name: String, attributes: [String: String])
+        case end(name: String)
+        /// Between two tags; may come in parts.
+        case text(String)
+    }
+
+    struct Failure: Error, Equatable {
+        let line: Int
+        let message: String
+    }
+
+    private let bytes: [UInt8]
+    private var position = 0
+    private var open: [(name: String, qualified: ArraySlice<UInt8>)] = []
+    /// The end of an element that was opened and closed by one tag.
+    private var owedEnd = false
+    private var hasRoot = false
+
+    private static let deepest = 32
+    private static let mostAttributes = 64
+
+    init(_ bytes: [UInt8]) throws(Failure) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        guard String(validating: bytes, as: UTF8.self) != nil else { throw Failure(line: 1, message: "not UTF-8 text") }
+    }
+
+    /// Nil at the end of the document.
+    mutating func next() throws(Failure) -> Token? {
+        if owedEnd {
+            owedEnd = false
+            return .end(name: open.removeLast().name)
+        }
+        while position < bytes.count {
+            guard bytes[position] == UInt8(ascii: "<") else {
+                let text = try text(until: UInt8(ascii: "<"))
+                if !open.isEmpty { return .text(text) }
+                if text.contains(where: { !$0.isWhitespace }) { throw failure("text outside of its element") }
+                continue
+            }
+            if let token = try markup() { return token }
+        }
+        if let last = open.last { throw failure("<\(last.name)> is not closed") }
+        if !hasRoot { throw failure("no element in it") }
+        return nil
+    }
+
+    /// At a `<`; nil for what is no content.
+    private mutating func markup() throws(Failure) -> Token? {
+        if take("<!--") { return try skip(past: "-->") }
+        if take("<?") {
+            let start = position
+            try skip(past: "?>")
+            try checkDeclaration(bytes[start..<position])
+            return nil
+        }
+        if take("<![CDATA[") {
+            let start = position
+            try skip(past: "]]>")
+            if open.isEmpty { throw failure("text outside of its element") }
+            return .text(String(decoding: bytes[start..<position - 3], as: UTF8.self))
+        }
+        if take("<!") { throw failure("a document type, or entities, which are not taken") }
+        return take("</") ? try endTag() : try startTag()
+    }
+
+    /// Another encoding would give the bytes another meaning.
+    private func checkDeclaration(_ text: ArraySlice<UInt8>) throws(Failure) {
+        guard text.starts(with: "xml ".utf8) else { return }
+        let words = String(decoding: text, as: UTF8.self).lowercased()
+        guard let mark = words.range(of: "encoding") else { return }
+        let value = words[mark.upperBound...].drop { " =\"'".contains($0) }.prefix { !"\"' ?".contains($0) }
+        if !["utf-8", "us-ascii"].contains(value) { throw failure("in the encoding \(value), and not in UTF-8") }
+    }
+
+    @discardableResult
+    private mutating func skip(past end: StaticString) throws(Failure) -> Token? {
+        let mark = Array("\(end)".utf8)
+        while position + mark.count <= bytes.count {
+            if bytes[position..<position + mark.count].elementsEqual(mark) {
+                position += mark.count
+                return nil
+            }
+            position += 1
+        }
+        throw failure("ends before \(end)")
+    }
+
+    private mutating func take(_ text: StaticString) -> Bool {
+        let mark = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        guard bytes[position...].starts(with: mark) else { return false }
+        position += mark.count
+        return true
+    }
+
+    // MARK: Tags
+
+    private mutating func startTag() throws(Failure) -> Token {
+        position += 1
+        if open.isEmpty, hasRoot { throw failure("a second element at the top") }
+        hasRoot = true
+        let qualified = try name()
+        var attributes: [String: String] = [:]
+        while true {
+            let hadSpace = skipSpace()
+            if take("/>") {
+                owedEnd = true
+                break
+            }
+            if take(">") { break }
+            guard hadSpace, attributes.count < Self.mostAttributes else { throw failure("a malformed tag") }
+            let key = try name()
+            skipSpace()
+            guard take("=") else { throw failure("an attribute without a value") }
+            skipSpace()
+            let value = try quoted()
+            // What declares a namespace is no attribute of ours.
+            if key.starts(with: "xmlns".utf8) { continue }
+            guard attributes.updateValue(value, forKey: Self.local(key)) == nil else {
+                throw failure("an attribute twice")
+            }
+        }
+        guard open.count < Self.deepest else { throw failure("elements nested too deeply") }
+        open.append((Self.local(qualified), qualified))
+        return .start(name: Self.local(qualified), attributes: attributes)
+    }
+
+    private mutating func endTag() throws(Failure) -> Token {
+        let qualified = try name()
+        skipSpace()
+        guard take(">"), let last = open.popLast(), last.qualified == qualified else {
+            throw failure("</\(String(decoding: qualified, as: UTF8.self))> closes nothing")
+        }
+        return .end(name: last.name)
+    }
+
+    private static func local(_ qualified: ArraySlice<UInt8>) -> String {
+        let colon = qualified.firstIndex(of: UInt8(ascii: ":"))
+        return String(decoding: colon.map { qualified[($0 + 1)...] } ?? qualified, as: UTF8.self)
+    }
+
+    private mutating func name() throws(Failure) -> ArraySlice<UInt8> {
+        let start = position
+        while position < bytes.count, Self.isName(bytes[position]) { position += 1 }
+        guard start < position, !"-.0123456789".utf8.contains(bytes[start]) else { throw failure("a malformed tag") }
+        return bytes[start..<position]
+    }
+
+    private static func isName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+            true
+        default: "_-.:".utf8.contains(byte)
+        }
+    }
+
+    @discardableResult
+    private mutating func skipSpace() -> Bool {
+        let start = position
+        while position < bytes.count, [0x20, 9, 10, 13].contains(bytes[position]) { position += 1 }
+        return position > start
+    }
+
+    private mutating func quoted() throws(Failure) -> String {
+        guard position < bytes.count, "\"'".utf8.contains(bytes[position]) else {
+            throw failure("a value without quotes")
+        }
+        let quote = bytes[position]
+        position += 1
+        let value = try text(until: quote)
+        guard position < bytes.count else { throw failure("ends within a value") }
+        position += 1
+        return value
+    }
+
+    // MARK: Text
+
+    private mutating func text(until end: UInt8) throws(Failure) -> String {
+        var text: [UInt8] = []
+        while position < bytes.count, bytes[position] != end {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "<") { throw failure("a < within a value") }
+            if byte == UInt8(ascii: "&") {
+                text += try reference()
+            } else if byte < 0x20, ![9, 10, 13].contains(byte) {
+                throw failure("a control character")
+            } else {
+                text.append(byte)
+                position += 1
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func reference() throws(Failure) -> [UInt8] {
+        let rest = bytes[(position + 1)...].prefix(12)
+        guard let length = rest.firstIndex(of: UInt8(ascii: ";")).map({ $0 - position - 1 }) else {
+            throw failure("a lone &")
+        }
+        let name = String(decoding: rest.prefix(length), as: UTF8.self)
+        position += length + 2
+        switch name {
+        case "lt": return [UInt8(ascii: "<")]
+        case "gt": return [UInt8(ascii: ">")]
+        case "amp": return [UInt8(ascii: "&")]
+        case "quot": return [UInt8(ascii: "\"")]
+        case "apos": return [UInt8(ascii: "'")]
+        default: break
+        }
+        let number =
+            name.hasPrefix("#x")
+            ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+        guard let number, number >= 0x20 || [9, 10, 13].contains(number), let scalar = Unicode.Scalar(number) else {
+            throw failure("the entity &\(name); which is unknown here")
+        }
+        return Array(String(scalar).utf8)
+    }
+
+    /// At the place that was reached.
+    func failure(_ message: String) -> Failure {
+        Failure(line: 1 + bytes[..<min(position, bytes.count)].count { $0 == 10 }, message: message)
+    }
+}

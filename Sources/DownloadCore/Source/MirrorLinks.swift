@@ -1,0 +1,101 @@
+import HTTPTypes
+
+/// `Link` fields (RFC 8288) that name mirrors of what was asked for (RFC 6249): `<URL>; rel=duplicate; pri=1; geo=de`.
+struct MirrorLinks: Equatable {
+    /// The best one first.
+    var mirrors: [SourceURL] = []
+    /// Of the answer that named them: without one nothing proves that they have the same file (RFC 6249 section 7).
+    var digest: Checksum?
+
+    /// Bytes; longer fields are not what they are taken for.
+    private static let longest = 64 << 10
+    /// More are no use, and each costs a line in the store.
+    private static let most = 32
+
+    /// - Parameter location: a country, whose mirrors come first.
+    init(_ head: ResponseHead, near location: String? = nil) {
+        let values = HTTPField.Name("Link").map { head.fields.values($0) } ?? []
+        if values.isEmpty { return }
+        var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
+        for value in values where value.utf8.count <= Self.longest {
+            for link in Self.links(Array(value.utf8)) where found.count < Self.most {
+                guard link.relations.contains("duplicate"), case .success((let url, nil)) = SourceURL.parse(link.target)
+                else { continue }
+                found.append(
+                    (
+                        url, location != nil && link.parameters["geo"]?.lowercased() == location,
+                        link.parameters["pri"]?.utf8.decimal ?? 999_999
+                    ))
+            }
+        }
+        // Equal ones keep their order.
+        let sorted = found.enumerated().sorted {
+            ($0.1.isNear ? 0 : 1, $0.1.priority, $0.0) < ($1.1.isNear ? 0 : 1, $1.1.priority, $1.0)
+        }
+        digest = ServerDigest.checksum(of: head)
+        mirrors = sorted.map(\.1.url).firstOccurrences
+    }
+
+    private struct Link {
+        var target: String
+        var parameters: [String: String] = [:]
+        var relations: [String] {
+            (parameters["rel"] ?? "").split(separator: " ").map { $0.lowercased() }
+        }
+    }
+
+    /// What is malformed ends the list: what follows may mean anything.
+    private static func links(_ text: [UInt8]) -> [Link] {
+        var links: [Link] = []
+        var rest = text[...]
+        func skip(_ bytes: String) { rest = rest.drop { bytes.utf8.contains($0) } }
+        while true {
+            skip(" \t,")
+            guard rest.first == UInt8(ascii: "<"), let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
+                return links
+            }
+            var link = Link(target: String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self))
+            rest = rest[(end + 1)...]
+            skip(" \t")
+            while rest.first == UInt8(ascii: ";") {
+                skip("; \t")
+                let name = rest.prefix { !"=;, \t".utf8.contains($0) }
+                rest = rest[name.endIndex...]
+                skip(" \t")
+                guard rest.first == UInt8(ascii: "=") else {
+                    skip(" \t")
+                    continue
+                }
+                rest = rest.dropFirst()
+                skip(" \t")
+                guard let value = value(&rest) else { return links }
+                let key = name.lowercasedASCII
+                // The first one counts (RFC 8288 section 3.3).
+                if link.parameters[key] == nil { link.parameters[key] = value }
+                skip(" \t")
+            }
+            links.append(link)
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return links }
+        }
+    }
+
+    /// A token or a quoted string; nil for one without an end.
+    private static func value(_ rest: inout ArraySlice<UInt8>) -> String? {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let token = rest.prefix { !";, \t".utf8.contains($0) }
+            rest = rest[token.endIndex...]
+            return String(decoding: token, as: UTF8.self)
+        }
+        rest = rest.dropFirst()
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { return String(decoding: bytes, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
+                bytes.append(escaped)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return nil
+    }
+}

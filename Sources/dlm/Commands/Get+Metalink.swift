@@ -1,0 +1,97 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// `-M`: the files of a Metalink document.
+extension Get {
+    func validateMetalink() throws {
+        guard let metalinkFile else { return }
+        if metalinkFile.isEmpty { throw ValidationError("-M: no file given") }
+        if streams { throw ValidationError("-o -: standard output takes one URL; leave out -M") }
+        if checksums.checksum != nil { throw ValidationError("--checksum belongs to a URL; -M brings its own") }
+        if !mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
+    }
+
+    /// The requests for its files, and what is to be said of those that cannot be asked for.
+    func describedFiles(
+        _ maker: RequestMaker, in context: Context
+    ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument]) {
+        guard let metalinkFile else { return ([], []) }
+        let document = try await MetalinkDocument(metalinkFile, maker, in: context)
+        if place.output != nil, document.metalink.files.count > 1 {
+            throw ValidationError("-o names one file, and \(document.name) has several; give them a folder with -d")
+        }
+        var rejected: [RejectedDocument] = []
+        let requests = document.metalink.files.compactMap { file -> DownloadRequest? in
+            if output.verbose > 0, !output.quiet, file.isSigned {
+                context.console.report("\(document.name): \(file.name): its signature is not checked")
+            }
+            do {
+                return try maker.request(for: file, of: document, near: mirrors.metalinkLocation)
+            } catch let error as DownloadError {
+                rejected.append(RejectedDocument(error))
+            } catch {
+                rejected.append(
+                    RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: nil, of: document.name))
+            }
+            return nil
+        }
+        return (requests, rejected)
+    }
+}
+
+/// A Metalink document and where it was.
+struct MetalinkDocument: Sendable {
+    let metalink: Metalink
+    /// In messages.
+    let name: String
+    /// Nil for a file.
+    let url: SourceURL?
+
+    /// - Parameter place: a file, a URL, or `-` for standard input.
+    init(_ place: String, _ maker: RequestMaker, in context: Context) async throws {
+        guard let mark = place.range(of: "://"), !place[..<mark.lowerBound].contains("/") else {
+            let path = place == "-" ? nil : place
+            name = path ?? "standard input"
+            url = nil
+            metalink = try Metalink(try ChecksumFile.read(path, largest: Metalink.largest), name: name)
+            return
+        }
+        let (url, credential) = try RequestMaker.address(place).get()
+        var request = try maker.companion(of: [place])(url)
+        if let credential { request.credential = credential }
+        let bytes: [UInt8]
+        do {
+            bytes = try await context.fetch(request, Metalink.largest)
+        } catch let error as DownloadError {
+            throw ChecksumFile.Failure(url: url, error: error)
+        }
+        metalink = try Metalink(bytes, name: url.string)
+        name = url.string
+        self.url = url
+    }
+}
+
+extension RequestMaker {
+    /// Header fields and passwords go nowhere but to the server that gave the document.
+    /// - Parameter location: whose sources come first.
+    func request(
+        for file: Metalink.File, of document: MetalinkDocument, near location: String?
+    ) throws -> DownloadRequest {
+        let sources = file.sources(preferring: location)
+        let path = try file.path()
+        guard var request = try described(at: sources, from: document.url?.origin) else {
+            let why = file.hasMetaURL ? "only torrents or the like" : "no http or https URL"
+            throw DownloadError.protocolViolated(.badMetalink("\(document.name): \(file.name): it has \(why)"))
+        }
+        if request.destination.fileName == nil {
+            request.destination.fileName = path.name
+            let folders = path.folders.joined(separator: "/")
+            if !folders.isEmpty { request.destination.folder = FileNaming.path(request.destination.folder, folders) }
+        }
+        request.size = file.size
+        request.pieces = file.pieces
+        if list == nil { request.checksum = file.checksum } else { try list?.settle(&request, isOnly: false) }
+        return request
+    }
+}

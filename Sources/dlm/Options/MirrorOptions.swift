@@ -1,0 +1,64 @@
+import ArgumentParser
+import DownloadKit
+
+/// Where else a file is.
+struct MirrorOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Where the same file is, too; repeatable. Asked when the URL fails, in this order. What is here is continued "
+                + "only where it is proved to be the same file. Passwords and header fields go to the URL's server alone.",
+            valueName: "url"))
+    var mirror: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Of the sources in a Metalink document, ask those of this country first: de, us.", valueName: "cc"))
+    var metalinkLocation: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Where the server answers with a Metalink document of one file, download that file, or the document; at first "
+                + "the former."))
+    var followMetalink: Bool?
+
+    func validate() throws {
+        if let metalinkLocation, metalinkLocation.utf8.count != 2 || !metalinkLocation.allSatisfy(\.isLetter) {
+            throw ValidationError("--metalink-location \(metalinkLocation): give a country by its two letters")
+        }
+        for text in mirror { _ = try Self.address(text, "--mirror") }
+    }
+
+    /// Changes only what was given.
+    func apply(to request: inout DownloadRequest) throws {
+        if let followMetalink { request.followsMetalink = followMetalink }
+        if let metalinkLocation { request.location = metalinkLocation.lowercased() }
+        if !mirror.isEmpty { request.mirrors = try mirror.map { try Self.address($0, "--mirror") } }
+    }
+
+    /// - Parameter place: where it was written, in messages.
+    static func address(_ text: String, _ place: String) throws -> SourceURL {
+        switch RequestMaker.address(text) {
+        case .success((let url, nil)): return url
+        case .success((let url, _?)):
+            throw ValidationError("\(place) \(url): a password cannot go along; put it into a file for --netrc-file")
+        case .failure(let error): throw ValidationError("\(place) \(error)")
+        }
+    }
+
+    /// What needs one server.
+    static func check(_ request: DownloadRequest) throws {
+        if request.mirrors.isEmpty { return }
+        if request.http.method ?? "GET" != "GET" || request.http.body != nil {
+            throw ValidationError(
+                "--mirror: what is sent with a request goes to one server; leave out --method and --data")
+        }
+        if request.http.acceptsCompressed == true {
+            throw ValidationError(
+                "--mirror: compressed answers of two servers cannot be joined; leave out --compressed")
+        }
+        if let only = request.onlyScheme, let other = request.mirrors.first(where: { $0.scheme != only }) {
+            throw DownloadError.requestInvalid(.schemeNotAllowed(other.string, only: only))
+        }
+    }
+}

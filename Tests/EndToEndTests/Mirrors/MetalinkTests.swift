@@ -1,0 +1,271 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// Writes Metalink documents.
+struct MetalinkText {
+    var name = "file.bin"
+    var size: Int64?
+    var hashes: [(type: String, digest: String)] = []
+    var pieces: String?
+    var urls: [String] = []
+    var others = ""
+
+    /// Of pieces of this length.
+    static func pieces(_ content: Content, length: Int64) -> String {
+        var text = "<pieces length=\"\(length)\" type=\"sha-256\">"
+        var start: Int64 = 0
+        while start < content.size {
+            let end = min(content.size, start + length)
+            text += "<hash>\(Content(content.bytes(start..<end)).sha256)</hash>"
+            start = end
+        }
+        return text + "</pieces>"
+    }
+
+    private var hashLines: String {
+        hashes.map { "<hash type=\"\($0.type)\">\($0.digest)</hash>" }.joined()
+    }
+
+    var file: String {
+        let urls = urls.enumerated().map { "<url priority=\"\($0 + 1)\">\($1)</url>" }.joined()
+        let size = size.map { "<size>\($0)</size>" } ?? ""
+        return "<file name=\"\(name)\">\(size)\(hashLines)\(pieces ?? "")\(urls)\(others)</file>"
+    }
+
+    static func version4(_ files: MetalinkText...) -> String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <metalink xmlns="urn:ietf:params:xml:ns:metalink">\(files.map(\.file).joined())</metalink>
+        """
+    }
+
+    var version3: String {
+        let urls = urls.enumerated().map { "<url type=\"http\" preference=\"\(100 - $0)\">\($1)</url>" }.joined()
+        let size = size.map { "<size>\($0)</size>" } ?? ""
+        return """
+            <metalink version="3.0" xmlns="http://www.metalinker.org/"><files><file name="\(name)">\(size)
+            <verification>\(hashLines)\(pieces ?? "")</verification><resources>\(urls)</resources></file></files></metalink>
+            """
+    }
+}
+
+extension DlmSandbox {
+    /// Puts a document beside the files, and gives its path.
+    func write(metalink text: String) throws -> String {
+        let path = root("config/doc.meta4")
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        return path
+    }
+}
+
+extension EndToEnd {
+    @Suite("Metalink documents", .timeLimit(.minutes(2)))
+    struct MetalinkTests {
+        static let content = Content(seed: 820, size: 3 * mebibyte + 5)
+
+        static func text(_ server: FaultServer) -> MetalinkText {
+            MetalinkText(
+                size: content.size, hashes: [("sha-256", content.sha256)],
+                urls: [server.url("/get?id=1"), server.url()])
+        }
+
+        @Test("Both versions, as a file, on standard input and as a URL", arguments: [4, 3], ["file", "-", "url"])
+        func versions(version: Int, place: String) async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                let file = Self.text(server)
+                let text = version == 4 ? MetalinkText.version4(file) : file.version3
+                server.handle { FaultReply($0.target == "/doc" ? Content(text) : Self.content) }
+                let document = try sandbox.write(metalink: text)
+                let option = place == "url" ? server.url("/doc") : place == "-" ? "-" : document
+                let result = try await sandbox.run("get", "-M", option) {
+                    if place == "-" { $0.input = text }
+                }
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
+            }
+        }
+
+        @Test("Several files, with folders; one with a bad name is refused, and the others are fetched")
+        func several() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var (good, deep, bad) = (Self.text(server), Self.text(server), Self.text(server))
+                good.name = "a.bin"
+                deep.name = "x/y/b.bin"
+                bad.name = "../c.bin"
+                let document = try sandbox.write(metalink: MetalinkText.version4(good, deep, bad))
+                let result = try await sandbox.run("get", "-M", document)
+                #expect(result.ending == .exited(3), "\(result.stderr)")
+                #expect(result.stderr.contains("../c.bin: the Metalink document names its file so"), "\(result.stderr)")
+                try expectFile(Self.content, "a.bin", in: sandbox)
+                try expectFile(Self.content, "x/y/b.bin", in: sandbox)
+                #expect(
+                    Set(result.outputLines.map { String($0) }) == [sandbox.file("a.bin"), sandbox.file("x/y/b.bin")])
+            }
+        }
+
+        @Test(
+            "Names that lead out of the folder: status 3, and nothing is asked or made",
+            arguments: ["/tmp/x", "~/x", "../x", "a/../../x", "", ".x", "a/.ssh/x", "a\\..\\x"])
+        func names(name: String) async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var file = Self.text(server)
+                file.name = name
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                expectFailure(3, of: try await sandbox.run("get", "-M", document), name)
+                #expect(server.log.entries.isEmpty)
+                #expect(sandbox.names.isEmpty)
+            }
+        }
+
+        @Test("A wrong size, a wrong digest: status 9, and no file", arguments: ["size", "sha-256", "md5", "sha-512"])
+        func wrong(what: String) async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var file = Self.text(server)
+                if what == "size" { file.size = Self.content.size - 1 }
+                let digits = ["sha-256": 64, "md5": 32, "sha-512": 128][what] ?? 0
+                if what != "size" { file.hashes = [(what, String(repeating: "0", count: digits))] }
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                let result = try await sandbox.run("get", "-M", document)
+                #expect(result.ending == .exited(9), "\(result.stderr)")
+                #expect(!sandbox.exists("file.bin"))
+                #expect(sandbox.exists("file.bin.part") == (what != "size"))
+            }
+        }
+
+        @Test("Of several digests the strongest counts", arguments: [true, false])
+        func strongest(isRight: Bool) async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var file = Self.text(server)
+                let wrong = String(repeating: "0", count: 64)
+                file.hashes = [
+                    ("md5", isRight ? String(repeating: "0", count: 32) : Self.content.digest("md5")),
+                    ("sha-256", isRight ? Self.content.sha256 : wrong), ("whirlpool", "?"),
+                ]
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                #expect(try await sandbox.run("get", "-M", document).ending == .exited(isRight ? 0 : 9))
+            }
+        }
+
+        @Test(
+            "No usable URL, or no document: status 7, one line",
+            arguments: [
+                "<metalink><file name='a'><metaurl mediatype='torrent'>http://t/</metaurl></file></metalink>",
+                "<metalink><file name='a'><url>ftp://h/a</url></file></metalink>",
+                "<metalink><file name='a'/></metalink>",
+                "<html></html>", "", "<metalink><file name='a'>",
+                "<!DOCTYPE m [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><metalink><file name='a'>&x;</file></metalink>",
+            ])
+        func unusable(text: String) async throws {
+            try await withDlm { sandbox in
+                expectFailure(7, of: try await sandbox.run("get", "-M", try sandbox.write(metalink: text)), text)
+                #expect(sandbox.names.isEmpty)
+            }
+        }
+
+        @Test("Broken first mirrors: gone, refusing, of another size, with another file, cut; the last one is right")
+        func broken() async throws {
+            let dead = try LoopbackSocket.unusedPort()
+            try await withMirrors([
+                { _ in FaultReply(status: 404) }, { _ in FaultReply(Content(seed: 1, size: 7)) },
+                { _ in FaultReply(Content(seed: 2, size: Self.content.size)) },
+                { _ in FaultReply(Self.content).with { $0.cut = .close(after: mebibyte) } },
+                { _ in FaultReply(Self.content) },
+            ]) { sandbox, mirrors in
+                var file = Self.text(mirrors.servers[0])
+                file.urls = ["http://127.0.0.1:\(dead)/file.bin"] + mirrors.servers.map { $0.url() }
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                let result = try await sandbox.run("get", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.prefix(4).allSatisfy { $0.failure != nil } && sources.count == 6)
+            }
+        }
+
+        @Test("--metalink-location: the sources there come first")
+        func location() async throws {
+            try await withMirrors([{ _ in FaultReply(Self.content) }, { _ in FaultReply(Self.content) }]) {
+                sandbox, mirrors in
+                var file = Self.text(mirrors.servers[0])
+                file.urls = [mirrors.servers[0].url()]
+                file.others = "<url location=\"DE\" priority=\"9\">\(mirrors.servers[1].url())</url>"
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                let result = try await sandbox.run("get", "--metalink-location", "de", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers.map(\.log.entries.count) == [0, 1])
+            }
+        }
+
+        @Test(
+            "An answer that is a Metalink document is followed: once, resumed, and asked for again",
+            arguments: ["application/metalink4+xml", "application/metalink+xml; charset=utf-8"])
+        func followed(type: String) async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                let file = Self.text(server)
+                let text = type.contains("4") ? MetalinkText.version4(file) : file.version3
+                @Sendable func reply(_ request: FaultRequest, isCut: Bool) -> FaultReply {
+                    if request.target == "/doc.meta4" {
+                        return FaultReply(Content(text), etag: "\"d\"").with { $0.fields = [("Content-Type", type)] }
+                    }
+                    return FaultReply(Self.content, etag: "\"v1\"").with {
+                        if isCut { $0.cut = .close(after: mebibyte) }
+                    }
+                }
+                server.handle { reply($0, isCut: true) }
+                let cut = try await sandbox.run("get", "--retries", "0", "-x", "1", server.url("/doc.meta4"))
+                #expect(cut.ending == .exited(4), "\(cut.stderr)")
+                #expect(sandbox.names == ["file.bin.part"])
+                server.handle { reply($0, isCut: false) }
+                let result = try await sandbox.run("get", server.url("/doc.meta4"))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSentTwice(target: "/file.bin") <= 128 << 10)
+                let again = try await sandbox.run("get", server.url("/doc.meta4"))
+                try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
+                #expect(try await sandbox.list().count == 1)
+                let raw = try await sandbox.run("get", "--no-follow-metalink", server.url("/doc.meta4"))
+                #expect(raw.ending == .exited(0) && sandbox.exists("doc.meta4"), "\(raw.stderr)")
+            }
+        }
+
+        @Test("A document of several files is downloaded as it is; one that leads elsewhere is status 3")
+        func notFollowed() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var (other, bad) = (Self.text(server), Self.text(server))
+                other.name = "b"
+                bad.name = "/etc/x"
+                let texts = [
+                    "/two": MetalinkText.version4(Self.text(server), other), "/bad": MetalinkText.version4(bad),
+                    "/not": "<a/>",
+                ]
+                server.handle { request in
+                    FaultReply(Content(texts[request.target] ?? "")).with {
+                        $0.fields = [("Content-Type", "application/metalink4+xml")]
+                    }
+                }
+                let two = try await sandbox.run("get", server.url("/two"))
+                #expect(two.ending == .exited(0) && sandbox.exists("two"), "\(two.stderr)")
+                expectFailure(3, of: try await sandbox.run("get", server.url("/bad")))
+                expectFailure(7, of: try await sandbox.run("get", server.url("/not")))
+                #expect(sandbox.names == ["two"])
+            }
+        }
+
+        @Test("-o names the one file; in the background it is the same, and what was asked for goes nowhere else")
+        func background() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var file = Self.text(server)
+                file.pieces = MetalinkText.pieces(Self.content, length: mebibyte)
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                let result = try await sandbox.run(
+                    "get", "-b", "-u", "ann:secret", "-H", "X-Api-Key: k", "-o", "other.bin", "-M", document)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                try expectFile(Self.content, "other.bin", in: sandbox)
+                for entry in server.log.entries {
+                    #expect(entry.request["Authorization"] == nil && entry.request["X-Api-Key"] == nil)
+                }
+                #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+            }
+        }
+    }
+}

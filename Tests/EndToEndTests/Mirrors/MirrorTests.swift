@@ -1,0 +1,263 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// Servers of one file, each with its own script; the first one is the URL, the others are its mirrors.
+struct Mirrors {
+    let servers: [FaultServer]
+
+    func stop() { for server in servers { server.stop() } }
+
+    /// As `get` takes them.
+    var arguments: [String] { servers.dropFirst().flatMap { ["--mirror", $0.url()] } + [servers[0].url()] }
+
+    func get(in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
+        try await ChildProcess(try sandbox.launch(["get", "--retry-delay", "0.1"] + options + arguments)).result()
+    }
+}
+
+func withMirrors(
+    _ handlers: [FaultServer.Handler], body: (DlmSandbox, Mirrors) async throws -> Void
+) async throws {
+    let mirrors = try Mirrors(servers: handlers.map { try FaultServer($0) })
+    defer { mirrors.stop() }
+    try await withDlm { try await body($0, mirrors) }
+}
+
+extension EndToEnd {
+    @Suite("Mirrors", .timeLimit(.minutes(2)))
+    struct MirrorTests {
+        static let content = Content(seed: 810, size: 6 * mebibyte + 17)
+        static let other = Content(seed: 811, size: content.size)
+        static let cut = 4 * mebibyte
+
+        static func serve(_ content: Content = content, _ etag: String? = nil) -> FaultServer.Handler {
+            { _ in FaultReply(content, etag: etag) }
+        }
+
+        /// Serves the beginning of its file, and no part of it a second time.
+        static func dying(_ etag: String? = nil, _ content: Content = content) -> FaultServer.Handler {
+            { request in
+                request.range(in: content.size) == .part(0..<content.size)
+                    ? FaultReply(content, etag: etag).with { $0.cut = .close(after: cut) } : FaultReply(status: 404)
+            }
+        }
+
+        static let failures: [FaultServer.Handler] = [
+            { _ in FaultReply(status: 404) }, { _ in FaultReply(status: 503) }, { _ in FaultReply(status: 401) },
+            { _ in FaultReply(content).with { $0.cut = .silence } }, { _ in .redirect(to: "/file.bin") },
+            { _ in FaultReply(other).with { $0.fields = [("Content-Type", "text/html")] } },
+        ]
+
+        @Test("A source that does not have it: the next one is asked at once", arguments: failures.indices)
+        func failover(_ index: Int) async throws {
+            try await withMirrors([Self.failures[index], Self.serve()]) { sandbox, mirrors in
+                mirrors.servers[1].handle { _ in
+                    FaultReply(Self.content).with { $0.fields = [("Content-Type", "application/octet-stream")] }
+                }
+                let result = try await mirrors.get(in: sandbox, "--expect-type", "application/octet-stream")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers[1].log.entries.count == 1)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map(\.url) == mirrors.servers.map { $0.url() })
+                #expect(sources.map(\.received) == [0, Self.content.size])
+                #expect(sources[0].failure != nil && sources[1].failure == nil)
+            }
+        }
+
+        @Test("Nobody listens: the next one is asked")
+        func refused() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                let port = try LoopbackSocket.unusedPort()
+                let result = try await sandbox.run(
+                    "get", "--mirror", server.url(), "http://127.0.0.1:\(port)/x/file.bin")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("In the middle, with a digest: what is here is kept, 64 KiB are compared", arguments: ["1", "4"])
+        func digest(connections: String) async throws {
+            try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"b\"")]) { sandbox, mirrors in
+                let result = try await mirrors.get(
+                    in: sandbox, "-x", connections, "--checksum", "sha256:\(Self.content.sha256)")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                if connections == "1" {
+                    #expect(mirrors.servers[1].log.bytesSent <= Self.content.size - Self.cut + 128 << 10)
+                    let sources = try #require(try await sandbox.show(1).sources)
+                    #expect(sources.map(\.received) == [Self.cut, Self.content.size - Self.cut])
+                }
+            }
+        }
+
+        @Test("In the middle, with the same strong ETag and size: it goes on where it was")
+        func sameTag() async throws {
+            try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"a\"")]) { sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox, "-x", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers[1].log.bytesSent == Self.content.size - Self.cut)
+            }
+        }
+
+        @Test(
+            "In the middle, without proof: all that is here is fetched again and compared",
+            arguments: [("\"a\"", "\"b\""), (nil, nil), ("W/\"a\"", "W/\"a\""), ("\"a\"", nil)], [true, false])
+        func compared(tags: (String?, String?), takesRanges: Bool) async throws {
+            let second: FaultServer.Handler = { _ in
+                FaultReply(Self.content, etag: tags.1).with { $0.ranges = takesRanges ? .honoured : .ignored }
+            }
+            try await withMirrors([Self.dying(tags.0), second]) { sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox, "-x", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers[1].log.bytesSent >= Self.content.size)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map(\.received) == [Self.cut, Self.content.size - Self.cut])
+            }
+        }
+
+        @Test(
+            "A mirror with another file is left, and nothing of it stays", arguments: [nil, "\"a\"", "\"b\""])
+        func differing(tag: String?) async throws {
+            // The difference comes after the first 64 KiB, and is nowhere near the cut.
+            let lies = Self.content.flipping(mebibyte)
+            try await withMirrors([Self.dying(), Self.serve(lies, tag), Self.serve()]) { sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources[1].failure?.contains("another file") == true)
+                #expect(sources[1].received == 0 || sources[1].failure != nil)
+            }
+        }
+
+        @Test("Only the mirror with another file is left: status 9, and what was fetched stays")
+        func onlyDiffering() async throws {
+            try await withMirrors([Self.dying(), Self.serve(Self.other)]) { sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox, "--retries", "0")
+                #expect(result.ending == .exited(9), "\(result.stderr)")
+                let shown = try await sandbox.show(1)
+                #expect(shown.received == Self.cut && shown.state == "failed")
+                let kept = try Data(contentsOf: URL(fileURLWithPath: sandbox.file("file.bin.part")))
+                #expect(kept.prefix(Int(Self.cut)) == Data(Self.content.bytes(0..<Self.cut)))
+            }
+        }
+
+        @Test("A mirror that lies behind the comparison is found by the digest, and its file is fetched anew elsewhere")
+        func mismatch() async throws {
+            let lies = Self.content.flipping(5 * mebibyte)
+            try await withMirrors([Self.dying("\"a\""), Self.serve(lies), Self.serve()]) { sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox, "--checksum", "sha256:\(Self.content.sha256)")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("Killed while a mirror is compared, it goes on at the URL with what that had brought")
+        func killed() async throws {
+            let slow: FaultServer.Handler = { _ in
+                FaultReply(Self.content).with { $0.bytesPerSecond = Int(mebibyte) }
+            }
+            try await withMirrors([Self.dying(), slow]) { sandbox, mirrors in
+                let get = try ChildProcess(try sandbox.launch(["get"] + mirrors.arguments))
+                #expect(await mirrors.servers[1].waitUntil { $0.bytesSent >= 2 * mebibyte })
+                get.send(SIGKILL)
+                _ = try await get.result()
+                #expect(try await sandbox.show(1).received <= Self.cut)
+                mirrors.servers[0].handle(Self.serve())
+                mirrors.servers[1].handle { _ in FaultReply(status: 404) }
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("All fail: the status is that of the last one, and show tells all of them")
+        func all() async throws {
+            try await withMirrors([{ _ in FaultReply(status: 404) }, { _ in FaultReply(status: 410) }]) {
+                sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox)
+                #expect(result.ending == .exited(8), "\(result.stderr)")
+                #expect(result.errorLines.last?.contains("1 other source failed, too") == true, "\(result.stderr)")
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map(\.failure) == ["404 Not Found", "410 Gone"])
+                #expect(mirrors.servers.map(\.log.entries.count) == [1, 1])
+            }
+        }
+
+        @Test("One that may do better later is asked again, after the delay")
+        func later() async throws {
+            try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
+                mirrors.servers[1].handle { $0.number < 3 ? FaultReply(status: 503) : FaultReply(Self.content) }
+                let result = try await mirrors.get(in: sandbox)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers.map(\.log.entries.count) == [1, 3])
+            }
+        }
+
+        @Test(
+            "Mirrors that the server names are asked, and believed where it tells a digest", arguments: [true, false])
+        func linked(hasDigest: Bool) async throws {
+            try await withMirrors([Self.dying(), Self.serve(Self.other), Self.serve()]) { sandbox, mirrors in
+                let urls = mirrors.servers.map { $0.url() }
+                var fields = [
+                    ("Link", "<\(urls[2])>; rel=duplicate; pri=2; geo=de"),
+                    ("Link", "<\(urls[1])>; rel=\"duplicate\"; pri=1, <x>; rel=next"),
+                ]
+                if hasDigest { fields.append(("Repr-Digest", "sha-256=:\(Self.content.base64Digest("sha256")):")) }
+                mirrors.servers[0].handle { [fields] request in
+                    Self.dying()(request).with { $0.fields += fields }
+                }
+                let result = try await sandbox.run("get", "--retries", "0", "-x", "1", urls[0])
+                if hasDigest {
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    let sources = try #require(try await sandbox.show(1).sources)
+                    #expect(sources.map(\.url) == urls)
+                } else {
+                    #expect(result.ending == .exited(4), "\(result.stderr)")
+                    #expect(mirrors.servers[1...].allSatisfy { $0.log.entries.isEmpty })
+                }
+            }
+        }
+
+        @Test("Passwords, header fields and cookies of the URL go to no mirror")
+        func secrets() async throws {
+            try await withMirrors([Self.dying(), Self.serve()]) { sandbox, mirrors in
+                let result = try await mirrors.get(
+                    in: sandbox, "-u", "ann:secret1", "-H", "X-Api-Key: secret2", "-H", "Cookie: id=secret3")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(mirrors.servers[0].log.entries[0].request["Authorization"] != nil)
+                for entry in mirrors.servers[1].log.entries {
+                    #expect(["Authorization", "X-Api-Key", "Cookie"].allSatisfy { entry.request[$0] == nil })
+                }
+            }
+        }
+
+        @Test("In a list behind tabs, or as an option, and in the background", arguments: [true, false])
+        func list(inBackground: Bool) async throws {
+            try await withMirrors([{ _ in FaultReply(status: 404) }, Self.serve()]) { sandbox, mirrors in
+                let (url, mirror) = (mirrors.servers[0].url(), mirrors.servers[1].url())
+                let text = inBackground ? "\(url)\t\(mirror)\n" : "\(url)\n  mirror=\(mirror)\n"
+                try text.write(toFile: sandbox.file("../list"), atomically: false, encoding: .utf8)
+                let result = try await sandbox.run("get", "-i", "../list", inBackground ? "-b" : "-v")
+                if inBackground {
+                    #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                    #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                } else {
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                }
+                try expectFile(Self.content, "file.bin", in: sandbox)
+            }
+        }
+
+        @Test(
+            "What makes no sense is refused",
+            arguments: [
+                ["--mirror", "ftp://h/a"], ["--mirror", "http://ann:x@h/a"], ["--mirror", ""],
+                ["--mirror", "http://h/a", "-X", "POST"], ["--mirror", "http://h/a", "--compressed"],
+                ["--mirror", "http://h/a", "-o", "-"], ["--mirror", "http://h/a", "http://h/2"],
+            ])
+        func bad(options: [String]) async throws {
+            try await withDlm { sandbox in
+                let result = try await ChildProcess(try sandbox.launch(["get"] + options + ["http://h/1"])).result()
+                expectFailure(2, of: result, options)
+                #expect(try await sandbox.list().isEmpty)
+            }
+        }
+    }
+}
