@@ -187,8 +187,8 @@ _dlm() {
 _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
-    repeating_options=(--expect-type --query -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
+    repeating_options=(--window --expect-type --query -H --header --data --data-urlencode --resolve)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --url-command --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -240,6 +240,15 @@ _dlm_get() {
         return
         ;;
     '--max-time')
+        return
+        ;;
+    '--at')
+        return
+        ;;
+    '--window')
+        return
+        ;;
+    '--wait')
         return
         ;;
     '--checksum')
@@ -351,6 +360,9 @@ _dlm_get() {
         ;;
     '--on-error')
         __dlm_add_completions -f
+        return
+        ;;
+    '--url-command')
         return
         ;;
     '--hook-timeout')

@@ -51,6 +51,8 @@ struct StoredRequest: Codable {
     private let validation: ResponseValidation?
     private let startsPaused: Bool?
     private let hooks: Hooks?
+    private let schedule: DownloadSchedule?
+    private let pacing: Double?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -71,6 +73,8 @@ struct StoredRequest: Codable {
         validation = Self.own(request, \.validation)
         startsPaused = Self.own(request, \.startsPaused)
         hooks = request.hooks
+        schedule = request.schedule
+        pacing = request.pacing
     }
 
     /// Without what has a column of its own.
@@ -94,6 +98,8 @@ struct StoredRequest: Codable {
         request.validation = validation ?? request.validation
         request.startsPaused = startsPaused ?? request.startsPaused
         request.hooks = hooks
+        request.schedule = schedule
+        request.pacing = pacing
         return request
     }
 

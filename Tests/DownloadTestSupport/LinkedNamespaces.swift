@@ -43,7 +43,7 @@ package final class LinkedNamespaces: Sendable {
     }
 
     package func remove() {
-        for name in [server, client] { try? Self.ip(["netns", "del", name]) }
+        for name in [server, client] { _ = try? Self.ip(["netns", "del", name]) }
     }
 
     /// The other end: the client's loses its carrier, as when a cable is pulled.

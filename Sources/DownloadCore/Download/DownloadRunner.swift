@@ -7,6 +7,8 @@ package final class DownloadRunner {
         /// Asked to stop: the resume data is on disk.
         case stopped
         case failed(DownloadError, retryAfter: ServerPause?)
+        /// As well, but there is a new link for it by now.
+        case renewed(DownloadError)
     }
 
     package internal(set) var record: DownloadRecord
@@ -111,6 +113,7 @@ package final class DownloadRunner {
     private func work() async throws {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
+        await renewExpiredLink()
         try requireAllowed(record.request)
         secrets = try LoadedSecrets(record.request.secretFiles)
         if let stream = context.stream {
@@ -300,7 +303,7 @@ package final class DownloadRunner {
         let failure = (error as? DownloadError ?? .unexpected("\(error)")).hiding(
             RequestSecrets(record.request, secrets))
         noteAttempt(failure.description)
-        return .failed(failure, retryAfter: retryAfter)
+        return await afterRenewal(failure)
     }
 
     /// A partial file in which nothing was received is left nowhere.

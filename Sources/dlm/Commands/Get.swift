@@ -105,7 +105,8 @@ struct Get: ContextCommand, ItemGroups {
         _ requests: [DownloadRequest], _ list: InputList?, _ maker: RequestMaker, _ service: any SessionRouting,
         _ context: Context
     ) async throws -> Int32 {
-        var handover = BackgroundHandover(service, console: context.console, options: output)
+        var handover = try BackgroundHandover(
+            service, console: context.console, options: output, environment: context.environment)
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }
         // The next lines are read while the session records the last ones.
