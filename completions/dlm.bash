@@ -246,6 +246,15 @@ _dlm_get() {
     '--max-time')
         return
         ;;
+    '--at')
+        return
+        ;;
+    '--window')
+        return
+        ;;
+    '--wait')
+        return
+        ;;
     '--checksum')
         __dlm_add_completions -W 'md5:'$'\n''sha1:'$'\n''sha224:'$'\n''sha256:'$'\n''sha384:'$'\n''sha512:'
         return
@@ -361,6 +370,9 @@ _dlm_get() {
         ;;
     '--on-error')
         __dlm_add_completions -f
+        return
+        ;;
+    '--url-command')
         return
         ;;
     '--hook-timeout')

@@ -214,12 +214,12 @@ int dlm_spawn_detached(const char *path, char *const *arguments, char *const *en
 }
 
 int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
-                   int output, pid_t *pid) {
+                   int output, int errors, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     int error = posix_spawn_file_actions_adddup2(&actions, input, 0);
     if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, 2);
+    if (!error) error = posix_spawn_file_actions_adddup2(&actions, errors, 2);
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
@@ -243,6 +243,16 @@ int dlm_memory_file(const void *bytes, size_t count) {
     }
     lseek(fd, 0, SEEK_SET);
     return fd;
+}
+
+int dlm_memory_box(size_t count) {
+    int fd = memfd_create("dlm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -1;
+    if (ftruncate(fd, (off_t)count) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) == 0) return fd;
+    int number = errno;
+    close(fd);
+    errno = number;
+    return -1;
 }
 
 int dlm_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

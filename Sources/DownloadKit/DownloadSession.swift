@@ -102,7 +102,8 @@ public enum DownloadSession {
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,
-            rateLimit: configuration.rateLimit, historyAge: configuration.historyAge)
+            rateLimit: configuration.rateLimit, timetable: configuration.timetable, historyAge: configuration.historyAge
+        )
     }
 
     /// A foreground session is never asked for by name: the process and a random part make it unique.

@@ -101,6 +101,7 @@ extension DownloadRequest {
         Self.possibleConnections.contains(connections) && rateLimit ?? 1 > 0 && retry.limit >= 0
             && (0...1e9).contains(retry.delay)
             && retry.maximumDelay >= 0 && redirect.limit >= 0 && timeouts.connect > 0 && timeouts.stall > 0
-            && (0...1e9).contains(timeouts.total ?? 0) && validation.maximumSize ?? 0 >= 0
+            && (0...1e9).contains(timeouts.total ?? 0) && (0...1e9).contains(pacing ?? 0)
+            && validation.maximumSize ?? 0 >= 0
     }
 }

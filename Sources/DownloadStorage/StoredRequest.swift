@@ -57,6 +57,8 @@ struct StoredRequest: Codable {
     private let followsMetalink: Bool?
     private let location: String?
     private let describedName: String?
+    private let schedule: DownloadSchedule?
+    private let pacing: Double?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -83,6 +85,8 @@ struct StoredRequest: Codable {
         followsMetalink = Self.own(request, \.followsMetalink)
         location = request.location
         describedName = request.describedName
+        schedule = request.schedule
+        pacing = request.pacing
     }
 
     /// Without what has a column of its own.
@@ -112,6 +116,8 @@ struct StoredRequest: Codable {
         request.followsMetalink = followsMetalink ?? request.followsMetalink
         request.location = location
         request.describedName = describedName
+        request.schedule = schedule
+        request.pacing = pacing
         return request
     }
 

@@ -162,6 +162,17 @@ extension EndToEnd {
             }
         }
 
+        @Test("--resolve with several addresses goes to the next one after a failure")
+        func resolveSeveral() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let url = "http://\(Self.host):\(server.port)/file.bin"
+                let pinned = "\(Self.host):\(server.port):127.0.0.9,127.0.0.8,127.0.0.1"
+                let words = ["get", "--retries", "2", "--retry-delay", "0.1", "-x", "4", "--resolve", pinned, url]
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
         @Test("--doh-url asks that server for addresses")
         func nameServer() async throws {
             try await withCertificates { certificates in

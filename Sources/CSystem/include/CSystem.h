@@ -81,11 +81,13 @@ int dlm_spawn_detached(const char *path, char *const *arguments, char *const *en
                        pid_t *pid);
 enum { DLM_REPORT_FD = 3 };
 /// Starts `path` as the leader of a process group of its own, in `folder`, with default signals: `input` is its standard
-/// input, `output` its standard output and error, and no other descriptor is open. An error number or 0.
+/// input, `output` and `errors` its standard output and error, and no other descriptor is open. An error number or 0.
 int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
-                   int output, pid_t *pid);
+                   int output, int errors, pid_t *pid);
 /// A file in memory with these bytes, to be read from its beginning; -1 with errno set.
 int dlm_memory_file(const void *bytes, size_t count);
+/// A file in memory that takes so many bytes, zeros at first, and no more; -1 with errno set.
+int dlm_memory_box(size_t count);
 /// pidfd_open(2): readable once the process has ended.
 int dlm_pidfd_open(pid_t pid);
 

@@ -123,7 +123,7 @@ extension LoggedEvent {
         case .resumed: return .didResume(snapshot)
         case .started: return .didStart(snapshot, atOffset: received)
         case .restarted: return .didRestart(snapshot, why: "the file changed on the server")
-        case .waiting: return state?.error.map { .willRetry(snapshot, $0) }
+        case .waiting: return state?.error.map { .willRetry(snapshot, $0) } ?? .didPostpone(snapshot)
         case .paused: return .didPause(snapshot)
         case .cancelled: return .didCancel(snapshot)
         case .completed: return .didComplete(snapshot)

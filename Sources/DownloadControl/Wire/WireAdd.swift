@@ -56,6 +56,9 @@ struct WireGroup: Codable, Sendable {
     let remoteTime: Bool?
     let `continue`: Bool?
     let paused: Bool?
+    let schedule: DownloadSchedule?
+    /// Seconds.
+    let wait: Double?
     /// Media types; the other two as they are written on the command line.
     let expectType: [String]?
     let expectStatus: String?
@@ -82,6 +85,8 @@ struct WireGroup: Codable, Sendable {
     /// Absolute paths of programs.
     let onComplete: String?
     let onError: String?
+    /// For a shell.
+    let urlCommand: String?
     let hookTimeout: Double?
     let options: WireOptions?
     let mirrors: [String]?
@@ -116,6 +121,8 @@ struct WireGroup: Codable, Sendable {
         remoteTime = request.destination.keepsRemoteTime ? true : nil
         `continue` = request.destination.continues ? true : nil
         paused = request.startsPaused ? true : nil
+        schedule = request.schedule
+        wait = request.pacing
         expectType = request.validation.types.isEmpty ? nil : request.validation.types.map(\.description)
         expectStatus = request.validation.statuses?.description
         retryOn = request.retry.statuses?.description
@@ -123,6 +130,7 @@ struct WireGroup: Codable, Sendable {
         maxTime = request.timeouts.total
         onComplete = request.hooks?.onComplete
         onError = request.hooks?.onError
+        urlCommand = request.hooks?.urlCommand
         hookTimeout = request.hooks?.timeLimit
         mirrors = request.mirrors.isEmpty ? nil : request.mirrors.map(\.string)
         size = request.size
@@ -237,6 +245,8 @@ struct WireGroup: Codable, Sendable {
         request.retry.statuses = try Self.codes(retryOn, "retryOn")
         request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
         request.startsPaused = paused ?? false
+        request.schedule = schedule
+        request.pacing = wait
         request.validation = ResponseValidation(
             types: try types(), statuses: try Self.codes(expectStatus, "expectStatus"),
             maximumSize: try maxSize.within(0 ... .max, "maxSize"))
@@ -268,7 +278,7 @@ struct WireGroup: Codable, Sendable {
     }
 
     private func hooks() throws(WireProblem) -> Hooks? {
-        if onComplete == nil, onError == nil { return nil }
+        if onComplete == nil, onError == nil, urlCommand == nil { return nil }
         for (program, name) in [(onComplete, "onComplete"), (onError, "onError")] {
             guard let program else { continue }
             guard program.hasPrefix("/"), !program.utf8.contains(0) else {
@@ -276,7 +286,7 @@ struct WireGroup: Codable, Sendable {
             }
         }
         let limit = try hookTimeout.within(Hooks.possibleTimeLimits, "hookTimeout")
-        return Hooks(onComplete: onComplete, onError: onError, timeLimit: limit)
+        return Hooks(onComplete: onComplete, onError: onError, urlCommand: urlCommand, timeLimit: limit)
     }
 
     static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {

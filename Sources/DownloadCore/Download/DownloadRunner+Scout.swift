@@ -280,6 +280,7 @@ extension DownloadRunner {
     ) -> TransferRequest {
         var request = context.request(
             route, of: record.request, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
+        request.network = request.network.turned(record.attempts.count - 1)
         let judge = segment.judge
         if judge.asksRange {
             // The last range has no end: a server that is wrong about the total shows it.

@@ -7,6 +7,8 @@ package final class DownloadRunner {
         /// Asked to stop: the resume data is on disk.
         case stopped
         case failed(DownloadError, retryAfter: ServerPause?)
+        /// As well, but there is a new link for it by now.
+        case renewed(DownloadError)
     }
 
     package internal(set) var record: DownloadRecord
@@ -115,6 +117,8 @@ package final class DownloadRunner {
     }
 
     private func work() async throws {
+        try requireSecrets()
+        await renewExpiredLink()
         try prepare()
         if let stream = context.stream {
             try await send(to: stream)
@@ -130,9 +134,13 @@ package final class DownloadRunner {
     }
 
     @inline(never)
-    private func prepare() throws(DownloadError) {
+    private func requireSecrets() throws(DownloadError) {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
+    }
+
+    @inline(never)
+    private func prepare() throws(DownloadError) {
         try requireAllowed(record.request)
         secrets = try LoadedSecrets(record.request.secretFiles)
     }
@@ -323,7 +331,7 @@ package final class DownloadRunner {
         let failure = (error as? DownloadError ?? .unexpected("\(error)")).hiding(
             RequestSecrets(record.request, secrets))
         noteAttempt(failure.description)
-        return .failed(failure, retryAfter: retryAfter)
+        return await afterRenewal(failure)
     }
 
     /// A partial file in which nothing was received is left nowhere.

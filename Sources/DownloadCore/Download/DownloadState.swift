@@ -15,6 +15,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
         case retry(DownloadError)
         /// This machine has no way to the server; it goes on once there is one, which costs no attempt.
         case network(DownloadError)
+        /// It is not to run now.
+        case schedule
     }
 
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
@@ -51,7 +53,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
     public var error: DownloadError? {
         switch self {
         case .failed(let error), .waiting(.retry(let error), _), .waiting(.network(let error), _): error
-        case .queued, .running, .paused, .completed, .cancelled: nil
+        case .waiting(.schedule, _), .queued, .running, .paused, .completed, .cancelled: nil
         }
     }
 
@@ -62,7 +64,8 @@ public enum DownloadState: Codable, Sendable, Equatable {
     /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.
     public func canMove(to next: Kind) -> Bool {
         switch (kind, next) {
-        case (.queued, .running), (.queued, .paused), (.queued, .cancelled), (.queued, .failed): true
+        case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):
+            true
         case (.running, .queued), (.running, .waiting), (.running, .paused), (.running, .completed),
             (.running, .failed), (.running, .cancelled):
             true

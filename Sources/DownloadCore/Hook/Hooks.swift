@@ -4,6 +4,8 @@ public struct Hooks: Codable, Sendable, Equatable {
     public var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
     public var onError: String?
+    /// A shell command that prints a new URL for one that has expired.
+    public var urlCommand: String?
     /// Seconds after which one is ended; nil for ``standardTimeLimit``.
     public var timeLimit: Double?
 
@@ -11,11 +13,14 @@ public struct Hooks: Codable, Sendable, Equatable {
     package static let possibleTimeLimits = 0.001...1e9
 
     /// There is nothing to run.
-    public var isEmpty: Bool { onComplete == nil && onError == nil }
+    public var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
 
-    public init(onComplete: String? = nil, onError: String? = nil, timeLimit: Double? = nil) {
+    public init(
+        onComplete: String? = nil, onError: String? = nil, urlCommand: String? = nil, timeLimit: Double? = nil
+    ) {
         self.onComplete = onComplete
         self.onError = onError
+        self.urlCommand = urlCommand
         self.timeLimit = timeLimit
     }
 }
@@ -50,4 +55,20 @@ public protocol HookRunner: Sendable {
     /// Returns once the program has ended; when the task is cancelled it is ended.
     /// - Returns: what went wrong, for people; nil when nothing did.
     func run(_ hook: DueHook) async -> String?
+    /// Runs the command of a download whose link has expired; when the task is cancelled it is ended.
+    /// - Parameter status: what the server answered; nil before it was asked.
+    /// - Returns: what the command printed, or what went wrong, for people.
+    func newURL(for record: DownloadRecord, command: String, status: Int?) async -> Result<String, LinkFailure>
+}
+
+/// Why there is no new link.
+public struct LinkFailure: Error, Sendable, Equatable {
+    public let text: String
+    public init(_ text: String) { self.text = text }
+}
+
+extension HookRunner {
+    public func newURL(
+        for record: DownloadRecord, command: String, status: Int?
+    ) async -> Result<String, LinkFailure> { .failure(LinkFailure("cannot be run here")) }
 }

@@ -41,6 +41,10 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var startsPaused = false
     /// Programs to run when it has ended.
     public var hooks: Hooks?
+    /// When it may run; nil: at any time.
+    public var schedule: DownloadSchedule?
+    /// Seconds between its start and that of the next download from the same origin; nil for none.
+    public var pacing: Double?
 
     public init(url: SourceURL, destination: Destination) {
         self.url = url

@@ -23,6 +23,20 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         case http2 = "2"
     }
 
+    /// Of several addresses for one host and port, an attempt uses the first: each has another turn.
+    func turned(_ turn: Int) -> NetworkSettings {
+        guard let addresses, addresses.count > 1, turn > 0 else { return self }
+        var turned = self
+        var rest = addresses
+        turned.addresses = []
+        while let first = rest.first {
+            let same = rest.filter { $0.host == first.host && $0.port == first.port }
+            rest.removeAll { $0.host == first.host && $0.port == first.port }
+            turned.addresses? += same[(turn % same.count)...] + same[..<(turn % same.count)]
+        }
+        return turned
+    }
+
     /// What the other one names counts.
     mutating func take(_ other: NetworkSettings) {
         proxy = other.proxy ?? proxy

@@ -7,6 +7,8 @@ public enum DownloadEvent: Sendable, Equatable {
     /// nothing proves that it has not, and what was there is compared.
     case didRestart(DownloadSnapshot, why: String)
     case willRetry(DownloadSnapshot, DownloadError)
+    /// It is not to run now, and goes on by itself at the time that its state tells.
+    case didPostpone(DownloadSnapshot)
     case didPause(DownloadSnapshot)
     /// Back in the queue.
     case didResume(DownloadSnapshot)
@@ -20,7 +22,7 @@ public enum DownloadEvent: Sendable, Equatable {
     public var snapshot: DownloadSnapshot {
         switch self {
         case .didAdd(let snapshot), .didStart(let snapshot, _), .didRestart(let snapshot, _),
-            .willRetry(let snapshot, _), .didPause(let snapshot), .didResume(let snapshot),
+            .willRetry(let snapshot, _), .didPostpone(let snapshot), .didPause(let snapshot), .didResume(let snapshot),
             .didCancel(let snapshot), .didRemove(let snapshot), .didChange(let snapshot),
             .didComplete(let snapshot), .didFail(let snapshot, _):
             snapshot

@@ -19,6 +19,8 @@ package struct RunnerContext: Sendable {
     package var watchesWriters = true
     /// What is downloaded goes there, and not to a file.
     package var stream: StreamOutput?
+    /// Runs the command of a download for a new link; nil where nothing can be run.
+    package var links: (any HookRunner)?
     /// See ``TransferRequest/isOneOfMany``.
     package var isCrowded = false
     /// The transfers of this attempt are over; what follows needs no slot.

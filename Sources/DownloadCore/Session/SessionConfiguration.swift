@@ -30,6 +30,8 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var hostLimits: [HostPattern: Int] = [:]
     /// Bytes per second for all downloads together; nil for none.
     public var rateLimit: Int64?
+    /// The same by the time of day; ``rateLimit`` holds outside of its windows.
+    public var timetable = RateTimetable()
     /// Seconds after which downloads that ended are forgotten, with what is left of their partial files; nil for never.
     public var historyAge: Double?
 

@@ -27,6 +27,7 @@ extension SessionManager {
     /// What follows from a change in the store.
     private func settle(_ result: ChangedRecord, _ change: DownloadChange, wasCandidate: Bool) {
         var record = result.record
+        if record.state.kind != .waiting { parked[record.id] = nil }
         secrets.restore(&record)
         if held[record.id] != nil { held[record.id] = record.state == .paused(.user) ? record : nil }
         if wasCandidate && record.state.kind.isActive || record.state == .queued && record.session == identifier {
@@ -138,6 +139,7 @@ extension SessionManager {
     /// Returns those that waited for a slot.
     func withhold(_ ids: [DownloadID]) -> [DownloadID: DownloadRecord] {
         changing.formUnion(ids)
+        if !arrivals.isEmpty { arrivals.removeAll { ids.contains($0.id) } }
         if isFilling { leftWhileLoading.formUnion(ids) }
         var withheld: [DownloadID: DownloadRecord] = [:]
         for id in ids {

@@ -15,6 +15,11 @@ extension SessionManager {
     func offer(_ record: DownloadRecord) {
         let id = record.id
         if candidates[id] != nil || entries[id] != nil || changing.contains(id) { return }
+        if record.request.schedule != nil, closedUntil(record) != nil {
+            arrivals.append(record)
+            isFillWanted = true
+            return
+        }
         // Whoever is between two attempts is not queued in the store.
         if candidates.count >= 2 * Self.windowSize, retries[id] == nil {
             leaveToStore()
@@ -54,17 +59,28 @@ extension SessionManager {
 
     private func fillOnce() async {
         _ = scheduler.releaseHolds(at: .now)
+        await parkArrivals()
         learnSlots()
         startReady()
         while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
             finishing < Self.finishingLimit, smallFiles?.isFull != true
         {
             if candidates.isEmpty, queueMayHaveMore { await loadMore() }
+            await parkArrivals()
             if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
             guard stopReason == nil, !isFinishing, let id = scheduler.start() else { break }
             guard let record = candidates.removeValue(forKey: id) else {
                 scheduler.ended(id)
                 continue
+            }
+            if let until = closedUntil(record) {
+                scheduler.ended(id)
+                retries[id] = nil
+                await park(record, until: until)
+                continue
+            }
+            if let pause = record.request.pacing {
+                scheduler.hold(record.source.origin, until: .now + .seconds(pause))
             }
             start(record, failures: retries.removeValue(forKey: id) ?? 0)
         }
@@ -142,7 +158,8 @@ extension SessionManager {
         let control = RunnerControl(record: record)
         let allowed = timeLeft.removeValue(forKey: record.id) ?? record.request.timeouts.total.map { .seconds($0) }
         let deadline = allowed.map { .now + $0 } as ContinuousClock.Instant?
-        entries[record.id] = Entry(record: record, control: control, failures: failures, deadline: deadline)
+        entries[record.id] = Entry(
+            record: record, control: control, failures: failures, deadline: deadline, closes: closes(record))
         run(
             DownloadRunner(
                 record: record, context: context, control: control,
@@ -196,6 +213,13 @@ extension SessionManager {
             } else {
                 await failed(record, error, retryAfter)
             }
+        case .renewed(let error):
+            secrets.keep(record)
+            if let wish {
+                await stopped(record, wish)
+            } else {
+                await failed(record, error, nil, isRenewed: true)
+            }
         }
         await fill()
     }
@@ -215,6 +239,9 @@ extension SessionManager {
         case .remove:
             record.move(to: .paused(.user))
             leave(await save(record))
+        case .park:
+            timeLeft[record.id] = entries[record.id]?.deadline.map { $0 - .now }
+            await park(record, until: closedUntil(record) ?? parts.now())
         case .change(let change):
             _ = record.apply(change)
             secrets.keep(record)

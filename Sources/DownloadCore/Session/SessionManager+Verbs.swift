@@ -131,6 +131,7 @@ extension SessionManager {
         for record in removed {
             held[record.id] = nil
             retries[record.id] = nil
+            parked[record.id] = nil
             broadcaster.send(.didRemove(DownloadSnapshot(record: record)))
         }
         for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
@@ -168,7 +169,7 @@ extension SessionManager {
         learnSlots()
         return entries.values.filter { $0.record.state != .queued }
             .map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
-            + held.values.map { DownloadSnapshot(record: $0).progress }
+            + held.values.map { DownloadSnapshot(record: $0).progress } + parked.values.map(\.progress)
     }
 
     public func events() -> DownloadEvents { broadcaster.stream() }
@@ -192,7 +193,7 @@ extension SessionManager {
         let states = entries.values.map(\.record.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
-            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
+            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting } + parked.count,
             queued: try await store.queuedCount(session: identifier),
             settings: SessionSettings(
                 maxConcurrent: scheduler.maxConcurrent, maxPerHost: scheduler.maxPerOrigin,

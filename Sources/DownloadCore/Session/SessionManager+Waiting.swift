@@ -2,7 +2,9 @@ import Foundation
 
 /// Between a failed attempt and the next one.
 extension SessionManager {
-    func failed(_ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?) async {
+    func failed(
+        _ ended: DownloadRecord, _ error: DownloadError, _ retryAfter: ServerPause?, isRenewed: Bool = false
+    ) async {
         var record = ended
         let origin = record.source.origin
         if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
@@ -14,6 +16,9 @@ extension SessionManager {
         guard record.request.mayBeSentAgain(after: error) else { return await give(up: record, error) }
         if let free = freeAttempt(of: record, after: error) {
             return await hold(record, error, until: free, failures: failures)
+        }
+        if isRenewed, failures < record.request.retry.limit {
+            return await hold(record, error, until: .retry(after: 0), failures: failures + 1)
         }
         let turn = record.turn(after: error, repeats: record.request.retry.repeats(error))
         guard case .retry(let delay) = turn.decide(record.request, error, failures, retryAfter) else {

@@ -29,6 +29,8 @@ public actor SessionManager: DownloadService {
         /// Where the one download goes that is not to become a file.
         let stream: StreamOutput?
         let network: any LocalNetwork
+        /// The clock on the wall.
+        let now: @Sendable () -> Date
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
@@ -37,8 +39,9 @@ public actor SessionManager: DownloadService {
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
             keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
-            network: any LocalNetwork = KernelNetwork()
+            network: any LocalNetwork = KernelNetwork(), now: @escaping @Sendable () -> Date = { Date() }
         ) {
+            self.now = now
             self.network = network
             self.hooks = hooks
             self.stream = stream
@@ -67,6 +70,8 @@ public actor SessionManager: DownloadService {
         var wish: Wish?
         /// When the time that the request gives it is over.
         var deadline: ContinuousClock.Instant?
+        /// When its schedule says that it must stop.
+        var closes: Date?
     }
 
     /// What becomes of a download once its attempt has stopped.
@@ -75,6 +80,8 @@ public actor SessionManager: DownloadService {
         case cancel
         /// It goes on, changed.
         case change(DownloadChange)
+        /// It goes on when its schedule says so.
+        case park
         case remove
     }
 
@@ -135,6 +142,13 @@ public actor SessionManager: DownloadService {
     var returning: Set<DownloadID> = []
     var hooks = HookBook()
     var sleep = SleepWatch()
+    /// Wait for their times.
+    var parked: [DownloadID: Parked] = [:]
+    /// Of those, the earliest.
+    var nextDue: Date?
+    /// Came to the queue at the wrong time.
+    var arrivals: [DownloadRecord] = []
+    var rateClock: RateClock
     private var ticker: Task<Void, Never>?
     private var tickNumber = 0
     private var serving: Task<@Sendable () async -> Void, any Error>?
@@ -146,8 +160,9 @@ public actor SessionManager: DownloadService {
 
     package init(
         parts: Parts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
-        rateLimit: Int64? = nil, historyAge: Double? = nil
+        rateLimit: Int64? = nil, timetable: RateTimetable = RateTimetable(), historyAge: Double? = nil
     ) {
+        rateClock = RateClock(timetable, usual: rateLimit)
         self.parts = parts
         scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
         scheduler.hostLimits = hostLimits
@@ -182,6 +197,7 @@ public actor SessionManager: DownloadService {
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters, stream: parts.stream,
+            links: parts.hooks,
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
@@ -235,6 +251,7 @@ public actor SessionManager: DownloadService {
         for entry in running where Int(entry.record.id) % turns == tickNumber % turns { entry.control.tick() }
         if tickNumber % Self.ticksBetweenLooks == 0 { lookForHooks() }
         watchNetwork(tick: tickNumber)
+        await keepTimes()
         let isReleased = scheduler.releaseHolds(at: .now)
         if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }
@@ -281,7 +298,9 @@ public actor SessionManager: DownloadService {
         // Those between two attempts are not queued in the store.
         let retrying = candidates.values.filter { retries[$0.id] != nil }
         candidates.removeAll()
+        arrivals = []
         for id in entries.keys { stop(id) }
+        await pauseParked(reason)
         await withTaskGroup { group in
             for record in retrying { group.addTask { await self.pause(record, reason) } }
         }

@@ -126,7 +126,8 @@ struct Get: ContextCommand, ItemGroups {
         _ service: any SessionRouting,
         _ context: Context
     ) async throws -> Int32 {
-        var handover = BackgroundHandover(service, console: context.console, options: output)
+        var handover = try BackgroundHandover(
+            service, console: context.console, options: output, environment: context.environment)
         for document in rejected { handover.reject(document) }
         try await handover.add(requests)
         guard let list else { return handover.exitStatus }

@@ -8,10 +8,14 @@ struct BackgroundHandover {
     /// Lines of a list in one question to the session.
     static let chunk = 2_500
     private(set) var statuses: Set<Int32> = []
+    private let proxies: CarriedProxies
     /// Found with the first part.
     private var session: (any DownloadService)?
 
-    init(_ router: any SessionRouting, console: Console, options: OutputOptions) {
+    init(
+        _ router: any SessionRouting, console: Console, options: OutputOptions, environment: [String: String]
+    ) throws {
+        proxies = try CarriedProxies(environment)
         self.router = router
         self.console = console
         self.options = options
@@ -20,8 +24,13 @@ struct BackgroundHandover {
     /// 0, the status of the one kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
-    mutating func add(_ requests: [DownloadRequest]) async throws {
-        guard !requests.isEmpty else { return }
+    mutating func add(_ asked: [DownloadRequest]) async throws {
+        guard !asked.isEmpty else { return }
+        let requests = asked.map { request in
+            var request = request
+            proxies.apply(to: &request)
+            return request
+        }
         let added = try await added(requests)
         let tellsEach = options.json || options.verbose > 0 && !options.quiet
         var ids: [DownloadID] = []

@@ -237,7 +237,7 @@ final class Follower: Sendable {
         case .didResume(let snapshot):
             narrator.tell(event)
             goOn(snapshot.id, snapshot.record.displayName)
-        case .didAdd, .didRestart, .willRetry, .didChange: narrator.tell(event)
+        case .didAdd, .didRestart, .willRetry, .didPostpone, .didChange: narrator.tell(event)
         }
     }
 

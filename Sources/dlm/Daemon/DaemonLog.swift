@@ -27,7 +27,9 @@ struct DaemonLog: Sendable {
             case .didFail(let snapshot, let error):
                 line("\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))")
             case .didRestart(let snapshot, let why): line("\(snapshot.id): started over: \(why)")
-            case .didAdd, .didStart, .willRetry, .didPause, .didResume, .didCancel, .didRemove, .didChange: break
+            case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
+                .didChange:
+                break
             }
         }
     }

@@ -12,6 +12,9 @@ struct DaemonProcess {
     /// What the manager of another service told its own process.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
 
+    /// Downloads bring the proxies of the commands that add them.
+    private static let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+
     /// - Parameters:
     ///   - options: of `dlm daemon run`.
     ///   - log: becomes its standard output and error.
@@ -19,7 +22,9 @@ struct DaemonProcess {
         let output = try log.open()
         defer { close(output) }
         let pipe = try ReadinessPipe()
-        let settings = environment.filter { !Self.foreign.contains($0.key) }.map { "\($0.key)=\($0.value)" }
+        let settings = environment.filter { !(Self.foreign + Self.proxies).contains($0.key) }.map {
+            "\($0.key)=\($0.value)"
+        }
         let words = ["dlm", "daemon", "run"] + options + ["--report-descriptor", "\(DLM_REPORT_FD)"]
         let program = Self.program
         var pid: pid_t = 0

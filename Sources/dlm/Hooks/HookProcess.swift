@@ -33,9 +33,12 @@ final class HookProcess: Sendable {
 
     private init(_ pid: pid_t) { self.pid = pid }
 
-    /// - Parameter input: what it reads.
+    /// - Parameters:
+    ///   - input: what it reads.
+    ///   - outputs: its standard output and error.
     static func start(
-        _ program: String, environment: [String: String], folder: String, input: String
+        _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
+        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO)
     ) -> Result<HookProcess, StartFailure> {
         // Whoever ignores it never learns how a child ended; a caller may have left it so.
         signal(SIGCHLD, SIG_DFL)
@@ -44,10 +47,10 @@ final class HookProcess: Sendable {
         guard descriptor >= 0 else { return .failure(StartFailure(text: String(cString: strerror(errno)))) }
         defer { close(descriptor) }
         var pid: pid_t = 0
-        let code = withCStrings([program]) { arguments in
+        let code = withCStrings([program] + words) { arguments in
             withCStrings(environment.map { "\($0)=\($1)" }) { environment in
                 ProcessStart.alone {
-                    dlm_spawn_hook(program, arguments, environment, folder, descriptor, STDERR_FILENO, &pid)
+                    dlm_spawn_hook(program, arguments, environment, folder, descriptor, outputs.0, outputs.1, &pid)
                 }
             }
         }

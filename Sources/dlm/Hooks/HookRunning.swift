@@ -45,7 +45,11 @@ struct HookVariables {
     /// What the manager of another service told its own process.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
     /// A dlm that the program runs has hooks of its own, or it could go on for ever.
-    private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR"]
+    private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND"]
+
+    static func inherited(_ environment: [String: String]) -> [String: String] {
+        environment.filter { !(foreign + hooks).contains($0.key) }
+    }
 
     init(_ document: FinishedDocument, inherited: [String: String]) {
         let own: [String: String?] = [
@@ -59,7 +63,7 @@ struct HookVariables {
             "DLM_HTTP_STATUS": document.error?.httpStatus.map { "\($0)" },
             "DLM_EXIT_STATUS": "\(document.error?.exitStatus ?? 0)",
         ]
-        var environment = inherited.filter { !(Self.foreign + Self.hooks).contains($0.key) && own[$0.key] == nil }
+        var environment = Self.inherited(inherited).filter { own[$0.key] == nil }
         for (name, value) in own {
             // What cannot be said there ends it.
             if let value { environment[name] = value.replacing("\0", with: " ") }

@@ -16,6 +16,26 @@ struct AttemptOptions: ParsableArguments {
         transform: Seconds.init(argument:))
     var maxTime: Seconds?
 
+    @Option(
+        help: ArgumentHelp(
+            "Begin then: 18:00 (when clocks show that next), 'tomorrow 06:00', '2026-12-24 18:00' (local time, unless Z or "
+                + "+01:00 follows), or +2h30m.", valueName: "time"),
+        transform: StartArgument.init(argument:))
+    var at: StartArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Run only within this span of local time, such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'; what is not complete at "
+                + "its end goes on in the next. Repeatable.", valueName: "window"),
+        transform: TimeWindow.init(argument:))
+    var window: [TimeWindow] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Let so long pass between the starts of two downloads from one host.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var wait: Seconds?
+
     @Flag(
         help: """
             Record it and hold it back: it begins with dlm resume, from anywhere. Without -b this command waits for that.
@@ -24,11 +44,19 @@ struct AttemptOptions: ParsableArguments {
 
     func validate() throws {
         if maxTime?.value == 0 { throw ValidationError("--max-time: give more than 0") }
+        if at != nil || !window.isEmpty { try LocalTime.check() }
     }
 
     func apply(to request: inout DownloadRequest) {
         if let retryOn { request.retry.statuses = retryOn.codes }
         if let maxTime { request.timeouts.total = maxTime.value }
         if paused { request.startsPaused = true }
+        if at != nil || !window.isEmpty {
+            var schedule = request.schedule ?? DownloadSchedule()
+            schedule.start = at?.moment ?? schedule.start
+            if !window.isEmpty { schedule.windows = window }
+            request.schedule = schedule
+        }
+        if let wait { request.pacing = wait.value > 0 ? wait.value : nil }
     }
 }

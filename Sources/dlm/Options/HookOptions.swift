@@ -18,11 +18,18 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "For links that expire: run this command of a shell after an answer of 401, 403 or 410, or when the link says "
+                + "that its time is over, and go on with the URL that it prints.", valueName: "command"))
+    var urlCommand: String?
+
+    @Option(
+        help: ArgumentHelp(
             "End a program that takes longer; \(Seconds(Hooks.standardTimeLimit)) unless given.", valueName: "time"),
         transform: Seconds.init(argument:))
     var hookTimeout: Seconds?
 
     func validate() throws {
+        if urlCommand == "" { throw ValidationError("--url-command: give a command") }
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
@@ -30,12 +37,13 @@ struct HookOptions: ParsableArguments {
     /// names a program which is gone is no reason for other commands to fail.
     /// - Parameter workingFolder: absolute; relative paths start there.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        guard onComplete != nil || onError != nil || hookTimeout != nil else { return }
+        guard onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil else { return }
         var hooks = request.hooks ?? Hooks()
         if let onComplete {
             hooks.onComplete = try HookProgram.path(of: onComplete, option: "--on-complete", in: workingFolder)
         }
         if let onError { hooks.onError = try HookProgram.path(of: onError, option: "--on-error", in: workingFolder) }
+        if let urlCommand { hooks.urlCommand = urlCommand }
         if let hookTimeout { hooks.timeLimit = hookTimeout.value }
         request.hooks = hooks
     }

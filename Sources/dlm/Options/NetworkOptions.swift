@@ -32,7 +32,9 @@ struct NetworkOptions: ParsableArguments {
     var http2 = false
 
     @Option(
-        help: ArgumentHelp("Connect to this address for a host and port; repeatable.", valueName: "host:port:addr"))
+        help: ArgumentHelp(
+            "Connect to this address for a host and port; of several (with commas) to the next one after a failure. "
+                + "Repeatable.", valueName: "host:port:addr"))
     var resolve: [String] = []
 
     @Option(
@@ -45,7 +47,7 @@ struct NetworkOptions: ParsableArguments {
         if interface == "" { throw ValidationError("--interface: no name given") }
         // The value may hold a password and is not repeated.
         if let proxy { _ = try ProxyAddress(argument: proxy) }
-        for text in resolve { _ = try PinnedAddress(argument: text) }
+        for text in resolve { _ = try PinnedAddress.list(argument: text) }
         guard let dohUrl else { return }
         guard case .success(let parsed) = SourceURL.parse(dohUrl), parsed.url.scheme == "https" else {
             throw ValidationError("--doh-url: give the https URL of a name server")
@@ -58,7 +60,9 @@ struct NetworkOptions: ParsableArguments {
         request.network.interface = interface ?? request.network.interface
         if ipv4 || ipv6 { request.network.addressFamily = ipv4 ? .ipv4 : .ipv6 }
         if http11 || http2 { request.network.httpVersion = http11 ? .http1 : .http2 }
-        if !resolve.isEmpty { request.network.addresses = resolve.compactMap { try? PinnedAddress(argument: $0) } }
+        if !resolve.isEmpty {
+            request.network.addresses = resolve.flatMap { (try? PinnedAddress.list(argument: $0)) ?? [] }
+        }
         request.network.nameServer = dohUrl ?? request.network.nameServer
     }
 }
@@ -104,12 +108,14 @@ extension ProxyAddress {
 }
 
 extension PinnedAddress {
-    init(argument text: String) throws {
+    /// Those of one argument, in the order in which they are tried.
+    static func list(argument text: String) throws -> [PinnedAddress] {
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0,
-            let address = Self.address(String(parts[2]))
-        else { throw ValidationError("--resolve \(text): not of the form HOST:PORT:ADDRESS with one address") }
-        self.init(host: parts[0].lowercased(), port: Int(port), address: address)
+        let words = parts.count == 3 ? parts[2].split(separator: ",", omittingEmptySubsequences: false) : []
+        let addresses = words.compactMap { Self.address(String($0)) }
+        guard !words.isEmpty, addresses.count == words.count, !parts[0].isEmpty, let port = UInt16(parts[1]), port > 0
+        else { throw ValidationError("--resolve \(text): not of the form HOST:PORT:ADDRESS[,ADDRESS...]") }
+        return addresses.map { PinnedAddress(host: parts[0].lowercased(), port: Int(port), address: $0) }
     }
 
     /// IPv6 in brackets.

@@ -4,13 +4,14 @@ enum OptionScope {
     /// On the command line only: one file's own, or what a command prints.
     static let command: Set<String> = ["checksum-file", "json", "quiet", "verbose"]
     /// Not as a setting: it would be wrong for the next file.
-    static let file: Set<String> = ["output", "checksum", "query", "method", "data", "data-urlencode", "mirror"]
+    static let file: Set<String> = ["output", "checksum", "query", "method", "data", "data-urlencode", "mirror", "at"]
     /// Not for one host.
-    static let session: Set<String> = ["history-age", "max-concurrent", "progress", "color"]
+    static let session: Set<String> = ["history-age", "limit-window", "max-concurrent", "progress", "color"]
 
     /// Not in a list, which may come from somebody else: these run programs, or send what is in files to the URL.
     static let trusted: Set<String> = [
-        "on-complete", "on-error", "hook-timeout", "data", "data-urlencode", "bearer-file", "certificate",
+        "on-complete", "on-error", "url-command", "hook-timeout", "data", "data-urlencode", "bearer-file",
+        "certificate",
         "private-key",
     ]
 

@@ -14,7 +14,7 @@ enum SettingDefaults {
         return [
             "history-age": session.historyAge.map { Seconds($0).description } ?? "none",
             "max-concurrent": String(session.maxConcurrent), "max-per-host": String(session.maxPerHost),
-            "limit-rate": ByteRate.text(session.rateLimit), "connections": "auto",
+            "limit-rate": ByteRate.text(session.rateLimit), "limit-window": "none", "connections": "auto",
             "directory": ".", "if-exists": Destination.IfExists.fail.rawValue, "priority": "0",
             "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
             "connect-timeout": Seconds(timeouts.connect).description,

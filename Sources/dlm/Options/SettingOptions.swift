@@ -7,6 +7,11 @@ struct SettingOptions: ParsableArguments, ItemGroups {
     @Option(help: "How long downloads that ended are remembered.", transform: HistoryAge.init(argument:))
     var historyAge: HistoryAge?
 
+    @Option(
+        help: "The limit of the speed within a span of local time; the first that is open counts.",
+        transform: LimitWindow.init(argument:))
+    var limitWindow: [LimitWindow] = []
+
     @OptionGroup var session: SessionOptions
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
@@ -28,6 +33,7 @@ struct SettingOptions: ParsableArguments, ItemGroups {
 
     /// Of a session of any kind. A limit of the speed is for all its downloads together; ``item`` has it no more.
     func apply(to configuration: inout SessionConfiguration) {
+        if !limitWindow.isEmpty { configuration.timetable = RateTimetable(limitWindow.compactMap(\.entry)) }
         if let historyAge { configuration.historyAge = historyAge.seconds }
         if let maxConcurrent = session.maxConcurrent { configuration.maxConcurrent = maxConcurrent }
         if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }

@@ -1,11 +1,14 @@
 import DownloadKit
+import Foundation
 
 /// What was asked for of one download and has no line of its own in `dlm show`: options by their long names, as a list
 /// has them (`proxy=http://10.0.0.1:3128`). Secrets are named and not told.
 enum GivenOptions {
     static func lines(_ request: DownloadRequest) -> [String] {
         let all = http(request) + identity(request) + trust(request.trust) + network(request.network) + limits(request)
-        return (all + ends(request)).compactMap { name, value in value.map { $0.isEmpty ? name : "\(name)=\($0)" } }
+        return (all + times(request) + ends(request)).compactMap { name, value in
+            value.map { $0.isEmpty ? name : "\(name)=\($0)" }
+        }
     }
 
     private typealias Options = [(name: String, value: String?)]
@@ -76,6 +79,14 @@ enum GivenOptions {
         ]
     }
 
+    private static func times(_ request: DownloadRequest) -> Options {
+        let schedule = request.schedule
+        let isElsewhere = schedule.map { $0.timeZone != TimeZone.current.identifier } ?? false
+        let zone = isElsewhere ? schedule.map { " (\($0.timeZone))" } ?? "" : ""
+        return [("at", schedule?.start.map { ShowText.text($0) })]
+            + (schedule?.windows ?? []).map { ("window", "\($0)\(zone)") } + [("wait", request.pacing.map(seconds))]
+    }
+
     private static func ends(_ request: DownloadRequest) -> Options {
         let (place, validation) = (request.destination, request.validation)
         return [
@@ -91,6 +102,7 @@ enum GivenOptions {
             ("expect-status", validation.statuses?.description),
             ("max-size", validation.maximumSize.map(String.init)),
             ("on-complete", request.hooks?.onComplete), ("on-error", request.hooks?.onError),
+            ("url-command", request.hooks?.urlCommand),
             ("hook-timeout", request.hooks?.timeLimit.map(seconds)),
         ]
     }

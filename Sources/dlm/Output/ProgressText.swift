@@ -22,6 +22,8 @@ enum ProgressText {
             }
             if verbosity == 0 { return nil }
             return "\(name): \(Redaction.describe(error)); \(retry)"
+        case .didPostpone(let snapshot):
+            return "\(name): \(StateText.note(snapshot.record.state, now: Date()) ?? "waiting")"
         case .didChange(let snapshot): return "\(name): changed: \(settings(snapshot.record.request))"
         case .didAdd, .didStart, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
             return nil

@@ -7,6 +7,7 @@ enum StateText {
         switch state {
         case .waiting(.retry(let error), let until): "\(retry(until, now: now)): \(Redaction.describe(error))"
         case .waiting(.network, _): waitsForNetwork
+        case .waiting(.schedule, let until): waits(until: until)
         case .paused(.interrupted): "its process ended without a word"
         case .paused(let reason) where reason != .user: "ended by \(signalName(reason))"
         case .failed(let error): Redaction.describe(error)
@@ -15,6 +16,9 @@ enum StateText {
     }
 
     static let waitsForNetwork = "waiting for the network"
+
+    /// `waiting until 2026-11-22 01:00:00`.
+    static func waits(until: Date?) -> String { "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "") }
 
     /// `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {
@@ -44,6 +48,7 @@ extension DownloadState {
         switch self {
         case .waiting(.retry, let until): ("retry", until)
         case .waiting(.network, let until): ("network", until)
+        case .waiting(.schedule, let until): ("schedule", until)
         default: (nil, nil)
         }
     }

@@ -32,6 +32,8 @@ struct GivenOptionsTests {
             "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
             "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
             "hook-timeout=5s", "metalink-location=de", "no-follow-metalink",
+            "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
+            "at=2026-12-24 18:00:00",
         ])
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])

@@ -19,7 +19,7 @@ final class FakeNetwork: LocalNetwork {
         }
     }
 
-    func sleep(_ duration: Duration) { state.withLock { $0.asleep += duration } }
+    func suspend(for duration: Duration) { state.withLock { $0.asleep += duration } }
 
     func hasChanged() -> Bool {
         state.withLock { state in

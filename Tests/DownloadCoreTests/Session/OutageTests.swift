@@ -83,7 +83,7 @@ struct OutageTests {
         #expect(bench.transport.left.value.isEmpty)
         network.set(up: true)
         #expect(await bench.transport.left.wait { $0 == [["10.0.0.2"]] })
-        network.sleep(.seconds(60))
+        network.suspend(for: .seconds(60))
         #expect(await bench.transport.left.wait { $0.last == [] })
     }
 }

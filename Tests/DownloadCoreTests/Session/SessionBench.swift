@@ -22,7 +22,8 @@ final class SessionBench: Sendable {
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
-        network: FakeNetwork = FakeNetwork(),
+        network: FakeNetwork = FakeNetwork(), now: @escaping @Sendable () -> Date = { Date() },
+        timetable: RateTimetable = RateTimetable(),
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
@@ -35,8 +36,8 @@ final class SessionBench: Sendable {
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
                 isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false,
-                network: network),
-            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, historyAge: historyAge)
+                network: network, now: now),
+            maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in
             for await event in stream {
@@ -131,7 +132,7 @@ extension DownloadEvent {
     var isEnd: Bool {
         switch self {
         case .didComplete, .didFail, .didPause, .didCancel, .didRemove: true
-        case .didAdd, .didStart, .didRestart, .willRetry, .didResume, .didChange: false
+        case .didAdd, .didStart, .didRestart, .willRetry, .didPostpone, .didResume, .didChange: false
         }
     }
 
@@ -141,6 +142,7 @@ extension DownloadEvent {
         case .didStart(_, let offset): "start \(offset)"
         case .didRestart: "restart"
         case .willRetry: "retry"
+        case .didPostpone: "postpone"
         case .didPause: "pause"
         case .didResume: "resume"
         case .didRemove: "remove"

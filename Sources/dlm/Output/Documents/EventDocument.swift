@@ -5,7 +5,7 @@ import Foundation
 /// ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `joined`, `started`, `restarted`, `retry`, `paused`, `resumed`, `cancelled`, `changed`, `removed`, or
+    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`, `removed`, or
     /// `unchanged` where there was nothing to do.
     let event: String
     let id: DownloadID
@@ -51,6 +51,7 @@ struct EventDocument: Document, Equatable {
         case .didStart(let snapshot, let offset): self.init("started", snapshot, offset: offset)
         case .didRestart(let snapshot, let why): self.init("restarted", snapshot, reason: why)
         case .willRetry(let snapshot, _): self.init("retry", snapshot)
+        case .didPostpone(let snapshot): self.init("postponed", snapshot)
         case .didPause(let snapshot): self.init("paused", snapshot)
         case .didResume(let snapshot): self.init("resumed", snapshot)
         case .didRemove(let snapshot): self.init("removed", snapshot)
@@ -62,7 +63,7 @@ struct EventDocument: Document, Equatable {
     /// What another process did; nil for the end of a download.
     init?(_ logged: LoggedEvent) {
         switch logged.kind {
-        case .waiting: event = "retry"
+        case .waiting: event = logged.state?.error == nil ? "postponed" : "retry"
         case .completed, .failed, .cancelled: return nil
         case .added, .resumed, .started, .restarted, .paused, .removed, .changed: event = logged.kind.rawValue
         }

@@ -19,7 +19,7 @@ struct ListDocument: Document, Equatable {
     /// Why it is where it is, for people.
     let note: String?
     let error: ErrorDocument?
-    /// `retry`, `network`.
+    /// `retry`, `network`, `schedule`.
     let waitingFor: String?
     /// When it goes on, where that is known.
     let waitingUntil: Date?

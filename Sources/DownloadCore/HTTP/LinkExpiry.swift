@@ -1,0 +1,40 @@
+import Foundation
+
+/// When a signed link says that it expires.
+package enum LinkExpiry {
+    /// A link that is about to expire is not used any more, in seconds.
+    static let margin = 5.0
+    /// Answers of servers to a link that has expired.
+    static let statuses: Set<Int> = [401, 403, 410]
+
+    /// Nil where the link says nothing that is understood. Of AWS and Google the time it was signed and how long it
+    /// holds, of CloudFront and others `Expires` in seconds since 1970, of Azure `se`.
+    package static func date(of url: SourceURL) -> Date? {
+        guard let items = URLComponents(string: url.string)?.queryItems else { return nil }
+        var fields: [String: String] = [:]
+        for item in items where fields[item.name.lowercased()] == nil { fields[item.name.lowercased()] = item.value }
+        for maker in ["amz", "goog"] {
+            if let signed = fields["x-\(maker)-date"].flatMap(basicDate),
+                let span = fields["x-\(maker)-expires"].flatMap(Double.init), (0...1e9).contains(span)
+            {
+                return signed + span
+            }
+        }
+        if let seconds = fields["expires"].flatMap(Double.init), (1e8...1e11).contains(seconds) {
+            return Date(timeIntervalSince1970: seconds)
+        }
+        guard fields["sig"] != nil, let text = fields["se"] else { return nil }
+        return StartTime.parse(text, now: Date(timeIntervalSince1970: 0), zone: .gmt)
+    }
+
+    /// `20261122T080000Z`.
+    private static func basicDate(_ text: String) -> Date? {
+        let characters = Array(text)
+        guard characters.count == 16, characters[8] == "T", characters[15] == "Z" else { return nil }
+        func part(_ range: Range<Int>) -> String { String(characters[range]) }
+        let day = "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))"
+        return StartTime.parse(
+            "\(day)T\(part(9..<11)):\(part(11..<13)):\(part(13..<15))Z", now: Date(timeIntervalSince1970: 0), zone: .gmt
+        )
+    }
+}

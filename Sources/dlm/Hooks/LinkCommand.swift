@@ -1,0 +1,56 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+
+/// Runs the command that gets a new link: by a shell, like a hook, with what it prints read.
+extension HookProgram.Runner {
+    /// Bytes of each output that are looked at.
+    private static let most = 64 << 10
+    /// Seconds.
+    private static let standardTimeLimit = 60.0
+
+    func newURL(
+        for record: DownloadRecord, command: String, status: Int?
+    ) async -> Result<String, LinkFailure> {
+        let (output, errors) = (dlm_memory_box(Self.most), dlm_memory_box(Self.most))
+        defer { for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) } }
+        guard output >= 0, errors >= 0 else {
+            return .failure(LinkFailure("cannot be run: \(String(cString: strerror(errno)))"))
+        }
+        var variables = HookVariables.inherited(environment)
+        variables["DLM_ID"] = "\(record.id)"
+        variables["DLM_URL"] = Redaction.hidden(record.request.url.string)
+        variables["DLM_NAME"] = record.displayName.replacing("\0", with: " ")
+        if let status { variables["DLM_HTTP_STATUS"] = "\(status)" }
+        let folder = record.request.destination.folder
+        let process: HookProcess
+        switch HookProcess.start(
+            "/bin/sh", ["-c", command], environment: variables, folder: access(folder, X_OK) == 0 ? folder : "/",
+            input: record.request.url.string + "\n", outputs: (output, errors))
+        {
+        case .success(let started): process = started
+        case .failure(let failure): return .failure(LinkFailure("cannot be run: \(failure.text)"))
+        }
+        let limit = record.request.hooks?.timeLimit ?? Self.standardTimeLimit
+        let ending = await process.end(within: .seconds(limit))
+        let said =
+            Self.text(errors).split(whereSeparator: \.isNewline).first.map {
+                ": \(Redaction.hidden(String($0.prefix(200))))"
+            } ?? ""
+        switch ending {
+        case .exited(0): return .success(Self.text(output))
+        case .exited(let status): return .failure(LinkFailure("ended with status \(status)\(said)"))
+        case .signalled(let signal): return .failure(LinkFailure("was ended by signal \(signal)\(said)"))
+        case .timedOut: return .failure(LinkFailure("was ended after \(Units.duration(limit)) (--hook-timeout)"))
+        case .stopped: return .failure(LinkFailure("was ended with this session"))
+        }
+    }
+
+    /// Up to the first zero.
+    private static func text(_ box: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: most)
+        let count = pread(box, &bytes, most, 0)
+        return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0 }, as: UTF8.self)
+    }
+}

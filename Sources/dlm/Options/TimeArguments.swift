@@ -1,0 +1,53 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// When a download is to begin; a time without a day is counted from when it is read.
+struct StartArgument: Equatable {
+    let moment: Date
+
+    init(argument: String) throws {
+        guard let moment = StartTime.parse(argument, now: Date()) else {
+            throw ValidationError("give a time such as 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h")
+        }
+        self.moment = moment
+    }
+}
+
+extension TimeWindow {
+    init(argument: String) throws {
+        guard let window = TimeWindow(argument) else {
+            throw ValidationError("give a window such as 01:00-06:00 or 'Mon-Fri 22:00-06:00'")
+        }
+        self = window
+    }
+}
+
+/// A limit of the speed for a time of the day: `Mon-Fri 08:00-18:00 1M`, or `none`.
+struct LimitWindow: Equatable {
+    let entry: RateTimetable.Entry?
+
+    init(argument: String) throws {
+        if argument == "none" {
+            entry = nil
+            return
+        }
+        let words = argument.split(separator: " ")
+        guard words.count > 1, let window = TimeWindow(words.dropLast().joined(separator: " ")),
+            let rate = try? ByteRate(argument: String(words[words.count - 1]))
+        else { throw ValidationError("give a window and a rate such as 'Mon-Fri 08:00-18:00 1M'") }
+        entry = RateTimetable.Entry(window: window, limit: rate.limit)
+    }
+}
+
+/// The clocks of whoever calls.
+enum LocalTime {
+    /// A time zone that is not known would be taken for UTC.
+    static func check(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        guard let name = environment["TZ"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix(":/") else { return }
+        let bare = name.hasPrefix(":") ? String(name.dropFirst()) : name
+        if TimeZone(identifier: bare) != nil { return }
+        throw ValidationError(
+            "the time zone TZ=\(name) is not in the time zone database; give one such as Europe/Berlin")
+    }
+}

@@ -1,0 +1,165 @@
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DownloadCore
+
+@Suite("Downloads that wait for their time", .inTurn, .timeLimit(.minutes(1)))
+struct PostponingTests {
+    static let content = Content(seed: 72, size: 3 << 20)
+    static let reply = FaultReply(content, etag: "\"v1\"")
+
+    /// A clock that a test puts.
+    final class Wall: Sendable {
+        private let time: Mutex<Date>
+        init(_ text: String) throws { time = Mutex(try Date(text + "Z", strategy: .iso8601)) }
+        var now: Date { time.withLock { $0 } }
+        func put(_ text: String) throws {
+            let date = try Date(text + "Z", strategy: .iso8601)
+            time.withLock { $0 = date }
+        }
+    }
+
+    private func window(_ text: String) throws -> DownloadSchedule {
+        DownloadSchedule(windows: [try #require(TimeWindow(text))], timeZone: "UTC")
+    }
+
+    private func isWaiting(_ id: DownloadID, _ bench: SessionBench) async throws -> Bool {
+        if case .waiting(.schedule, _) = try await bench.record(id).state { true } else { false }
+    }
+
+    @Test("What may not run yet waits without a slot, and begins at its time")
+    func begins() async throws {
+        let wall = try Wall("2026-01-10T12:00:00")
+        let bench = try await SessionBench(maxConcurrent: 1, now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let schedule = try window("13:00-14:00")
+        let later = try await bench.add("/later") { $0.schedule = schedule }
+        let now = try await bench.add("/now")
+        #expect(try await bench.ending(of: now).state == .completed)
+        #expect(bench.words(later) == ["add", "postpone"])
+        let until = try Date("2026-01-10T13:00:00Z", strategy: .iso8601)
+        #expect(try await bench.record(later).state == .waiting(.schedule, until: until))
+        #expect(try await bench.manager.status().waiting == 1)
+        try wall.put("2026-01-10T13:00:00")
+        #expect(try await bench.ending(of: later).state == .completed)
+    }
+
+    @Test("At the end of its window it stops with what it has, and goes on from there in the next")
+    func suspends() async throws {
+        let wall = try Wall("2026-01-10T13:59:00")
+        let bench = try await SessionBench(now: { wall.now }) { _, request in
+            .reply(Self.reply.with { if request.number == 1 { $0.cut = .stall(after: 2 << 20) } })
+        }
+        let schedule = try window("13:00-14:00")
+        let id = try await bench.add {
+            $0.schedule = schedule
+            $0.connections = 1
+        }
+        #expect(await bench.transport.taken.wait { $0 >= 2 << 20 })
+        try wall.put("2026-01-10T14:00:00")
+        #expect(await bench.events.wait { $0.last?.word == "postpone" })
+        #expect(try await bench.record(id).received == 2 << 20)
+        try wall.put("2026-01-11T13:00:00")
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.ranges.last == "\(2 << 20)-")
+        #expect(try bench.holds("file.bin", Self.content))
+    }
+
+    @Test("What waits can be paused, cancelled, removed and resumed")
+    func wishes() async throws {
+        let wall = try Wall("2026-01-10T12:00:00")
+        let bench = try await SessionBench(now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let schedule = try window("13:00-14:00")
+        var ids: [DownloadID] = []
+        for name in ["/a", "/b", "/c", "/d"] { ids.append(try await bench.add(name) { $0.schedule = schedule }) }
+        _ = try await bench.manager.change([ids[0], ids[3]], .pause)
+        _ = try await bench.manager.change([ids[1]], .cancel)
+        try await bench.manager.remove([ids[2]], deletesFile: false)
+        #expect(try await bench.manager.status().waiting == 0)
+        _ = try await bench.manager.resume([ids[3]], overrides: RequestOverrides())
+        #expect(try await isWaiting(ids[3], bench))
+        try wall.put("2026-01-10T13:30:00")
+        #expect(try await bench.ending(of: ids[3], times: 2).state == .completed)
+        #expect(try await bench.record(ids[0]).state == .paused(.user))
+        #expect(try await bench.record(ids[1]).state == .cancelled)
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    @Test("The next session goes on waiting")
+    func survives() async throws {
+        let wall = try Wall("2026-01-10T12:00:00")
+        let first = try await SessionBench(session: "background", now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let schedule = try window("13:00-14:00")
+        let id = try await first.add { $0.schedule = schedule }
+        #expect(try await isWaiting(id, first))
+        await first.manager.pauseAll(.terminate)
+        #expect(try await first.record(id).state == .paused(.terminate))
+        let second = try await SessionBench(after: first, session: "background", now: { wall.now }) { _, _ in
+            .reply(Self.reply)
+        }
+        try await second.manager.start()
+        #expect(try await isWaiting(id, second))
+        try wall.put("2026-01-10T13:30:00")
+        #expect(try await second.ending(of: id).state == .completed)
+    }
+
+    @Test("Hundreds that wait keep nothing else from running")
+    func many() async throws {
+        let wall = try Wall("2026-01-10T12:00:00")
+        let bench = try await SessionBench(now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let schedule = try window("13:00-14:00")
+        let requests = try (0..<1200).map { number in
+            try bench.request("/\(number)") {
+                $0.schedule = schedule
+                $0.priority = 1
+            }
+        }
+        _ = try await bench.manager.add(requests)
+        let plain = try await bench.add("/plain")
+        #expect(try await bench.ending(of: plain).state == .completed)
+        #expect(bench.transport.requests.count == 1)
+        #expect(await bench.events.wait { $0.count { $0.word == "postpone" } == 1200 })
+        #expect(try await bench.manager.status().waiting == 1200)
+    }
+
+    @Test("Starts at one host are apart by what was asked for")
+    func pacing() async throws {
+        let bench = try await SessionBench { _, _ in .reply(Self.reply) }
+        let begin = ContinuousClock.now
+        let requests = try (0..<3).map { number in
+            try bench.request("/\(number)") {
+                $0.pacing = 0.7
+                $0.connections = 1
+            }
+        }
+        _ = try await bench.manager.add(requests)
+        let other = try await bench.manager.add([try bench.request(host: "other.example", "/x")])
+        let id = try #require(other.first).record.id
+        _ = try await bench.ending(of: id)
+        #expect(ContinuousClock.now - begin < .seconds(0.7))
+        #expect(await bench.ends.wait { $0.count == 4 })
+        #expect(ContinuousClock.now - begin >= .seconds(1.4))
+    }
+
+    @Test("The limit of the session follows its timetable")
+    func limits() async throws {
+        let wall = try Wall("2026-01-09T07:00:00")
+        let table = RateTimetable(
+            [.init(window: try #require(TimeWindow("Mon-Fri 08:00-18:00")), limit: 4096)], timeZone: "UTC")
+        let bench = try await SessionBench(now: { wall.now }, timetable: table) { _, _ in
+            .reply(Self.reply.with { $0.cut = .stall(after: 1 << 20) })
+        }
+        _ = try await bench.add()
+        func waitForLimit(_ limit: Int64?) async throws {
+            let deadline = ContinuousClock.now + .seconds(20)
+            while try await bench.manager.status().settings.rateLimit != limit, .now < deadline { await Task.yield() }
+            #expect(try await bench.manager.status().settings.rateLimit == limit)
+        }
+        try await waitForLimit(nil)
+        try wall.put("2026-01-09T08:00:00")
+        try await waitForLimit(4096)
+        try wall.put("2026-01-09T18:00:00")
+        try await waitForLimit(nil)
+    }
+}

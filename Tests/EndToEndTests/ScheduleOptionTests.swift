@@ -1,0 +1,126 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Times", .timeLimit(.minutes(2)))
+    struct ScheduleOptionTests {
+        static let content = Content(seed: 790, size: 3 * mebibyte + 1)
+        static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
+
+        /// A window that is closed now, and for an hour.
+        private var closed: String {
+            let hour = (Calendar(identifier: .gregorian).dateComponents(in: .gmt, from: Date()).hour ?? 0) + 2
+            let text = "\(hour % 24 + 100)".suffix(2)
+            return "\(text):00-\(text):30"
+        }
+
+        @Test("--at begins then, and says until when it waits", arguments: [false, true])
+        func at(inBackground: Bool) async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let begin = ContinuousClock.now
+                let words = ["get", "--at", "+3s", server.url()] + (inBackground ? ["-b"] : ["--json"])
+                let process = try ChildProcess(try sandbox.launch(words))
+                try await sandbox.waitForStates { $0 == ["waiting"] }
+                let shown = try await sandbox.run("show", "1", "--json")
+                #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
+                #expect(shown.stdout.contains("\"waitingUntil\":"))
+                #expect(server.log.entries.isEmpty)
+                try await sandbox.waitForStates { $0 == ["completed"] }
+                #expect(ContinuousClock.now - begin >= .seconds(2))
+                let result = try await process.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                if !inBackground { #expect(result.stdout.contains("\"event\":\"postponed\"")) }
+                try expectFile(Self.content, "file.bin", in: sandbox)
+            }
+        }
+
+        @Test("Outside of its --window it waits, which the background session remembers; inside it runs")
+        func window() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let utc = { (launch: inout ProcessLaunch) in launch.environment["TZ"] = "UTC" }
+                let added = try await sandbox.run("get", "-b", "--window", closed, server.url("/a"), with: utc)
+                #expect(added.ending == .exited(0), "\(added.stderr)")
+                try await sandbox.waitForStates { $0 == ["waiting"] }
+                try await sandbox.done("daemon", "stop")
+                _ = try await sandbox.startDaemon()
+                try await sandbox.waitForStates { $0 == ["waiting"] }
+                let listed = try await sandbox.run("list")
+                #expect(listed.stdout.contains("waiting until 20"), "\(listed.stdout)")
+                let shown = try await sandbox.run("show", "1", with: utc)
+                #expect(shown.stdout.contains("window=\(closed)"), "\(shown.stdout)")
+                let open = try await sandbox.run(
+                    "get", "--window", closed, "--window", "00:00-24:00", "-o", "b", server.url("/b"), with: utc)
+                try expectDownloaded(Self.content, as: "b", by: open, in: sandbox)
+                try await sandbox.done("cancel", "1")
+                #expect(server.log.entries.count { $0.request.target == "/a" } == 0)
+            }
+        }
+
+        @Test("An interrupt leaves what waits paused")
+        func interrupted() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let process = try ChildProcess(try sandbox.launch(["get", "--at", "+1h", server.url()]))
+                try await sandbox.waitForStates { $0 == ["waiting"] }
+                process.send(SIGINT)
+                let result = try await process.result()
+                #expect(result.ending == .signalled(SIGINT), "\(result.stderr)")
+                try await sandbox.waitForStates { $0 == ["paused"] }
+            }
+        }
+
+        @Test("limit-window in the configuration is the limit of the background session")
+        func limit() async throws {
+            try await withDlm { sandbox in
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.root("config/dlm"), withIntermediateDirectories: true)
+                try sandbox.root.write(
+                    "limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n",
+                    to: "config/dlm/config.yaml")
+                _ = try await sandbox.startDaemon()
+                let deadline = ContinuousClock.now + .seconds(20)
+                while try await sandbox.daemonStatus().rateLimit != 512 << 10, .now < deadline {}
+                #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
+            }
+        }
+
+        @Test(
+            "What is no time is refused",
+            arguments: [
+                ["--at", "noon"], ["--at", "25:00"], ["--window", "01:00"], ["--window", "Foo 01:00-02:00"],
+                ["--wait", "-1"], ["--wait", "soon"],
+            ])
+        func refused(words: [String]) async throws {
+            try await withDlm { sandbox in
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get"] + words + ["http://127.0.0.1:9/x"])
+                ).result()
+                #expect(result.ending == .exited(2), "\(result.stderr)")
+                #expect(result.stderr.contains(words[0]), "\(result.stderr)")
+            }
+        }
+
+        @Test("A time zone that nobody knows is no silent UTC")
+        func zone() async throws {
+            try await withDlm { sandbox in
+                let result = try await sandbox.run("get", "--at", "18:00", "http://127.0.0.1:9/x") {
+                    $0.environment["TZ"] = "Nowhere/Land"
+                }
+                #expect(result.ending == .exited(2), "\(result.stderr)")
+                #expect(result.stderr.contains("TZ=Nowhere/Land"), "\(result.stderr)")
+            }
+        }
+
+        @Test("--wait lets time pass between starts at one host")
+        func wait() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let begin = ContinuousClock.now
+                let urls = (0..<3).map { server.url("/\($0)") }
+                let result = try await ChildProcess(try sandbox.launch(["get", "-x", "1", "--wait", "1"] + urls))
+                    .result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(ContinuousClock.now - begin >= .seconds(2))
+            }
+        }
+    }
+}
