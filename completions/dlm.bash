@@ -186,9 +186,9 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--expect-type --query -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -287,6 +287,9 @@ _dlm_get() {
     '--user'|'-u')
         return
         ;;
+    '--aws-sigv4')
+        return
+        ;;
     '--netrc-file')
         __dlm_add_completions -f
         return
@@ -325,6 +328,14 @@ _dlm_get() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')
@@ -444,9 +455,9 @@ _dlm_pause() {
 
 _dlm_resume() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all --background -b --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -469,6 +480,9 @@ _dlm_resume() {
         return
         ;;
     '--user'|'-u')
+        return
+        ;;
+    '--aws-sigv4')
         return
         ;;
     '--netrc-file')
@@ -509,6 +523,14 @@ _dlm_resume() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')
@@ -905,9 +927,9 @@ _dlm_daemon_status() {
 
 _dlm_doctor() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --color)
+    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
@@ -916,6 +938,9 @@ _dlm_doctor() {
         return
         ;;
     '--user'|'-u')
+        return
+        ;;
+    '--aws-sigv4')
         return
         ;;
     '--netrc-file')
@@ -956,6 +981,14 @@ _dlm_doctor() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')

@@ -25,7 +25,7 @@ extension DownloadRunner {
     /// Follows redirects and falls back to a request without a range until an answer is the file itself.
     /// Nil: there is nothing to fetch, the file that is here is current.
     func openScout() async throws -> Opening? {
-        var route = RequestRoute(record.request.url)
+        var route = RequestRoute(context.upgraded(record.request.url, for: record.request))
         var asksRange = record.request.asksRanges
         let candidate = currentCandidate()
         while true {
@@ -44,7 +44,7 @@ extension DownloadRunner {
             noteAnswer(head, route.url)
             switch verdict {
             case .redirect(let location):
-                try route.follow(head.status, to: location, of: record.request)
+                try route.follow(head.status, to: upgraded(location), of: record.request)
                 record.attempts[record.attempts.count - 1].redirects = route.hops
             case .askWithoutRange where asksRange:
                 asksRange = false
@@ -129,7 +129,14 @@ extension DownloadRunner {
         }
     }
 
+    private func upgraded(_ location: String) -> String {
+        guard context.strictHosts != nil, case .success(let target) = SourceURL.parse(location) else { return location }
+        let upgraded = context.upgraded(target.url, for: record.request)
+        return upgraded == target.url ? location : upgraded.string
+    }
+
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
+        context.learnHost(head, url, of: record.request)
         retryAfter = ServerPause(head, url)
     }
 
@@ -157,7 +164,7 @@ extension DownloadRunner {
             overlapStart = 0
             end = nil
             control.show(received: 0)
-        } else if record.request.connections > 1, asksRange, !asksWhole {
+        } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
             let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }
@@ -200,7 +207,13 @@ extension DownloadRunner {
     /// so.
     var mayJoinParts: Bool {
         record.resume.validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
-            || record.resume.movedFrom != nil
+            || record.resume.movedFrom != nil || isKnownBySizeAndTime
+    }
+
+    /// Servers without HTTP tell no more of a version than size and time: with the same of both, the end of what is here
+    /// is compared.
+    private var isKnownBySizeAndTime: Bool {
+        !record.request.url.isHTTP && record.resume.total != nil && record.resume.validators.lastModified != nil
     }
 
     /// Otherwise what is here is fetched again, and compared; which a little is in any case.
@@ -254,7 +267,7 @@ extension DownloadRunner {
     }
 
     @inline(never)
-    private func keepCurrent(_ candidate: CompletedFile?) {
+    func keepCurrent(_ candidate: CompletedFile?) {
         guard var current = candidate else { return }
         current.wasCurrent = true
         record.completed = current
@@ -262,8 +275,7 @@ extension DownloadRunner {
     }
 
     /// The server ignored the condition, but its answer is the version that is here.
-    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool
-    {
+    func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         if let checksum = candidate.checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }

@@ -111,15 +111,17 @@ package final class DownloadRunner {
     private func work() async throws {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
-        try requireAllowed(record.request)
+        // The URL may have become another one since it was asked for.
+        try record.request.requireAllowed()
         secrets = try LoadedSecrets(record.request.secretFiles)
-        if let stream = context.stream {
+        let isLocal = record.request.url.known == .file
+        if let stream = context.stream, !isLocal {
             try await send(to: stream)
             return try saveCookies()
         }
         if try await finishWhatIsThere() { return }
         try await dropUnusable()
-        let total = try await transfer()
+        let total = isLocal ? try await copyLocalFile() : try await transfer()
         try saveCookies()
         guard let total else { return }
         context.transfersEnded(record.id, control)

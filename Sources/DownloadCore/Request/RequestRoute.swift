@@ -9,6 +9,7 @@ struct RequestRoute: Equatable {
     /// A redirect made it a GET without a body.
     private(set) var isGet = false
 
+    /// - Parameter url: where the request goes, which is that of the download, or the same over https.
     init(_ url: SourceURL) { self.url = url }
 
     /// - Parameters:

@@ -28,6 +28,8 @@ public actor SessionManager: DownloadService {
         let watchesWriters: Bool
         /// Where the one download goes that is not to become a file.
         let stream: StreamOutput?
+        /// See ``RunnerContext/strictHosts``.
+        let strictHosts: HSTSStore?
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
@@ -35,10 +37,12 @@ public actor SessionManager: DownloadService {
             serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
-            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil
+            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
+            strictHosts: HSTSStore? = nil
         ) {
             self.hooks = hooks
             self.stream = stream
+            self.strictHosts = strictHosts
             self.watchesWriters = watchesWriters
             self.store = store
             self.identifier = identifier
@@ -177,7 +181,8 @@ public actor SessionManager: DownloadService {
                 store: store, session: identifier, disk: disk,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
-            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, stream: parts.stream,
+            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
+            stream: parts.stream,
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
@@ -325,6 +330,7 @@ public actor SessionManager: DownloadService {
         if let stopServing = try? await serving?.value { await stopServing() }
         if let context {
             context.transport.shutdown()
+            context.strictHosts?.flush()
             self.context = nil
             smallFiles = nil
             parts.end()

@@ -48,9 +48,7 @@ struct RequestMaker: Sendable {
         }
         try item?.apply(to: &request, in: workingFolder)
         request.credential = credential ?? request.credential
-        if let only = request.onlyScheme, only != url.scheme {
-            throw DownloadError.requestInvalid(.schemeNotAllowed(text, only: only))
-        }
+        try request.requireAllowed()
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
         return request
     }
@@ -74,6 +72,7 @@ struct RequestMaker: Sendable {
             .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
         case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
         case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
+        case .failure(.folder): .failure(.requestInvalid(.folder(text)))
         }
     }
 

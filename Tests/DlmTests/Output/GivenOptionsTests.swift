@@ -31,7 +31,8 @@ struct GivenOptionsTests {
             "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
             "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
             "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
-            "hook-timeout=5s",
+            "hook-timeout=5s", "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
+            "aws-sigv4=aws:amz:eu-central-1:s3",
         ])
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])
@@ -49,11 +50,15 @@ struct GivenOptionsTests {
         request.trust.certificate = "/cert"
         request.trust.privateKey = "/key"
         request.trust.pinnedKey = "/pin"
+        request.trust.knownHosts = "/hosts"
+        request.trust.sshKey = "/ssh"
         request.hooks = Hooks(onComplete: "/yes", onError: "/no")
         #expect(
             GivenOptions.lines(request) == [
                 "netrc-file=/n", "bearer-file=/b", "cookie-file=/c", "cookie-jar=/j", "ca-certificate=/ca",
-                "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin", "on-complete=/yes",
+                "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin",
+                "known-hosts=/hosts",
+                "ssh-key=/ssh", "on-complete=/yes",
                 "on-error=/no",
             ])
     }
