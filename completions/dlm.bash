@@ -300,6 +300,9 @@ _dlm_get() {
     '--user'|'-u')
         return
         ;;
+    '--aws-sigv4')
+        return
+        ;;
     '--netrc-file')
         __dlm_add_completions -f
         return
@@ -338,6 +341,14 @@ _dlm_get() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')
@@ -466,9 +477,9 @@ _dlm_pause() {
 
 _dlm_resume() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--all --background -b --netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -491,6 +502,9 @@ _dlm_resume() {
         return
         ;;
     '--user'|'-u')
+        return
+        ;;
+    '--aws-sigv4')
         return
         ;;
     '--netrc-file')
@@ -531,6 +545,14 @@ _dlm_resume() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')
@@ -927,9 +949,9 @@ _dlm_daemon_status() {
 
 _dlm_doctor() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--netrc -k --insecure --allow-unverified -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
+    non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--user -u --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --proto --proxy --no-proxy --interface --doh-url --color)
+    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
@@ -938,6 +960,9 @@ _dlm_doctor() {
         return
         ;;
     '--user'|'-u')
+        return
+        ;;
+    '--aws-sigv4')
         return
         ;;
     '--netrc-file')
@@ -978,6 +1003,14 @@ _dlm_doctor() {
         ;;
     '--tls-min')
         __dlm_add_completions -W '1.2'$'\n''1.3'
+        return
+        ;;
+    '--known-hosts')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--ssh-key')
+        __dlm_add_completions -f
         return
         ;;
     '--proto')

@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'
@@ -63,7 +63,7 @@ function __dlm_parse_tokens -S
                 __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
             end
         case 'doctor'
-            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'config'
             __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'
@@ -178,11 +178,19 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'query' -d 'A parameter for the query of each URL, percent-encoded and put behind what is there; repeatable.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" compressed' -l 'compressed' -d 'Take the file compressed (gzip, br, zstd) and write it decompressed. Its size is not known then, it comes over one connection, and one that was cut off begins anew.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" X method' -s 'X' -l 'method' -d 'In place of GET, or of POST with --data. Anything but GET comes over one connection and begins anew when it was cut off; POST and PATCH are not repeated once they may have reached the server.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" hsts' -l 'hsts' -d 'Ask hosts over https that said that they want that (HSTS), and remember those that say it; on unless --no-hsts is given.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" no-hsts' -l 'no-hsts' -d 'Ask hosts over https that said that they want that (HSTS), and remember those that say it; on unless --no-hsts is given.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" connections x' -s 'x' -l 'connections' -d 'Connections for each file, 1 to 64, or auto for as many as pay, at most 16; at first auto.' -rfka 'auto 1 2 4 8 16'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'data' -d 'Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file without its line breaks, @- standard input; several are joined with &.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get"' -l 'data-urlencode' -d 'The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.' -rfka ''
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" u user' -l 'user' -s 'u' -d 'For a server that asks for them, unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" basic' -l 'basic' -d 'Show them as they are, with the first request (at first).'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" digest' -l 'digest' -d 'Answer the server\'s challenge with a digest of them, and never send them.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ntlm' -l 'ntlm' -d 'Answer with NTLM.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" negotiate' -l 'negotiate' -d 'Answer with Negotiate (Kerberos), by the ticket there is unless -u is given.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" anyauth' -l 'anyauth' -d 'Answer with the best that the server has.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" aws-sigv4' -l 'aws-sigv4' -d 'Sign each request (AWS Signature Version 4) with -u KEY:SECRET, as in aws:amz:eu-central-1:s3.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
@@ -196,6 +204,10 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" known-hosts' -l 'known-hosts' -d 'The keys of SSH servers, as OpenSSH keeps them; at first ~/.ssh/known_hosts.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ssh-key' -l 'ssh-key' -d 'Log in with this key over SSH (sftp, scp), without a passphrase; at first the agent\'s, and id_ed25519, id_ecdsa or id_rsa in ~/.ssh.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ssl' -l 'ssl' -d 'Encrypt ftp with TLS where the server has it; ftps is encrypted in any case.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" ssl-reqd' -l 'ssl-reqd' -d 'Encrypt ftp with TLS, or do not fetch.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''
@@ -254,7 +266,13 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'data' -d 'Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file without its line breaks, @- standard input; several are joined with &.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume"' -l 'data-urlencode' -d 'The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.' -rfka ''
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" u user' -l 'user' -s 'u' -d 'For a server that asks for them, unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" basic' -l 'basic' -d 'Show them as they are, with the first request (at first).'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" digest' -l 'digest' -d 'Answer the server\'s challenge with a digest of them, and never send them.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ntlm' -l 'ntlm' -d 'Answer with NTLM.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" negotiate' -l 'negotiate' -d 'Answer with Negotiate (Kerberos), by the ticket there is unless -u is given.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" anyauth' -l 'anyauth' -d 'Answer with the best that the server has.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" aws-sigv4' -l 'aws-sigv4' -d 'Sign each request (AWS Signature Version 4) with -u KEY:SECRET, as in aws:amz:eu-central-1:s3.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
@@ -268,6 +286,10 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" known-hosts' -l 'known-hosts' -d 'The keys of SSH servers, as OpenSSH keeps them; at first ~/.ssh/known_hosts.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ssh-key' -l 'ssh-key' -d 'Log in with this key over SSH (sftp, scp), without a passphrase; at first the agent\'s, and id_ed25519, id_ecdsa or id_rsa in ~/.ssh.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ssl' -l 'ssl' -d 'Encrypt ftp with TLS where the server has it; ftps is encrypted in any case.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" ssl-reqd' -l 'ssl-reqd' -d 'Encrypt ftp with TLS, or do not fetch.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''
@@ -402,7 +424,13 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" version' -l 'version' -d 'Show the version.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm daemon status" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor"' -s 'H' -l 'header' -d 'A header field for the request, \'Name: value\'; repeatable.' -rfka ''
-complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" u user' -l 'user' -s 'u' -d 'For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" u user' -l 'user' -s 'u' -d 'For a server that asks for them, unless the URL has its own; the password is asked for on the terminal when it is missing.' -rfka ''
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" basic' -l 'basic' -d 'Show them as they are, with the first request (at first).'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" digest' -l 'digest' -d 'Answer the server\'s challenge with a digest of them, and never send them.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ntlm' -l 'ntlm' -d 'Answer with NTLM.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" negotiate' -l 'negotiate' -d 'Answer with Negotiate (Kerberos), by the ticket there is unless -u is given.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" anyauth' -l 'anyauth' -d 'Answer with the best that the server has.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" aws-sigv4' -l 'aws-sigv4' -d 'Sign each request (AWS Signature Version 4) with -u KEY:SECRET, as in aws:amz:eu-central-1:s3.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
@@ -416,6 +444,10 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" private-key' -l 'private-key' -d 'The key of --certificate, where it is not in the same file; without a passphrase.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" pinned-public-key' -l 'pinned-public-key' -d 'Accept no other public key of a server: sha256//BASE64, several with ; between them, or a file with the key. Only https then.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" tls-min' -l 'tls-min' -d 'The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.' -rfka '1.2 1.3'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" known-hosts' -l 'known-hosts' -d 'The keys of SSH servers, as OpenSSH keeps them; at first ~/.ssh/known_hosts.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ssh-key' -l 'ssh-key' -d 'Log in with this key over SSH (sftp, scp), without a passphrase; at first the agent\'s, and id_ed25519, id_ecdsa or id_rsa in ~/.ssh.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ssl' -l 'ssl' -d 'Encrypt ftp with TLS where the server has it; ftps is encrypted in any case.'
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" ssl-reqd' -l 'ssl-reqd' -d 'Encrypt ftp with TLS, or do not fetch.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" proto' -l 'proto' -d 'The schemes that may be used, also behind redirects, such as =https.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" proxy' -l 'proxy' -d 'Go through this proxy in place of the environment\'s; \'\' for none. SCHEME://NAME:PASSWORD@HOST:PORT with http, https, socks4, socks4a, socks5 or socks5h for SCHEME; only HOST must be given.' -rfka ''
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" no-proxy' -l 'no-proxy' -d 'Hosts that are asked without a proxy, with commas between them; * for all.' -rfka ''

@@ -61,15 +61,59 @@ const char *dlm_http_version_used(CURL *easy) {
     }
 }
 
-CURLcode dlm_restrict_protocols(CURL *easy) {
+CURLcode dlm_restrict_protocols(CURL *easy, const char *other) {
 #if LIBCURL_VERSION_NUM >= 0x075500
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, other ? other : "http,https");
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
 #else
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    long web = CURLPROTO_HTTP | CURLPROTO_HTTPS, files = CURLPROTO_FTP | CURLPROTO_FTPS | CURLPROTO_SFTP | CURLPROTO_SCP;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS, other ? files : web);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS, web);
 #endif
+    return code;
+}
+
+CURLcode dlm_prepare_ftp(CURL *easy, int encryption) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FTP_SKIP_PASV_IP, 1L);
+    if (code != CURLE_OK || !encryption) return code;
+    return curl_easy_setopt(easy, CURLOPT_USE_SSL, encryption == 1 ? (long)CURLUSESSL_TRY : (long)CURLUSESSL_ALL);
+}
+
+CURLcode dlm_log_in(CURL *easy, const char *user, const char *password) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
+    return code;
+}
+
+// A handle has one pointer for the callback, and that is the transfer's.
+static _Atomic(dlm_host_key_callback) judge_host_key;
+
+static int on_host_key(CURL *easy, const struct curl_khkey *known, const struct curl_khkey *found,
+                       enum curl_khmatch match, void *context) {
+    (void)easy, (void)known;
+    enum dlm_host_key key = match == CURLKHMATCH_OK         ? DLM_HOST_KEY_KNOWN
+                            : match == CURLKHMATCH_MISMATCH ? DLM_HOST_KEY_CHANGED
+                                                            : DLM_HOST_KEY_UNKNOWN;
+    // What it is without a length is text.
+    size_t length = found && found->key ? found->len : 0;
+    return judge_host_key(context, key, length ? found->key : NULL, length) ? CURLKHSTAT_FINE : CURLKHSTAT_REJECT;
+}
+
+CURLcode dlm_check_host_key(CURL *easy, const char *known_hosts, dlm_host_key_callback judge, void *context) {
+    judge_host_key = judge;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SSH_KNOWNHOSTS, known_hosts);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SSH_KEYFUNCTION, on_host_key);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SSH_KEYDATA, context);
+    return code;
+}
+
+CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int has_password) {
+    long types = CURLSSH_AUTH_AGENT;
+    if (key) types |= CURLSSH_AUTH_PUBLICKEY;
+    if (has_password) types |= CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SSH_AUTH_TYPES, types);
+    if (code == CURLE_OK && key) code = curl_easy_setopt(easy, CURLOPT_SSH_PRIVATE_KEYFILE, key);
     return code;
 }
 
@@ -78,8 +122,16 @@ CURLcode dlm_require_modern_tls(CURL *easy, int only13) {
                             only13 ? (long)CURL_SSLVERSION_TLSv1_3 : (long)CURL_SSLVERSION_TLSv1_2);
 }
 
-CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const char *user, const char *password) {
+    long types = CURLAUTH_BASIC;
+    switch (kind) {
+    case DLM_BASIC: break;
+    case DLM_DIGEST: types = CURLAUTH_DIGEST; break;
+    case DLM_NTLM: types = CURLAUTH_NTLM; break;
+    case DLM_NEGOTIATE: types = CURLAUTH_NEGOTIATE; break;
+    case DLM_ANY_AUTHENTICATION: types = CURLAUTH_ANY; break;
+    }
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, types);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
     return code;

@@ -111,6 +111,11 @@ const char *dlm_file_system_name(int fd, int *is_remote) {
 
 int64_t dlm_next_hole(int fd, int64_t offset) { return lseek(fd, offset, SEEK_HOLE); }
 
+int64_t dlm_copy_range(int from, int to, int64_t offset, size_t count) {
+    off_t in = offset, out = offset;
+    return copy_file_range(from, &in, to, &out, count, 0);
+}
+
 int64_t dlm_next_data(int fd, int64_t offset) { return lseek(fd, offset, SEEK_DATA); }
 
 int dlm_rename_no_replace(int folder, const char *from, const char *to) {

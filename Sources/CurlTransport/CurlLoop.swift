@@ -50,6 +50,8 @@ final class CurlLoop: @unchecked Sendable {
     /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
     private var looks: [(at: Int64, transfer: CurlTransfer)] = []
     private var nextStallCheck: Int64 = 0
+    var nextNudge: Int64 = 0
+    var hasNudged = false
     private var isRunning = true
 
     private static let stallCheckInterval: Int64 = 200
@@ -129,6 +131,7 @@ final class CurlLoop: @unchecked Sendable {
             }
             for multi in multis { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
+            nudge()
             if now >= nextStallCheck { cutStalled() }
         }
         end()
@@ -145,6 +148,7 @@ final class CurlLoop: @unchecked Sendable {
     private func timeout() -> Int32 {
         var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
         if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
+        if hasNudged { soonest = min(soonest, nextNudge) }
         if soonest == .max { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
     }
@@ -193,15 +197,19 @@ final class CurlLoop: @unchecked Sendable {
             for: transfer.request,
             setting: .init(
                 bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
-                waitsForConnection: waitsForConnection),
+                waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0),
             shared: shared)
-        easy.setFields(of: transfer.request, &headers)
+        if transfer.request.url.isHTTP {
+            easy.setFields(of: transfer.request, &headers)
+        } else if transfer.request.url.known.isSSH {
+            easy.checkHostKey(for: transfer, shared.logins)
+        }
         if transfer.request.isTraced { easy.trace(transfer) }
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now
         if let code = easy.setupError {
-            return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer.request))))
+            return finish(transfer, TransferResult(.failed(easy.failure(code, of: transfer))))
         }
         active[easy.pointer] = transfer
         let code = curl_multi_add_handle(multi.pointer, easy.pointer)
@@ -253,11 +261,12 @@ final class CurlLoop: @unchecked Sendable {
         if let code = transfer.endedMeanwhile { finish(transfer, result(transfer, code)) }
     }
 
-    private func collectFinished() {
+    func collectFinished() {
         for multi in multis {
             var code = CURLE_OK
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
+                transfer.noteEnd(code)
                 if transfer.needsOwnConnection {
                     beginAgain(transfer)
                 } else if transfer.awaitsLook {
@@ -283,7 +292,7 @@ final class CurlLoop: @unchecked Sendable {
             } else if code == CURLE_OK {
                 transfer.isCutShort ? .failed(Self.cutShort) : .complete
             } else {
-                .failed(easy.failure(code, of: transfer.request))
+                .failed(easy.failure(code, of: transfer))
             }
         var result = TransferResult(ending, metrics: easy.metrics())
         result.cookies = easy.cookies(of: transfer.request)
@@ -343,7 +352,9 @@ final class CurlLoop: @unchecked Sendable {
     private func isStalled(_ transfer: CurlTransfer) -> Bool {
         if transfer.hold != nil { return false }
         if !transfer.isConnected, let easy = transfer.easy {
-            guard easy.seconds(CURLINFO_PRETRANSFER_TIME_T) > 0 else { return false }
+            // Without HTTP the server has its say before the request.
+            let info = transfer.remote == nil ? CURLINFO_PRETRANSFER_TIME_T : CURLINFO_CONNECT_TIME_T
+            guard easy.seconds(info) > 0 else { return false }
             transfer.isConnected = true
             transfer.lastActivity = max(transfer.lastActivity, now - Self.stallCheckInterval)
         }
@@ -351,7 +362,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// A multi handle that fails is beyond repair: what it carries ends, so that it can be tried again.
-    private func survive(_ multi: MultiHandle, _ code: CURLMcode) {
+    func survive(_ multi: MultiHandle, _ code: CURLMcode) {
         guard code != CURLM_OK, code != CURLM_BAD_SOCKET else { return }
         let message = String(cString: curl_multi_strerror(code))
         for transfer in active.values where transfer.multi === multi {

@@ -17,8 +17,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     let request: TransferRequest
     let origin: String
     let loop: CurlLoop
-    /// The engine's number.
-    private let engine: Int
+    /// The engine's number; nil for the one beside them.
+    private let engine: Int?
+    /// A head that libcurl may answer itself.
+    private var challenge: ResponseHead?
+    private var isPresented = false
+    /// Of a server without HTTP.
+    var remote: RemoteFile?
 
     private(set) var sink: (any TransferSink)?
     var easy: EasyHandle?
@@ -27,9 +32,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var hold: Hold?
     var isKnownToLimiter = false
     /// How much of what libcurl is to deliver again the sink has taken already.
-    private var ahead = 0
+    private(set) var ahead = 0
     /// It must begin again, on a connection of its own.
-    private(set) var needsOwnConnection = false
+    var needsOwnConnection = false
     /// Why the engine itself ended the transfer; nil while libcurl decides.
     var verdict: TransferResult.Ending?
     /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
@@ -58,11 +63,12 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// The longest that it is waited for, in ms.
     private static let discardPatience: Int64 = 1000
 
-    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop, engine: Int) {
+    init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop, engine: Int?) {
         self.request = request
         self.origin = origin
         parser = ResponseHeadParser(after: loop.lastHead)
         self.engine = engine
+        if !request.url.isHTTP { remote = RemoteFile(range: request.range) }
         self.sink = sink
         self.loop = loop
     }
@@ -74,51 +80,76 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// A header line, as CURLOPT_HEADERFUNCTION delivers it. False ends the transfer.
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = loop.now
+        // Replies on the control connection.
+        if remote != nil { return true }
         switch parser.take(line) {
         case .incomplete: return true
         case .tooLarge:
             verdict = .failed(.protocolViolated(.malformedReply("the header section is too large")))
             return false
-        case .head(var head):
-            guard let easy, let sink else { return false }
-            head.httpVersion = easy.httpVersion
-            head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
-            // Two that differ are none to follow.
-            if (300..<400).contains(head.status) {
-                let locations = head.fields.values(.location)
-                if let location = locations.first, locations.allSatisfy({ $0 == location }) {
-                    head.redirectURL = Self.resolve(location, against: request.url)
-                }
+        case .head(let head):
+            guard isAnswered(head) else { return present(head) }
+            challenge = head
+            parser = ResponseHeadParser(after: loop.lastHead)
+            return true
+        }
+    }
+
+    /// libcurl answers a challenge itself, with the next request. When it does not, a body follows, or the end.
+    private func isAnswered(_ head: ResponseHead) -> Bool {
+        head.status == 401 && request.authentication.map { $0 != .basic } ?? false && request.credential != nil
+    }
+
+    /// Tells of a challenge that was not answered. False ends the transfer.
+    func presentChallenge() -> Bool {
+        guard let head = challenge else { return true }
+        challenge = nil
+        isPresented = true
+        return present(head)
+    }
+
+    /// Tells of the head of the answer. False ends the transfer.
+    private func present(_ head: ResponseHead) -> Bool {
+        var head = head
+        challenge = nil
+        guard let easy, let sink else { return false }
+        head.httpVersion = easy.httpVersion
+        head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
+        // Two that differ are none to follow.
+        if (300..<400).contains(head.status) {
+            let locations = head.fields.values(.location)
+            if let location = locations.first, locations.allSatisfy({ $0 == location }) {
+                head.redirectURL = Self.resolve(location, against: request.url)
             }
-            needsOwnConnection = endsUnproved(head)
-            if endsWithTLS(head) {
-                isTLSClosed = false
-                easy.watchReads(for: self)
-            }
-            overrun = BodyOverrun(head, request)
-            if overrun != nil {
-                isSecure = easy.isSecure
-                easy.watchBytes(for: self)
-            }
-            if trace != nil, let names = easy.tlsNames {
-                trace?.tlsVersion = names.version
-                trace?.cipher = names.cipher
-            }
-            loop.didReceiveHead(self, head)
-            if needsOwnConnection { return false }
-            if overrun?.isEmpty == true, look(at: socket, behind: 0) { awaitsLook = true }
-            switch sink.transferDidReceiveHead(head) {
-            case .accept:
-                guard overrun?.isOver(behind: 0) == true else { return true }
-                verdict = .complete
-                return false
-            case .discard:
-                discardDeadline = loop.now + Self.discardPatience
-                return true
-            case .refuse:
-                verdict = .refused
-                return false
-            }
+        }
+        needsOwnConnection = endsUnproved(head)
+        if endsWithTLS(head) {
+            isTLSClosed = false
+            easy.watchReads(for: self)
+        }
+        overrun = BodyOverrun(head, request)
+        if overrun != nil {
+            isSecure = easy.isSecure
+            easy.watchBytes(for: self)
+        }
+        if trace != nil, let names = easy.tlsNames {
+            trace?.tlsVersion = names.version
+            trace?.cipher = names.cipher
+        }
+        loop.didReceiveHead(self, head)
+        if needsOwnConnection { return false }
+        if overrun?.isEmpty == true, look(at: socket, behind: 0) { awaitsLook = true }
+        switch sink.transferDidReceiveHead(head) {
+        case .accept:
+            guard overrun?.isOver(behind: 0) == true else { return true }
+            verdict = .complete
+            return false
+        case .discard:
+            discardDeadline = loop.now + Self.discardPatience
+            return true
+        case .refuse:
+            verdict = .refused
+            return false
         }
     }
 
@@ -132,6 +163,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// Forgets the answer that came.
     func beginAgain() {
         needsOwnConnection = false
+        (challenge, isPresented) = (nil, false)
         ahead = 0
         overrun = nil
         parser = ResponseHeadParser(after: loop.lastHead)
@@ -180,13 +212,15 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         lastActivity = loop.now
+        if challenge != nil, !presentChallenge() { return .refuse }
         if discardDeadline != nil {
             discarded += bytes.count
             guard discarded > Self.discardLimit else { return .taken }
             verdict = .complete
             return .refuse
         }
-        guard parser.isDone else {
+        if remote != nil { return takePart(bytes) }
+        guard parser.isDone || isPresented else {
             // libcurl takes what follows a 101 for a body.
             verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
             return .refuse
@@ -196,7 +230,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Offers the piece in parts, each as large as the limits allow. When one is put off, libcurl delivers the whole
     /// piece again, perhaps cut differently.
-    private func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+    func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
         var taken = min(ahead, bytes.count)
         if look(at: socket, behind: received + Int64(bytes.count - taken)) {
@@ -236,7 +270,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard let sink else { return }
         self.sink = nil
         // Before the sink hears of it: what it starts then may go on with the same connection.
-        loop.shared.roster.withLock { $0.ended(origin, on: engine) }
+        if let engine { loop.shared.roster.withLock { $0.ended(origin, on: engine) } }
         var result = result
         result.metrics.received = received
         result.exceedsLength = overrun?.isFound ?? false

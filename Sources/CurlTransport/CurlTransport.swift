@@ -7,6 +7,8 @@ import Synchronization
 package final class CurlTransport: Transport {
     private struct Engines {
         var loops: [CurlLoop]
+        /// For servers without HTTP, started when there is one.
+        var side: CurlLoop?
         var isClosed = false
     }
 
@@ -23,7 +25,8 @@ package final class CurlTransport: Transport {
         guard dlm_curl_global_init() == CURLE_OK else { throw .unexpected("libcurl cannot be initialised") }
         Self.raiseDescriptorLimit()
         mostEngines = max(1, engines)
-        shared = SharedState(authorities: CertificateAuthorities(environment: environment))
+        shared = SharedState(
+            authorities: CertificateAuthorities(environment: environment), logins: LoginFiles(environment: environment))
         self.engines = Mutex(Engines(loops: [try CurlLoop(name: "dlm-engine-0", shared: shared)]))
     }
 
@@ -41,8 +44,26 @@ package final class CurlTransport: Transport {
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         let origin = request.url.origin
+        // libcurl would copy a file of this machine in one go, and nothing else meanwhile.
+        if request.url.known == .file { return Unmoved(request, sink) }
+        if !request.url.isHTTP { return startAside(request, sink: sink) }
         let (number, loop) = engine(for: request, to: origin)
         let transfer = CurlTransfer(request: request, origin: origin, sink: sink, loop: loop, engine: number)
+        loop.send(.start(transfer))
+        return transfer
+    }
+
+    /// At the end of a transfer libcurl waits for what an FTP server says, and for the end of an SSH session, and its
+    /// thread does nothing else meanwhile.
+    private func startAside(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
+        let loop = engines.withLock { engines in
+            if engines.side == nil, !engines.isClosed {
+                engines.side = try? CurlLoop(name: "dlm-engine-side", shared: shared)
+            }
+            // What there is must do.
+            return engines.side ?? engines.loops[0]
+        }
+        let transfer = CurlTransfer(request: request, origin: request.url.origin, sink: sink, loop: loop, engine: nil)
         loop.send(.start(transfer))
         return transfer
     }
@@ -76,7 +97,7 @@ package final class CurlTransport: Transport {
     package func shutdown() {
         let loops = engines.withLock { engines in
             engines.isClosed = true
-            return engines.loops
+            return engines.loops + (engines.side.map { [$0] } ?? [])
         }
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
@@ -89,6 +110,17 @@ package final class CurlTransport: Transport {
         limit.rlim_cur = limit.rlim_max
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
+}
+
+/// A transfer that is none.
+private final class Unmoved: Transfer {
+    init(_ request: TransferRequest, _ sink: any TransferSink) {
+        let error = DownloadError.requestInvalid(.notForScheme(request.url.string, what: "give its path"))
+        sink.transferDidFinish(TransferResult(.failed(error)))
+    }
+
+    func cancel() {}
+    func resume() {}
 }
 
 /// Which certificate authorities to trust: what the variables say that curl and OpenSSL know, else the system's.

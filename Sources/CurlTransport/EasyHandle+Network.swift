@@ -7,7 +7,9 @@ import HTTPTypes
 extension EasyHandle {
     func configureTrust(_ request: TransferRequest, _ authorities: CertificateAuthorities) {
         // A name server is asked over https, with the same settings.
-        guard request.url.scheme == "https" || request.network.nameServer != nil else { return }
+        guard request.url.scheme == "https" || request.isEncryptedFTP || request.network.nameServer != nil else {
+            return
+        }
         let trust = request.trust
         check(dlm_require_modern_tls(pointer, trust.minimumTLS == .tls13 ? 1 : 0))
         if let file = trust.authorities {

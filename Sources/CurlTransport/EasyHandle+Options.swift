@@ -9,6 +9,8 @@ extension EasyHandle {
         var multiplexes: Bool
         /// The server is known to speak HTTP/2: wait for its connection rather than open another.
         var waitsForConnection: Bool
+        /// Where to begin, without HTTP.
+        var offset: Int64 = 0
     }
 
     func configure(
@@ -22,11 +24,15 @@ extension EasyHandle {
         configureNetwork(request, shared)
         configureConnection(request, setting)
         configureTrust(request, shared.authorities)
-        configureRequest(request)
+        if request.url.isHTTP {
+            configureRequest(request)
+        } else {
+            configureFileServer(request, setting, shared.logins)
+        }
     }
 
     private func configureConnection(_ request: TransferRequest, _ setting: Setting) {
-        check(dlm_restrict_protocols(pointer))
+        check(dlm_restrict_protocols(pointer, request.url.isHTTP ? nil : request.url.scheme))
         check(dlm_set_http_version(pointer, setting.multiplexes ? DLM_HTTP_2_OVER_TLS : DLM_HTTP_1_1))
         set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
         // Of a longer time than it can count, libcurl takes some 24 days.
@@ -56,7 +62,16 @@ extension EasyHandle {
         if [.post, .patch].contains(request.method) { set(CURLOPT_FRESH_CONNECT, 1) }
         configureCookies(request)
         if let credential = request.credential {
-            check(dlm_use_basic_authentication(pointer, credential.user, credential.password ?? ""))
+            let kind =
+                switch request.authentication ?? .basic {
+                case .basic: DLM_BASIC
+                case .digest: DLM_DIGEST
+                case .ntlm: DLM_NTLM
+                case .negotiate: DLM_NEGOTIATE
+                case .any: DLM_ANY_AUTHENTICATION
+                }
+            check(dlm_use_authentication(pointer, kind, credential.user, credential.password ?? ""))
+            if let signature = request.signature { set(CURLOPT_AWS_SIGV4, signature) }
         }
     }
 

@@ -72,7 +72,16 @@ final class EasyHandle {
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 
-    func failure(_ code: CURLcode, of request: TransferRequest) -> DownloadError {
+    func failure(_ code: CURLcode, of transfer: CurlTransfer) -> DownloadError {
+        let request = transfer.request
+        if code == CURLE_UNSUPPORTED_PROTOCOL, !request.url.isHTTP {
+            return .requestInvalid(.missingProtocol(request.url.string, scheme: request.url.scheme))
+        }
+        if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
+            let what = "the libcurl here cannot do all that is asked for; dlm doctor tells what it has"
+            return .requestInvalid(.notForScheme(request.url.string, what: what))
+        }
+        if let remote = transfer.remote, let error = fileServerFailure(code, remote, request.url) { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))
         if let path = request.unixSocket {
             return .transport(code, unixSocket: path, message: message(code), errno: errno)

@@ -5,6 +5,7 @@ import Synchronization
 /// What the engines of a transport have in common; safe from each of their threads.
 final class SharedState: @unchecked Sendable {
     let authorities: CertificateAuthorities
+    let logins: LoginFiles
     /// Of all engines: a limit holds for what they move together.
     let limiter = Mutex(BandwidthLimiter<ObjectIdentifier>())
     let origins = Mutex(OriginProtocols<CurlTransfer>())
@@ -14,7 +15,10 @@ final class SharedState: @unchecked Sendable {
     /// The same without DNS: for those who ask a name server of their own, whose answers are nobody else's.
     let handleWithoutDNS = dlm_share_create(0)
 
-    init(authorities: CertificateAuthorities) { self.authorities = authorities }
+    init(authorities: CertificateAuthorities, logins: LoginFiles) {
+        self.authorities = authorities
+        self.logins = logins
+    }
 
     /// Every loop, and with it every handle that uses the share, has let go of this by then.
     deinit {

@@ -98,7 +98,9 @@ public enum DownloadSession {
                 let server = try await ControlServer.start(service, at: location, listener: listener)
                 return { await server.stop() }
             },
-            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream)
+            isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
+            strictHosts: isRecorded
+                ? HSTSStore.path(in: ProcessInfo.processInfo.environment).map { HSTSStore(path: $0) } : nil)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

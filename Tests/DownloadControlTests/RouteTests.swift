@@ -143,7 +143,7 @@ struct RouteTests {
             (#"{"urls":["http://h/a"]}"#, "folder: missing"), (#"{"urls":[],"folder":"/"}"#, "urls"),
             (#"{"urls":["http://h/a"],"folder":"x"}"#, "absolute"),
             (#"{"urls":["me:s3cret@h/a"],"folder":"/"}"#, "not a URL"),
-            (#"{"urls":["ftp://me:s3cret@h/a"],"folder":"/"}"#, "unsupported scheme"),
+            (#"{"urls":["gopher://me:s3cret@h/a"],"folder":"/"}"#, "unsupported scheme"),
             (#"{"urls":["http://h/a"],"folder":"/","file":"../x"}"#, "file"),
             (#"{"urls":["http://h/a"],"folder":"/","connections":65}"#, "connections"),
             (#"{"urls":["http://h/a"],"folder":"/","stallTimeout":0}"#, "stallTimeout"),

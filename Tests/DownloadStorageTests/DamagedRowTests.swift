@@ -39,7 +39,7 @@ struct DamagedRowTests {
         ("resume = 'not JSON'", "resume"),
         ("attempts = '[{}]'", "attempts"),
         ("completed = '[]'", "completed"),
-        ("url = 'ftp://example.org/'", "url"),
+        ("url = 'gopher://example.org/'", "url"),
         ("priority = 'high'", "priority"),
         ("created = 'yesterday'", "created"),
         ("session = x'ff01'", "session"),

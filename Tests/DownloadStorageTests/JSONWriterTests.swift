@@ -162,7 +162,7 @@ private struct Carried {
             })
     }
 
-    private static let urls = ["https://example.org:81/a%20b/?q=1#x", "http://h/", "ftp://no"].compactMap { text in
+    private static let urls = ["https://example.org:81/a%20b/?q=1#x", "http://h/", "gopher://no"].compactMap { text in
         try? SourceURL.parse(text).get().url
     }
 

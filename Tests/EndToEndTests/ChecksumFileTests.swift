@@ -174,7 +174,7 @@ extension EndToEnd {
                     (server.url("/endless"), 9, "more than 1048576 bytes"), (server.url("/local"), 7, "scheme file"),
                     (server.url("/cut"), 4, "/cut"), ("missing", 3, "missing: open: No such file"),
                     (".", 3, ".: read: Is a directory"), ("/dev/zero", 9, "too large"),
-                    ("/dev/null", 9, "no checksum in it"), ("ftp://127.0.0.1/SUMS", 2, "unsupported scheme"),
+                    ("/dev/null", 9, "no checksum in it"), ("gopher://127.0.0.1/SUMS", 2, "unsupported scheme"),
                     (
                         try Self.write("\(digest)  file.bin\n\(Self.other.sha256)  file.bin\n", sandbox), 9,
                         "2 different"

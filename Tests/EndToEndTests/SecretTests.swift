@@ -178,7 +178,7 @@ extension EndToEnd {
                 try sandbox.root.write("http://ann:\(password)@\nann:\(password)@h/x\n", to: "files/list")
                 for words in [
                     ["get", "http://ann:\(password)@"], ["get", "http://ann:\(head)/\(tail)@h/x"],
-                    ["get", "ann:\(password)@h/x"], ["get", "ftp://ann:\(password)@h/x"],
+                    ["get", "ann:\(password)@h/x"], ["get", "gopher://ann:\(password)@h/x"],
                     ["get", "http://ann:\(password)@h:0/x"],
                     ["set-url", "1", "http://ann:\(password)@"], ["get", "-u", ":\(password)", good],
                     ["get", "--user=:\(password)", good], ["get", "--proxy", "x://ann:\(password)@h", good],

@@ -11,6 +11,9 @@ static inline CURLcode dlm_set_long(CURL *easy, CURLoption option, long value) {
 static inline CURLcode dlm_set_string(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode dlm_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
 static inline CURLcode dlm_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -119,11 +122,24 @@ static inline struct curl_slist *dlm_get_cookies(CURL *easy) {
     struct curl_slist *list = NULL;
     return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) == CURLE_OK ? list : NULL;
 }
-/// http and https, no other scheme, by whatever option this libcurl has for it.
-CURLcode dlm_restrict_protocols(CURL *easy);
+/// http and https or, instead of them, the other scheme, by whatever option this libcurl has for it; no redirect leads
+/// to another than http and https.
+CURLcode dlm_restrict_protocols(CURL *easy, const char *other);
+/// Whole paths, data connections to the host of the control connection; 1: encrypted where the server has it, 2: or not at all.
+CURLcode dlm_prepare_ftp(CURL *easy, int encryption);
+CURLcode dlm_log_in(CURL *easy, const char *user, const char *password);
+enum dlm_host_key { DLM_HOST_KEY_KNOWN, DLM_HOST_KEY_UNKNOWN, DLM_HOST_KEY_CHANGED };
+/// Whether to go on with a server that has this key; NULL where it cannot be told.
+typedef int (*dlm_host_key_callback)(void *context, enum dlm_host_key key, const char *bytes, size_t count);
+/// Has `judge`, one function for all handles, asked about the keys of SSH servers.
+CURLcode dlm_check_host_key(CURL *easy, const char *known_hosts, dlm_host_key_callback judge, void *context);
+/// By the agent, by the key in the file unless NULL, by the password if there is one.
+CURLcode dlm_use_ssh_authentication(CURL *easy, const char *key, int has_password);
 /// TLS 1.2 or later; with `only13` 1.3 or later.
 CURLcode dlm_require_modern_tls(CURL *easy, int only13);
-CURLcode dlm_use_basic_authentication(CURL *easy, const char *user, const char *password);
+enum dlm_authentication { DLM_BASIC, DLM_DIGEST, DLM_NTLM, DLM_NEGOTIATE, DLM_ANY_AUTHENTICATION };
+/// CURLE_NOT_BUILT_IN where this libcurl cannot.
+CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const char *user, const char *password);
 /// To the proxy.
 CURLcode dlm_use_proxy_authentication(CURL *easy, const char *user, const char *password);
 /// 4 or 6; 0 for either.

@@ -39,6 +39,8 @@ int dlm_keeps_exact_books(int fd);
 const char *dlm_file_system_name(int fd, int *is_remote);
 /// Where the next hole begins at or after `offset`; the end of the file counts as one. -1 with errno set.
 int64_t dlm_next_hole(int fd, int64_t offset);
+/// Has the kernel copy so many bytes to the same offset of another file. How many it copied, 0 at the end; -1 with errno set.
+int64_t dlm_copy_range(int from, int to, int64_t offset, size_t count);
 /// Where the next data begins at or after `offset`. -1 with errno set (ENXIO: nowhere).
 int64_t dlm_next_data(int fd, int64_t offset);
 /// renameat2(2) with RENAME_NOREPLACE, or link(2) and unlink(2) where the file system lacks it.

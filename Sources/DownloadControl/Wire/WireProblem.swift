@@ -13,6 +13,7 @@ struct WireProblem: Error {
             case .malformed: .requestInvalid(.malformedURL(text))
             case .missingScheme: .requestInvalid(.missingScheme(text))
             case .unsupportedScheme: .requestInvalid(.unsupportedScheme(text))
+            case .folder: .requestInvalid(.folder(text))
             }
     }
 }

@@ -63,9 +63,10 @@ extension DownloadError {
         case .requestInvalid(let failure): failure.word
         case .fileFailed(let failure, _): failure.word
         case .networkFailed(let failure, _): failure.rawValue
-        case .trustFailed: "certificate"
-        case .authenticationFailed(let status): "status\(status)"
+        case .trustFailed(let diagnosis): diagnosis.isAboutHostKey ? "hostKey" : "certificate"
+        case .authenticationFailed(let status): [401, 407].contains(status) ? "status\(status)" : "login"
         case .protocolViolated(let failure): failure.word
+        case .serverRefused(0, _): "refused"
         case .serverRefused(let status, _): "status\(status)"
         case .verificationFailed(let failure): failure.word
         case .noSuchDownload: "unknownID"
@@ -86,7 +87,8 @@ extension DownloadError {
 
     public var httpStatus: Int? {
         switch self {
-        case .authenticationFailed(let status), .serverRefused(let status, _): status
+        case .authenticationFailed(let status): [401, 407].contains(status) ? status : nil
+        case .serverRefused(let status, _): status == 0 ? nil : status
         default: nil
         }
     }
@@ -117,16 +119,29 @@ extension DownloadError: CustomStringConvertible {
         case .requestInvalid(let failure): failure.description
         case .fileFailed(let failure, let path): "\(path): \(failure.description)"
         case .networkFailed(let failure, let diagnosis): failure.describe(diagnosis)
-        case .trustFailed(let diagnosis): "TLS: \(diagnosis.message)"
-        case .authenticationFailed(let status):
-            status == 407 ? "407 Proxy Authentication Required" : "\(status) Unauthorized"
+        case .trustFailed(let diagnosis):
+            diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
+        case .authenticationFailed(let status): Self.refusedLogin(status)
         case .protocolViolated(let failure): failure.description
+        case .serverRefused(0, let phrase): phrase
         case .serverRefused(let status, let phrase): phrase.isEmpty ? "status \(status)" : "\(status) \(phrase)"
         case .verificationFailed(let failure): failure.description
         case .noSuchDownload(let id): "no download \(id)"
         case .cancelled: "cancelled"
         case .sessionUnavailable(let failure): failure.description
         case .unexpected(let message): message
+        }
+    }
+}
+
+extension DownloadError {
+    /// Without a status of HTTP it is the login of FTP or SSH.
+    private static func refusedLogin(_ status: Int) -> String {
+        switch status {
+        case 407: "407 Proxy Authentication Required"
+        case 401: "401 Unauthorized"
+        case 0: "login refused; give -u NAME:PASSWORD, a key with --ssh-key, or one of ssh-agent"
+        default: "\(status) login refused; give -u NAME:PASSWORD"
         }
     }
 }
@@ -138,12 +153,22 @@ extension RequestFailure: CustomStringConvertible {
         case .missingScheme(let text):
             "\(SourceURL.hidingUserInformation(text)): not a URL; did you mean \(Self.completed(text))?"
         case .unsupportedScheme(let text):
-            "\(SourceURL.hidingUserInformation(text)): unsupported scheme; http and https work"
+            "\(SourceURL.hidingUserInformation(text)): unsupported scheme; \(Self.listed(SourceScheme.names)) work"
+        case .missingProtocol(let text, let scheme):
+            "\(SourceURL.hidingUserInformation(text)): the libcurl here has no \(scheme); dlm doctor tells what it has"
+        case .folder(let text):
+            "\(SourceURL.hidingUserInformation(text)): names a folder; give the URL of a file"
+        case .notForScheme(let text, let what):
+            "\(SourceURL.hidingUserInformation(text)): \(what)"
         case .missingSecrets(let names):
             "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
         case .schemeNotAllowed(let url, let only): "\(url): \(only) is asked for; give such a URL"
         case .unusableSecret(let why): why
         }
+    }
+
+    private static func listed(_ names: [String]) -> String {
+        names.dropLast().joined(separator: ", ") + (names.last.map { " and \($0)" } ?? "")
     }
 
     /// What was probably meant by `example.org/x` or `http:/example.org/x`.

@@ -4,7 +4,9 @@ extension RequestFailure {
         switch self {
         case .malformedURL: "malformedURL"
         case .missingScheme: "missingScheme"
-        case .unsupportedScheme: "unsupportedScheme"
+        case .unsupportedScheme, .missingProtocol: "unsupportedScheme"
+        case .folder: "folder"
+        case .notForScheme: "notForScheme"
         case .missingSecrets: "missingSecrets"
         case .schemeNotAllowed: "schemeNotAllowed"
         case .unusableSecret: "unusableSecret"

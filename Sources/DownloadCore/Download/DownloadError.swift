@@ -20,6 +20,12 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case missingScheme(String)
     /// With the URL.
     case unsupportedScheme(String)
+    /// With the URL; libcurl was built without it.
+    case missingProtocol(String, scheme: String)
+    /// With the URL of a folder.
+    case folder(String)
+    /// With the URL, and what its scheme has no place for.
+    case notForScheme(String, what: String)
     /// Secrets are not stored: they must be given again.
     case missingSecrets([String])
     /// With the URL, and what is asked of it.
@@ -79,6 +85,9 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
         self.message = message
         self.errno = errno
     }
+
+    /// Such words begin so; certificates are spoken of by the TLS library.
+    var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
 public enum ProtocolFailure: Codable, Equatable, Sendable {

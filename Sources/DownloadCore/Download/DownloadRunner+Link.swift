@@ -36,7 +36,7 @@ extension DownloadRunner {
             guard let line = text.split(whereSeparator: \.isNewline).first else {
                 return .failure(LinkFailure("printed no URL"))
             }
-            guard case .success(let parsed) = SourceURL.parse(String(line)) else {
+            guard case .success(let parsed) = SourceURL.parse(String(line)), parsed.url.isHTTP else {
                 return .failure(LinkFailure("printed something that is no http or https URL"))
             }
             guard record.apply(.url(parsed.url, parsed.credential)) else {

@@ -86,14 +86,22 @@ extension DownloadRunner {
             return true
         }
         search.candidate = nil
-        search.route = RequestRoute(of: record)
+        search.route = route()
         return false
+    }
+
+    /// To the source that is asked now, over https where its host wants that.
+    private func route() -> RequestRoute {
+        let source = record.source
+        return RequestRoute(
+            context.upgraded(source, for: record.request),
+            sendsCredentials: source.origin == record.request.url.origin)
     }
 
     @inline(never)
     private func beginSearch() -> Search {
         makeJoint()
-        return Search(RequestRoute(of: record), asksRange: record.request.asksRanges, candidate: currentCandidate())
+        return Search(route(), asksRange: record.request.asksRanges, candidate: currentCandidate())
     }
 
     @inline(never)
@@ -114,7 +122,7 @@ extension DownloadRunner {
         if comparesInstead(of: verdict) { return .askAnew }
         switch verdict {
         case .redirect(let location):
-            try search.route.follow(head.status, to: location, of: record.request)
+            try search.route.follow(head.status, to: upgraded(location), of: record.request)
             record.attempts[record.attempts.count - 1].redirects = search.route.hops
             return .ask
         case .askWithoutRange where search.asksRange:
@@ -194,7 +202,14 @@ extension DownloadRunner {
         }
     }
 
+    private func upgraded(_ location: String) -> String {
+        guard context.strictHosts != nil, case .success(let target) = SourceURL.parse(location) else { return location }
+        let upgraded = context.upgraded(target.url, for: record.request)
+        return upgraded == target.url ? location : upgraded.string
+    }
+
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
+        context.learnHost(head, url, of: record.request)
         retryAfter = ServerPause(head, url)
         noteLinks(head)
     }
@@ -223,7 +238,7 @@ extension DownloadRunner {
             overlapStart = 0
             end = nil
             control.show(received: 0)
-        } else if record.request.connections > 1, asksRange, !asksWhole {
+        } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
             let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
         }
@@ -266,7 +281,13 @@ extension DownloadRunner {
     /// so.
     var mayJoinParts: Bool {
         validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
-            || record.resume.movedFrom != nil
+            || record.resume.movedFrom != nil || isKnownBySizeAndTime
+    }
+
+    /// Servers without HTTP tell no more of a version than size and time: with the same of both, the end of what is here
+    /// is compared.
+    private var isKnownBySizeAndTime: Bool {
+        !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
     }
 
     /// Otherwise what is here is fetched again, and compared; which a little is in any case.
@@ -335,7 +356,7 @@ extension DownloadRunner {
     }
 
     @inline(never)
-    private func keepCurrent(_ candidate: CompletedFile?) {
+    func keepCurrent(_ candidate: CompletedFile?) {
         guard var current = candidate else { return }
         current.wasCurrent = true
         record.completed = current
@@ -343,8 +364,7 @@ extension DownloadRunner {
     }
 
     /// The server ignored the condition, but its answer is the version that is here.
-    private func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool
-    {
+    func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         if let checksum = candidate.checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
         let now = Validators(head: head)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }

@@ -2,13 +2,6 @@ import HTTPTypes
 
 /// What a request may do and carries, beside what the transfers are about.
 extension DownloadRunner {
-    /// The URL may have become another one since it was asked for.
-    func requireAllowed(_ request: DownloadRequest) throws(DownloadError) {
-        if let only = request.onlyScheme, only != request.url.scheme {
-            throw .requestInvalid(.schemeNotAllowed(request.url.string, only: only))
-        }
-    }
-
     /// What cannot be asked for in parts, and may not be asked for twice, begins anew.
     var whyAnew: String? {
         @inline(never) get {

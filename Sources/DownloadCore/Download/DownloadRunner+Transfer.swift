@@ -4,7 +4,7 @@ import HTTPTypes
 /// The transfers of an attempt: the scout, then as many connections as asked for, until every byte is there.
 extension DownloadRunner {
     /// A remote that changes again and again is not fetched for ever.
-    private static let restartLimit = 3
+    static let restartLimit = 3
 
     /// Returns the size of the file once all of it is written; nil when there was nothing to fetch.
     func transfer() async throws -> Int64? {
@@ -121,7 +121,7 @@ extension DownloadRunner {
 
     // MARK: What the first answer established
 
-    private func establish(_ head: ResponseHead, _ opening: Opening) async throws {
+    func establish(_ head: ResponseHead, _ opening: Opening) async throws {
         try note(head, opening)
         if file == nil { file = try await createFile(head, isMirror ? record.request.url : opening.url) }
         let file = try require(file)

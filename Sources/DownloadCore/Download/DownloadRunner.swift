@@ -120,13 +120,14 @@ package final class DownloadRunner {
         try requireSecrets()
         await renewExpiredLink()
         try prepare()
-        if let stream = context.stream {
+        let isLocal = record.request.url.known == .file
+        if let stream = context.stream, !isLocal {
             try await send(to: stream)
             return try saveCookies()
         }
         if try await finishWhatIsThere() { return }
         if let why = whyAnew { try await startOver(why: why) }
-        let total = try await transfer()
+        let total = isLocal ? try await copyLocalFile() : try await transfer()
         try saveCookies()
         guard let total else { return }
         context.transfersEnded(record.id, control)
@@ -141,7 +142,8 @@ package final class DownloadRunner {
 
     @inline(never)
     private func prepare() throws(DownloadError) {
-        try requireAllowed(record.request)
+        // The URL may have become another one since it was asked for.
+        try record.request.requireAllowed()
         secrets = try LoadedSecrets(record.request.secretFiles)
     }
 

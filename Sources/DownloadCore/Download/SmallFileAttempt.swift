@@ -59,8 +59,9 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         }
         guard begins else { return false }
         begun = Date()
+        let route = finisher.context.upgraded(record.request.url, for: record.request)
         var request = finisher.context.request(
-            RequestRoute(record.request.url), of: record.request, LoadedSecrets(), for: control,
+            RequestRoute(route), of: record.request, LoadedSecrets(), for: control,
             prefersMultiplexing: prefersMultiplexing)
         request.range = "0-"
         scout.begin(finisher.context.transport, request)
@@ -118,6 +119,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head)
         else { return false }
+        let url = finisher.context.upgraded(started.request.url, for: started.request)
+        finisher.context.learnHost(head, url, of: started.request)
         name = started.request.destination.name(of: head, from: started.request.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return false }
         let file = try scout.withWhole { bytes in
@@ -171,7 +174,7 @@ extension DownloadRecord {
     /// Nothing of it is here, and nothing is asked for that the short way does not know: what is not named here must be
     /// as by default.
     var mayBeSmall: Bool {
-        guard fileName == nil, completed == nil, resume == ResumeData() else { return false }
+        guard fileName == nil, completed == nil, resume == ResumeData(), request.url.isHTTP else { return false }
         let (place, request) = (request.destination, request)
         var plain = DownloadRequest(
             url: request.url,

@@ -127,6 +127,11 @@ package enum FileStatus {
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
     }
 
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Some bytes of a file; fewer where it ends before.
     static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -208,10 +208,15 @@ package final class PartialFile: Sendable {
             }
             done += count
         }
+        enter(offset..<offset + Int64(bytes.count))
+    }
+
+    /// These bytes were written.
+    func enter(_ range: Range<Int64>) {
         FaultPoint.reached("afterWrite")
         let action = state.withLock { state in
-            state.written.insert(offset..<offset + Int64(bytes.count))
-            state.unsynced += Int64(bytes.count)
+            state.written.insert(range)
+            state.unsynced += Int64(range.count)
             return state.onWrite
         }
         action?()

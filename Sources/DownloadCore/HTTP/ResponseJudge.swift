@@ -138,6 +138,12 @@ package struct ResponseJudge: Sendable, Equatable {
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
                 return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
             }
+            // There, nothing but size and time stands for the version.
+            if head.httpVersion.isEmpty, let was = known.validators.lastModified,
+                head.fields.value(.lastModified) == nil
+            {
+                return .failed(.verificationFailed(.changed("its time of change was \(was), now there is none")))
+            }
         }
         return .body(offset: range.lowerBound, end: range.upperBound, total: total)
     }
@@ -169,6 +175,12 @@ package struct ResponseJudge: Sendable, Equatable {
     private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
         if let why = changeOf(head, total: total, with: known) { return .different(why) }
         let now = Validators(head: head)
+        // Without HTTP: what is here is compared, byte for byte.
+        if head.httpVersion.isEmpty, let total, total == known.total,
+            now.lastModified == known.validators.lastModified
+        {
+            return .same
+        }
         if let was = known.validators.etag, let etag = now.etag, was.isStrongly(etag) { return .same }
         if known.validators.etag == nil, known.validators.lastModifiedIsStrong,
             known.validators.lastModified == now.lastModified, let total, total == known.total

@@ -112,7 +112,8 @@ extension Metalink {
         }
 
         private mutating func readURL(_ text: String, _ attributes: [String: String]) {
-            guard case .success((let url, nil)) = SourceURL.parse(text),
+            // No file of this machine: documents come from anybody.
+            guard case .success((let url, nil)) = SourceURL.parse(text), url.isHTTP,
                 attributes["type"].map({ ["http", "https"].contains($0.lowercased()) }) ?? true
             else {
                 file?.unusable += 1

@@ -10,7 +10,7 @@ public struct RedirectPolicy: Codable, Sendable, Equatable {
         self.schemes = schemes
     }
 
-    public static let knownSchemes = ["http", "https"]
+    public static let knownSchemes = SourceScheme.names
 
     public enum Decision: Equatable, Sendable {
         /// Credentials and the user's own header fields go along only within one origin.
@@ -26,9 +26,12 @@ public struct RedirectPolicy: Codable, Sendable, Equatable {
         switch SourceURL.parse(location) {
         case .failure(.unsupportedScheme(let scheme)):
             return .refuse(.redirectRefused("to scheme \(scheme)"))
+        case .failure(.folder):
+            return .refuse(.redirectRefused("to scheme \(location.prefix { $0 != ":" }.lowercased())"))
         case .failure:
             return .refuse(.redirectRefused("to something that is no URL"))
         case .success(let target):
+            guard target.url.isHTTP else { return .refuse(.redirectRefused("to scheme \(target.url.scheme)")) }
             if current.scheme == "https", target.url.scheme != "https" {
                 return .refuse(.redirectRefused("from https to http"))
             }

@@ -12,12 +12,25 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// The server's public key: a file, or `sha256//BASE64`, several with `;` between them. Over https alone.
     public var pinnedKey: String?
     public var minimumTLS: TLSVersion?
+    /// The keys of SSH servers, as OpenSSH keeps them; nil: `~/.ssh/known_hosts`.
+    public var knownHosts: String?
+    /// A key to log in with over SSH, without a passphrase; nil: those of the agent, and the user's own.
+    public var sshKey: String?
+    /// For `ftp` URLs.
+    public var ftpTLS: FTPEncryption?
 
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
 
     public enum TLSVersion: String, Codable, Sendable, CaseIterable {
         case tls12 = "1.2"
         case tls13 = "1.3"
+    }
+
+    /// TLS begins with a command of the client (RFC 4217).
+    public enum FTPEncryption: String, Codable, Sendable {
+        /// Where the server has it.
+        case attempted
+        case required
     }
 
     /// By the certificate authorities of this machine.
@@ -34,12 +47,16 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         privateKey = other.privateKey ?? privateKey
         pinnedKey = other.pinnedKey ?? pinnedKey
         minimumTLS = other.minimumTLS ?? minimumTLS
+        knownHosts = other.knownHosts ?? knownHosts
+        sshKey = other.sshKey ?? sshKey
+        ftpTLS = other.ftpTLS ?? ftpTLS
     }
 }
 
 extension ServerTrustPolicy: Codable {
     private enum Key: String, CodingKey {
         case verifiesServer, authorities, revocations, certificate, privateKey, pinnedKey, minimumTLS
+        case knownHosts, sshKey, ftpTLS
     }
 
     /// The one word that there was before it could say more.
@@ -58,6 +75,9 @@ extension ServerTrustPolicy: Codable {
         privateKey = try values.decodeIfPresent(String.self, forKey: .privateKey)
         pinnedKey = try values.decodeIfPresent(String.self, forKey: .pinnedKey)
         minimumTLS = try values.decodeIfPresent(TLSVersion.self, forKey: .minimumTLS)
+        knownHosts = try values.decodeIfPresent(String.self, forKey: .knownHosts)
+        sshKey = try values.decodeIfPresent(String.self, forKey: .sshKey)
+        ftpTLS = try values.decodeIfPresent(FTPEncryption.self, forKey: .ftpTLS)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -73,5 +93,8 @@ extension ServerTrustPolicy: Codable {
         try values.encodeIfPresent(privateKey, forKey: .privateKey)
         try values.encodeIfPresent(pinnedKey, forKey: .pinnedKey)
         try values.encodeIfPresent(minimumTLS, forKey: .minimumTLS)
+        try values.encodeIfPresent(knownHosts, forKey: .knownHosts)
+        try values.encodeIfPresent(sshKey, forKey: .sshKey)
+        try values.encodeIfPresent(ftpTLS, forKey: .ftpTLS)
     }
 }

@@ -11,16 +11,19 @@ public struct Credential: Sendable, Equatable {
 }
 
 extension Credential: Codable {
-    private enum Key: String, CodingKey { case user }
+    /// That there is none is no secret: a key may do without, or a netrc file have one.
+    private enum Key: String, CodingKey { case user, isWithoutPassword }
 
     public init(from decoder: any Decoder) throws {
-        user = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .user)
-        password = nil
+        let values = try decoder.container(keyedBy: Key.self)
+        user = try values.decode(String.self, forKey: .user)
+        password = try values.decodeIfPresent(Bool.self, forKey: .isWithoutPassword) == true ? "" : nil
     }
 
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encode(user, forKey: .user)
+        if password == "" { try values.encode(true, forKey: .isWithoutPassword) }
     }
 }
 

@@ -90,6 +90,21 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
         return schemes.first
     }
 
+    /// Its URL has a scheme that may be used, and nothing is asked of it that the scheme has no place for.
+    public func requireAllowed() throws(DownloadError) {
+        if let only = onlyScheme, only != url.scheme {
+            throw .requestInvalid(.schemeNotAllowed(url.string, only: only))
+        }
+        if let schemes = redirect.schemes, !schemes.contains(url.scheme) {
+            throw .requestInvalid(.schemeNotAllowed(url.string, only: schemes.joined(separator: " or ")))
+        }
+        if url.isHTTP { return }
+        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: "--data is for http and https")) }
+        if http.method != nil {
+            throw .requestInvalid(.notForScheme(url.string, what: "--method is for http and https"))
+        }
+    }
+
     /// It wants the file to match a checksum that the other one does not care for.
     public func asksForMore(than other: DownloadRequest) -> Bool {
         if let checksum { return checksum != other.checksum }

@@ -11,6 +11,12 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
     public var referer: String?
     /// Takes the file in a content coding, and decodes it.
     public var acceptsCompressed: Bool?
+    /// How the name and password are shown; nil: as they are (Basic), with the first request.
+    public var authentication: HTTPAuthentication?
+    /// Signs each request with the name and password (AWS Signature Version 4): `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`.
+    public var signature: String?
+    /// False: hosts that want https alone (RFC 6797) are not known, and not learned.
+    public var upgradesKnownHosts: Bool?
 
     public init() {}
 
@@ -21,7 +27,24 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
         userAgent = other.userAgent ?? userAgent
         referer = other.referer ?? referer
         acceptsCompressed = other.acceptsCompressed ?? acceptsCompressed
+        authentication = other.authentication ?? authentication
+        signature = other.signature ?? signature
+        upgradesKnownHosts = other.upgradesKnownHosts ?? upgradesKnownHosts
     }
+}
+
+/// What answers a server's challenge (RFC 9110 section 11), in the words of `WWW-Authenticate`.
+public enum HTTPAuthentication: String, Codable, Sendable, CaseIterable {
+    case basic, digest, ntlm
+    /// By a ticket of Kerberos, if the request has no name and password.
+    case negotiate
+    /// The best that the server has.
+    case any
+
+    /// It does without a name.
+    var usesTicket: Bool { self == .negotiate || self == .any }
+    /// It proves a connection, and not a request.
+    var isOfConnection: Bool { self == .ntlm || self == .negotiate || self == .any }
 }
 
 /// What is sent with a request. A form may hold a password, so it is never stored.
@@ -60,8 +83,9 @@ extension DownloadRequest {
     /// A GET without a body: it may be asked for in parts, and under a condition.
     package var isPlain: Bool { method == .get && http.body == nil }
 
-    /// What is here already need not come again. The bytes of a decoded answer have no offsets to ask for.
-    var asksRanges: Bool { isPlain && http.acceptsCompressed != true }
+    /// What is here already need not come again. The bytes of a decoded answer have no offsets to ask for, and SCP sends
+    /// whole files.
+    var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
 
     /// To send it twice does no more than to send it once (RFC 9110 section 9.2.2).
     public var isIdempotent: Bool { ![.post, .patch].contains(method) }

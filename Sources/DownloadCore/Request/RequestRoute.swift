@@ -9,16 +9,12 @@ struct RequestRoute: Equatable {
     /// A redirect made it a GET without a body.
     private(set) var isGet = false
 
-    /// - Parameter sendsCredentials: false where it does not begin at the URL that they were given for.
+    /// - Parameters:
+    ///   - url: where the request goes, which is the source that is asked, or the same over https.
+    ///   - sendsCredentials: false where that is not the URL that they were given for.
     init(_ url: SourceURL, sendsCredentials: Bool = true) {
         self.url = url
         self.sendsCredentials = sendsCredentials
-    }
-
-    /// To the source of a download that is asked now.
-    init(of record: DownloadRecord) {
-        let source = record.source
-        self.init(source, sendsCredentials: source.origin == record.request.url.origin)
     }
 
     /// - Parameters:

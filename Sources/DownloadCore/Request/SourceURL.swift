@@ -1,6 +1,6 @@
 import Foundation
 
-/// An absolute http or https URL without user information or fragment.
+/// An absolute URL of a scheme that dlm knows, without user information or fragment.
 public struct SourceURL: Sendable, Hashable {
     public let string: String
     public let scheme: String
@@ -9,6 +9,9 @@ public struct SourceURL: Sendable, Hashable {
     public let port: Int
     /// Percent-encoded, with the leading slash.
     public let path: String
+
+    /// Asked for with requests that have fields and are answered with a head (RFC 9110).
+    public var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
     /// `scheme://host:port`, what a connection and its manners belong to.
     public var origin: String { "\(scheme)://\(host):\(port)" }
@@ -23,16 +26,18 @@ public struct SourceURL: Sendable, Hashable {
 
     /// What the URLs of an origin begin with: the default port may be written or not.
     static func prefixes(of origin: String) -> [String] {
-        let defaults = ["http:": ":80", "https:": ":443"]
         let written = origin + "/"
-        guard let port = defaults[String(origin.prefix { $0 != "/" })], origin.hasSuffix(port) else { return [written] }
-        return [written, origin.dropLast(port.count) + "/"]
+        guard let port = SourceScheme(rawValue: String(origin.prefix { $0 != ":" }))?.port, origin.hasSuffix(":\(port)")
+        else { return [written] }
+        return [written, origin.dropLast("\(port)".count + 1) + "/"]
     }
 
     public enum ParseError: Error, Equatable {
         case malformed
         case unsupportedScheme(String)
         case missingScheme
+        /// It ends in a slash where files are not made by a program: of a folder there is nothing to fetch.
+        case folder
     }
 
     /// Reads what a user or a server wrote; user information comes back apart, so that it is never stored with the URL.
@@ -46,9 +51,12 @@ public struct SourceURL: Sendable, Hashable {
             return .failure(.malformed)
         }
         guard let mark = trimmed.range(of: "://") else { return .failure(.missingScheme) }
-        guard let scheme = scheme(trimmed[..<mark.lowerBound]) else { return .failure(.malformed) }
-        guard scheme == "http" || scheme == "https" else { return .failure(.unsupportedScheme(scheme)) }
-        guard let url = URL(string: "\(scheme)://" + escaped(trimmed[mark.upperBound...])),
+        guard let name = scheme(trimmed[..<mark.lowerBound]) else { return .failure(.malformed) }
+        guard let known = SourceScheme(rawValue: name) else { return .failure(.unsupportedScheme(name)) }
+        let scheme = known.rawValue
+        guard let written = known.rewritten(trimmed[mark.upperBound...]) else { return .failure(.malformed) }
+        if known == .file { return parseFile(written) }
+        guard let url = URL(string: "\(scheme)://" + escaped(written[...])),
             var parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
             let host = parts.host, !host.isEmpty, isPort(parts.port, in: trimmed[mark.upperBound...]),
             let credential = credential(parts)
@@ -61,10 +69,25 @@ public struct SourceURL: Sendable, Hashable {
         guard let string = parts.string, let encodedHost = parts.encodedHost, isReadable(string, host) else {
             return .failure(.malformed)
         }
+        if !known.isHTTP {
+            if parts.percentEncodedPath.hasSuffix("/") { return .failure(.folder) }
+            if SourceScheme.hasControls(parts.percentEncodedPath) { return .failure(.malformed) }
+        }
         let result = SourceURL(
-            string: string, scheme: scheme, host: encodedHost,
-            port: parts.port ?? (scheme == "https" ? 443 : 80), path: parts.percentEncodedPath)
+            string: string, scheme: scheme, host: encodedHost, port: parts.port ?? known.port,
+            path: parts.percentEncodedPath)
         return .success((result, credential))
+    }
+
+    /// Of this machine (RFC 8089), by an absolute path.
+    private static func parseFile(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
+        let path = escaped("/" + text.drop { $0 != "/" }.dropFirst())
+        let host = text.prefix { $0 != "/" }.lowercased()
+        guard text.contains("/"), host.isEmpty || host == "localhost", !SourceScheme.hasControls(path) else {
+            return .failure(.malformed)
+        }
+        if path.hasSuffix("/") { return .failure(.folder) }
+        return .success((SourceURL(string: "file://" + path, scheme: "file", host: "", port: 0, path: path), nil))
     }
 
     /// Something that may be no URL, without what may be a name and a password in it: all before the last `@`.
@@ -111,7 +134,8 @@ public struct SourceURL: Sendable, Hashable {
 
     /// Escapes what may not stand in a path, query or fragment, and leaves the escapes that are there alone: Foundation
     /// would escape `%20` again in a path that also holds a space.
-    private static func escaped(_ text: Substring) -> String {
+    private static func escaped(_ text: some StringProtocol) -> String {
+        let text = Substring(text)
         let authority = authority(text)
         var rest = text.utf8[authority.endIndex...]
         var result = String(Substring(authority))

@@ -17,6 +17,8 @@ package struct RunnerContext: Sendable {
     /// Notices when another program writes to a partial file. Not in a process that starts others meanwhile: what it
     /// has closed stays open in them until they run their programs, and looks like theirs.
     package var watchesWriters = true
+    /// Hosts that want https alone; nil where nothing is kept.
+    package var strictHosts: HSTSStore?
     /// What is downloaded goes there, and not to a file.
     package var stream: StreamOutput?
     /// Runs the command of a download for a new link; nil where nothing can be run.
@@ -29,6 +31,20 @@ package struct RunnerContext: Sendable {
 }
 
 extension RunnerContext {
+    /// Where a request for the URL goes: over https, if the host wants that.
+    func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
+        guard let strictHosts, download.http.upgradesKnownHosts != false, url.scheme == "http" else { return url }
+        return strictHosts.upgraded(url)
+    }
+
+    /// What an answer says of its host. Nothing is believed but over verified https (RFC 6797 section 8.1).
+    func learnHost(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
+        guard let strictHosts, url.scheme == "https", download.trust.verifiesServer,
+            download.http.upgradesKnownHosts != false, let field = head.fields.values(.strictTransportSecurity).first
+        else { return }
+        strictHosts.learn(field, of: url.host)
+    }
+
     /// A request for a download, whatever part of it is asked for.
     func request(
         _ route: RequestRoute, of download: DownloadRequest, _ secrets: LoadedSecrets, for control: RunnerControl,
@@ -46,6 +62,7 @@ extension RunnerContext {
         case .http2: request.prefersMultiplexing = true
         case nil: request.prefersMultiplexing = prefersMultiplexing && download.connections <= 1
         }
+        if download.http.authentication?.isOfConnection == true { request.prefersMultiplexing = false }
         return request
     }
 }

@@ -31,6 +31,8 @@ public actor SessionManager: DownloadService {
         let network: any LocalNetwork
         /// The clock on the wall.
         let now: @Sendable () -> Date
+        /// See ``RunnerContext/strictHosts``.
+        let strictHosts: HSTSStore?
 
         package init(
             store: any DownloadStore, identifier: String, version: String,
@@ -39,12 +41,14 @@ public actor SessionManager: DownloadService {
             isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
             keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
-            network: any LocalNetwork = KernelNetwork(), now: @escaping @Sendable () -> Date = { Date() }
+            network: any LocalNetwork = KernelNetwork(), strictHosts: HSTSStore? = nil,
+            now: @escaping @Sendable () -> Date = { Date() }
         ) {
             self.now = now
             self.network = network
             self.hooks = hooks
             self.stream = stream
+            self.strictHosts = strictHosts
             self.watchesWriters = watchesWriters
             self.store = store
             self.identifier = identifier
@@ -196,8 +200,8 @@ public actor SessionManager: DownloadService {
                 store: store, session: identifier, disk: disk,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
-            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, stream: parts.stream,
-            links: parts.hooks,
+            rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
+            stream: parts.stream, links: parts.hooks,
             isCrowded: scheduler.maxConcurrent >= Self.crowd,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
@@ -349,6 +353,7 @@ public actor SessionManager: DownloadService {
         if let stopServing = try? await serving?.value { await stopServing() }
         if let context {
             context.transport.shutdown()
+            context.strictHosts?.flush()
             self.context = nil
             smallFiles = nil
             parts.end()

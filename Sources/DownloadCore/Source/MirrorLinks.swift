@@ -19,7 +19,9 @@ struct MirrorLinks: Equatable {
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
             for link in Self.links(Array(value.utf8)) where found.count < Self.most {
-                guard link.relations.contains("duplicate"), case .success((let url, nil)) = SourceURL.parse(link.target)
+                guard link.relations.contains("duplicate"),
+                    case .success((let url, nil)) = SourceURL.parse(link.target),
+                    url.isHTTP
                 else { continue }
                 found.append(
                     (

@@ -58,6 +58,10 @@ public struct TransferRequest: Sendable, Equatable {
     /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
     public var range: String?
     public var credential: Credential?
+    /// How it is shown; nil for Basic.
+    public var authentication: HTTPAuthentication?
+    /// See ``HTTPOptions/signature``.
+    public var signature: String?
     public var trust = ServerTrustPolicy.system
     public var network = NetworkSettings()
     /// Asks for the content in a coding, and delivers it decoded.
@@ -90,7 +94,7 @@ extension TransferRequest {
         let agent = request.http.userAgent ?? userAgent
         if !agent.isEmpty { fields[.userAgent] = agent }
         if let referer = request.http.referer { fields[.referer] = referer }
-        decodesContent = request.http.acceptsCompressed == true
+        decodesContent = request.http.acceptsCompressed == true && route.url.isHTTP
         if !decodesContent { fields[.acceptEncoding] = "identity" }
         if let authorization = secrets.authorization(for: route) { fields[.authorization] = authorization }
         if !route.isGet {
@@ -104,6 +108,12 @@ extension TransferRequest {
             fields[fields: name] = header.value.map { [HTTPField(name: name, value: $0)] } ?? []
         }
         credential = secrets.credential(for: route, of: request)
+        authentication = request.http.authentication
+        if credential == nil, route.sendsCredentials, authentication?.usesTicket == true {
+            credential = Credential(user: "", password: "")
+        }
+        // Others would learn who asks.
+        if route.sendsCredentials { signature = request.http.signature }
         cookies = secrets.cookies?.lines(for: route.url.host)
         trust = request.trust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
@@ -117,7 +127,7 @@ extension TransferRequest {
 public struct ResponseHead: Sendable, Equatable {
     public var status: Int
     public var phrase: String
-    /// "1.0", "1.1", "2".
+    /// "1.0", "1.1", "2"; empty for what a server without HTTP says of its file, put in the words of HTTP.
     public var httpVersion: String
     public var fields: HTTPFields
     /// `Location` made absolute, for a redirect.

@@ -44,6 +44,10 @@ struct Doctor: ContextCommand {
         var options = probe
         try options.prepare(in: context)
         let (address, credential) = try RequestMaker.address(url ?? "http://none.invalid/").get()
+        guard address.isHTTP else {
+            throw DownloadError.requestInvalid(
+                .notForScheme(address.string, what: "dlm doctor asks servers of http and https alone"))
+        }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
         // What is wrong with the settings is one of the findings.
         if let settings = try? context.settings() {

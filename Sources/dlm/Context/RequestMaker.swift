@@ -56,9 +56,7 @@ struct RequestMaker: Sendable {
         }
         try MirrorOptions.check(request)
         request.credential = credential ?? request.credential
-        if let only = request.onlyScheme, only != url.scheme {
-            throw DownloadError.requestInvalid(.schemeNotAllowed(text, only: only))
-        }
+        try request.requireAllowed()
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
         return request
     }
@@ -95,6 +93,7 @@ struct RequestMaker: Sendable {
             .failure(.requestInvalid(.malformedURL(text.allSatisfy(\.isWhitespace) ? "'\(text)'" : text)))
         case .failure(.missingScheme): .failure(.requestInvalid(.missingScheme(text)))
         case .failure(.unsupportedScheme): .failure(.requestInvalid(.unsupportedScheme(text)))
+        case .failure(.folder): .failure(.requestInvalid(.folder(text)))
         }
     }
 

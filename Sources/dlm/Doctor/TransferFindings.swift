@@ -49,7 +49,12 @@ enum TransferFindings {
 
     private static func protocols(_ features: TransportFeatures) -> Finding {
         let missing = used.filter { !features.protocols.contains($0) }
-        if missing.isEmpty { return .ok(section, "protocols", used.joined(separator: ", ")) }
+        let others = ["ftp", "ftps", "sftp", "scp"]
+        let lacking = others.filter { !features.protocols.contains($0) }
+        let there = (used + others.filter(features.protocols.contains) + ["file"]).joined(separator: ", ")
+        if missing.isEmpty {
+            return .ok(section, "protocols", there + (lacking.isEmpty ? "" : "; no \(lacking.joined(separator: ", "))"))
+        }
         return .problem(
             section, "protocols", 1, "no \(missing.joined(separator: ", "))", advice: "install another libcurl")
     }

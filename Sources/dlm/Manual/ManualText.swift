@@ -17,8 +17,8 @@ enum ManualText {
         ("2", "Usage or configuration."),
         ("3", "File: exists, permission, disk full, name."),
         ("4", "Network: name resolution, connect, timeout, stalled, connection lost; no time left (`--max-time`)."),
-        ("5", "TLS: certificate, handshake."),
-        ("6", "Authentication: 401, 407."),
+        ("5", "TLS: certificate, handshake; SSH: the key of the server."),
+        ("6", "Authentication: 401, 407, the login of FTP or SSH."),
         ("7", "Protocol: malformed or contradictory reply, redirect loop or refused redirect."),
         ("8", "The server refused: other 4xx and 5xx."),
         (

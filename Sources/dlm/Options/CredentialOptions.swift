@@ -7,9 +7,31 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "For a server that asks for them (Basic), unless the URL has its own; the password is asked for on the "
+            "For a server that asks for them, unless the URL has its own; the password is asked for on the "
                 + "terminal when it is missing.", valueName: "name[:password]"))
     var user: String?
+
+    @Flag(help: "Show them as they are, with the first request (at first).")
+    var basic = false
+
+    @Flag(help: "Answer the server's challenge with a digest of them, and never send them.")
+    var digest = false
+
+    @Flag(help: "Answer with NTLM.")
+    var ntlm = false
+
+    @Flag(help: "Answer with Negotiate (Kerberos), by the ticket there is unless -u is given.")
+    var negotiate = false
+
+    @Flag(name: .customLong("anyauth"), help: "Answer with the best that the server has.")
+    var anyAuth = false
+
+    @Option(
+        name: .customLong("aws-sigv4"),
+        help: ArgumentHelp(
+            "Sign each request (AWS Signature Version 4) with -u KEY:SECRET, as in aws:amz:eu-central-1:s3.",
+            valueName: "provider:region:service"))
+    var awsSigv4: String?
 
     @Flag(help: "Look up names and passwords by host in ~/.netrc.")
     var netrc = false
@@ -32,12 +54,43 @@ struct CredentialOptions: ParsableArguments {
         if user != nil, bearerFile != nil {
             throw ValidationError("-u and --bearer-file both say who asks; give one")
         }
+        let ways = [basic, digest, ntlm, negotiate, anyAuth, awsSigv4 != nil].count { $0 }
+        if ways > 1 {
+            throw ValidationError(
+                "--basic, --digest, --ntlm, --negotiate, --anyauth and --aws-sigv4 exclude each other; give one")
+        }
+        if let awsSigv4 {
+            let parts = awsSigv4.split(separator: ":", omittingEmptySubsequences: false)
+            guard (1...4).contains(parts.count), parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isWord) })
+            else {
+                throw ValidationError("--aws-sigv4: not of the form PROVIDER1:PROVIDER2:REGION:SERVICE")
+            }
+        }
         for (name, path) in [("--netrc-file", netrcFile), ("--bearer-file", bearerFile)] where path == "" {
             throw ValidationError("\(name): no file given")
         }
     }
 
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private var authentication: HTTPAuthentication? {
+        if digest { return .digest }
+        if ntlm { return .ntlm }
+        if negotiate { return .negotiate }
+        if anyAuth { return .any }
+        return basic ? .basic : nil
+    }
+
     func apply(to request: inout DownloadRequest) throws {
+        request.http.authentication = authentication ?? request.http.authentication
+        request.http.signature = awsSigv4 ?? request.http.signature
         if let netrcFile {
             request.secretFiles.netrc = FolderPath.file(netrcFile)
         } else if netrc {

@@ -35,6 +35,14 @@ struct HTTPRequestOptions: ParsableArguments {
             valueName: "method"))
     var method: String?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Ask hosts over https that said that they want that (HSTS), and remember those that say it; on unless \
+            --no-hsts is given.
+            """)
+    var hsts: Bool?
+
     func validate() throws {
         for (name, value) in [("-A", userAgent), ("-e", referer)] {
             guard let value, value.utf8.contains(where: { $0 < 0x20 && $0 != 9 || $0 == 0x7F }) else { continue }
@@ -71,6 +79,7 @@ struct HTTPRequestOptions: ParsableArguments {
         if let userAgent { request.http.userAgent = userAgent }
         if let referer { request.http.referer = Self.withoutSecrets(referer) }
         if compressed { request.http.acceptsCompressed = true }
+        if let hsts { request.http.upgradesKnownHosts = hsts ? nil : false }
         guard let method else { return }
         request.http.method = method.uppercased()
         // Theirs may be empty, and is sent, and asked for again, all the same.

@@ -49,6 +49,9 @@ struct MirrorOptions: ParsableArguments {
     /// What needs one server.
     static func check(_ request: DownloadRequest) throws {
         if request.mirrors.isEmpty { return }
+        if let other = ([request.url] + request.mirrors).first(where: { !$0.isHTTP }) {
+            throw ValidationError("--mirror: \(other): only http and https URLs can be sources of the same file")
+        }
         if request.http.method ?? "GET" != "GET" || request.http.body != nil {
             throw ValidationError(
                 "--mirror: what is sent with a request goes to one server; leave out --method and --data")

@@ -52,6 +52,8 @@ extension RenewableOptions {
         var overrides = RequestOverrides()
         overrides.headers = given.headers
         overrides.http.body = given.http.body
+        overrides.http.authentication = given.http.authentication
+        overrides.http.signature = given.http.signature
         overrides.credential = given.credential
         overrides.secretFiles = given.secretFiles
         overrides.trust = trust.policy

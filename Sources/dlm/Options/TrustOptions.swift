@@ -49,6 +49,24 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The keys of SSH servers, as OpenSSH keeps them; at first ~/.ssh/known_hosts.", valueName: "file"),
+        completion: .file())
+    var knownHosts: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Log in with this key over SSH (sftp, scp), without a passphrase; at first the agent's, and id_ed25519, "
+                + "id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
+    var sshKey: String?
+
+    @Flag(help: "Encrypt ftp with TLS where the server has it; ftps is encrypted in any case.")
+    var ssl = false
+
+    @Flag(help: "Encrypt ftp with TLS, or do not fetch.")
+    var sslReqd = false
+
+    @Option(
+        help: ArgumentHelp(
             "The schemes that may be used, also behind redirects, such as =https.", valueName: "schemes"),
         transform: Schemes.init(argument:))
     var proto: Schemes?
@@ -57,6 +75,7 @@ struct TrustOptions: ParsableArguments {
         let files = [
             ("--ca-certificate", caCertificate), ("--crl-file", crlFile), ("--certificate", certificate),
             ("--private-key", privateKey), ("--pinned-public-key", pinnedPublicKey),
+            ("--known-hosts", knownHosts), ("--ssh-key", sshKey),
         ]
         for (name, path) in files where path == "" { throw ValidationError("\(name): nothing given") }
         if privateKey != nil, certificate == nil {
@@ -71,8 +90,9 @@ struct TrustOptions: ParsableArguments {
     }
 
     private var isGiven: Bool {
-        insecure || tlsMin != nil
-            || [caCertificate, crlFile, certificate, privateKey, pinnedPublicKey].contains { $0 != nil }
+        insecure || tlsMin != nil || ssl || sslReqd
+            || [caCertificate, crlFile, certificate, privateKey, pinnedPublicKey, knownHosts, sshKey]
+                .contains { $0 != nil }
     }
 
     /// Nil when none of it is given.
@@ -101,6 +121,9 @@ struct TrustOptions: ParsableArguments {
         policy.pinnedKey =
             pinnedPublicKey.map { $0.hasPrefix("sha256//") ? $0 : FolderPath.file($0) } ?? policy.pinnedKey
         policy.minimumTLS = tlsMin ?? policy.minimumTLS
+        policy.knownHosts = knownHosts.map(FolderPath.file) ?? policy.knownHosts
+        policy.sshKey = sshKey.map(FolderPath.file) ?? policy.sshKey
+        if ssl || sslReqd { policy.ftpTLS = sslReqd ? .required : .attempted }
     }
 
     // MARK: The files
@@ -118,6 +141,8 @@ struct TrustOptions: ParsableArguments {
             throw ValidationError(
                 "--private-key \(path): has a passphrase; take it off, with openssl pkey -in and -out")
         }
+        if let knownHosts { _ = try ChecksumFile.read(knownHosts) }
+        try check(sshKey, "--ssh-key", holds: "PRIVATE KEY-----", "no private key")
         if let path = pinnedPublicKey, !path.hasPrefix("sha256//") { _ = try ChecksumFile.read(path) }
     }
 

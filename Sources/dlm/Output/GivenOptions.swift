@@ -30,7 +30,7 @@ enum GivenOptions {
             ("method", http.method), ("data", http.body.map { _ in "(not stored)" }),
             ("user-agent", http.userAgent.map { $0.isEmpty ? "\"\"" : $0 }),
             ("referer", http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) }),
-            ("compressed", flag(http.acceptsCompressed)),
+            ("compressed", flag(http.acceptsCompressed)), ("no-hsts", flag(http.upgradesKnownHosts == false)),
             (
                 "max-redirects",
                 text(request.redirect.limit, unless: RedirectPolicy().limit) { "\($0)" }
@@ -43,15 +43,19 @@ enum GivenOptions {
         let files = request.secretFiles
         return [
             ("user", request.credential.map(\.user)), ("netrc-file", files.netrc), ("bearer-file", files.bearer),
-            ("cookie-file", files.cookies), ("cookie-jar", files.cookieJar),
+            ("cookie-file", files.cookies), ("cookie-jar", files.cookieJar), ("aws-sigv4", request.http.signature),
         ]
+            + HTTPAuthentication.allCases.map {
+                ($0 == .any ? "anyauth" : $0.rawValue, flag(request.http.authentication == $0))
+            }
     }
 
     private static func trust(_ trust: ServerTrustPolicy) -> Options {
         [
             ("ca-certificate", trust.authorities), ("crl-file", trust.revocations), ("certificate", trust.certificate),
             ("private-key", trust.privateKey), ("pinned-public-key", trust.pinnedKey),
-            ("tls-min", trust.minimumTLS?.rawValue),
+            ("tls-min", trust.minimumTLS?.rawValue), ("known-hosts", trust.knownHosts), ("ssh-key", trust.sshKey),
+            ("ssl", flag(trust.ftpTLS == .attempted)), ("ssl-reqd", flag(trust.ftpTLS == .required)),
         ]
     }
 

@@ -96,7 +96,7 @@ struct UsageTests {
 
     @Test(
         "A password in a URL that cannot be read is not repeated",
-        arguments: ["me:hunter2@example.org/x", "http://me:hunter2@:x/", "ftp://me:hunter2@example.org/"])
+        arguments: ["me:hunter2@example.org/x", "http://me:hunter2@:x/", "gopher://me:hunter2@example.org/"])
     func badURLWithPassword(url: String) async throws {
         let (status, captured) = try await run(["get", url], FakeService())
         #expect(status == 2)

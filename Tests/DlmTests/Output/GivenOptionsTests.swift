@@ -34,6 +34,8 @@ struct GivenOptionsTests {
             "hook-timeout=5s", "metalink-location=de", "no-follow-metalink",
             "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
             "at=2026-12-24 18:00:00",
+            "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
+            "aws-sigv4=aws:amz:eu-central-1:s3",
         ])
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])
@@ -51,11 +53,15 @@ struct GivenOptionsTests {
         request.trust.certificate = "/cert"
         request.trust.privateKey = "/key"
         request.trust.pinnedKey = "/pin"
+        request.trust.knownHosts = "/hosts"
+        request.trust.sshKey = "/ssh"
         request.hooks = Hooks(onComplete: "/yes", onError: "/no")
         #expect(
             GivenOptions.lines(request) == [
                 "netrc-file=/n", "bearer-file=/b", "cookie-file=/c", "cookie-jar=/j", "ca-certificate=/ca",
-                "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin", "on-complete=/yes",
+                "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin",
+                "known-hosts=/hosts",
+                "ssh-key=/ssh", "on-complete=/yes",
                 "on-error=/no",
             ])
     }

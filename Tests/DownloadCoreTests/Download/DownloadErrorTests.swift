@@ -75,8 +75,8 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .requestInvalid(.missingScheme("http:/h/a")), 2, "request", "missingScheme",
             "http:/h/a: not a URL; did you mean http://h/a?"),
         ErrorMeaning(
-            .requestInvalid(.unsupportedScheme("ftp://h/a")), 2, "request", "unsupportedScheme",
-            "ftp://h/a: unsupported scheme; http and https work"),
+            .requestInvalid(.unsupportedScheme("gopher://h/a")), 2, "request", "unsupportedScheme",
+            "gopher://h/a: unsupported scheme; http, https, ftp, ftps, sftp, scp and file work"),
         ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
             "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),

@@ -58,7 +58,8 @@ import Testing
             "HTTP://h/", "http://H/", "http://h", "http://h?q", "http://h/#f", "http://h/%41", "http://h/ü",
             "http://h/a b",
             "http://u@h/", "http://u:p@h/", "http://h:/", "http://h:080/", "http://h:65536/", "http://h:99999999999/",
-            "http://xn--bcher-kva.example/", "http://a.xn--b/", "http://[::1]/", "http:///a", "http://:80/", "ftp://h/",
+            "http://xn--bcher-kva.example/", "http://a.xn--b/", "http://[::1]/", "http:///a", "http://:80/",
+            "gopher://h/",
             "http://h_x/", " http://h/", "http://h/\n", "http://h/a\\b", "http://h/[x]", "http://h:8a/", "http:/h/", "",
         ])
     func notPlain(_ text: String) { #expect(SourceURL.plain(text) == nil) }
@@ -117,7 +118,7 @@ import Testing
             ("hттp://h/", .malformed), ("example.org/?u=http://x/", .malformed),
             ("example.org", .missingScheme), ("example.org/a", .missingScheme), ("/a", .missingScheme),
             ("//h/a", .missingScheme), ("http:/h", .missingScheme), ("localhost:8080/a", .missingScheme),
-            ("ftp://h/", .unsupportedScheme("ftp")), ("FILE:///a", .unsupportedScheme("file")),
+            ("gopher://h/", .unsupportedScheme("gopher")), ("DATA://a", .unsupportedScheme("data")),
             ("git+ssh://h/", .unsupportedScheme("git+ssh")), ("httpss://h/", .unsupportedScheme("httpss")),
         ])
     func refuses(_ text: String, _ expected: SourceURL.ParseError) {
@@ -134,7 +135,7 @@ import Testing
         let data = try JSONEncoder().encode([url])
         #expect(try JSONDecoder().decode([String].self, from: data) == ["https://h/%C3%BC%20"])
         #expect(try JSONDecoder().decode([SourceURL].self, from: data) == [url])
-        for text in [#"["ftp://h/"]"#, #"["x"]"#, "[1]", "[null]"] {
+        for text in [#"["gopher://h/"]"#, #"["x"]"#, "[1]", "[null]"] {
             #expect(throws: DecodingError.self) { try JSONDecoder().decode([SourceURL].self, from: Data(text.utf8)) }
         }
     }

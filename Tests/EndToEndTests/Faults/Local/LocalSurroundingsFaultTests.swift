@@ -69,7 +69,7 @@ extension EndToEnd {
                     try expectFile(LocalTrial.content, "file.bin", in: sandbox, redirections)
                     trial.note(result, isRight: result.ending == .exited(0))
                     // A failure is told by the status alone.
-                    let gone = try sandbox.launch(through: shell, ["get", "ftp://h/x"] + options)
+                    let gone = try sandbox.launch(through: shell, ["get", "gopher://h/x"] + options)
                     #expect(try await ChildProcess(gone).result().ending == .exited(2), "\(redirections)")
                 }
             }

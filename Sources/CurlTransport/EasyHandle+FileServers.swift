@@ -1,0 +1,147 @@
+import CCurl
+import CSystem
+import DownloadCore
+import Foundation
+
+extension TransferRequest {
+    var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && trust.ftpTLS != nil }
+}
+
+/// What OpenSSH keeps in the user's home.
+struct LoginFiles: Sendable {
+    let knownHosts: String?
+    /// The first of the user's keys, in the order of OpenSSH's own preference.
+    let key: String?
+    let user: String?
+
+    init(environment: [String: String]) {
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        knownHosts = home.map { $0 + "/.ssh/known_hosts" }
+        key = ["id_ed25519", "id_ecdsa", "id_rsa"].lazy
+            .compactMap { name in home.map { "\($0)/.ssh/\(name)" } }.first { access($0, R_OK) == 0 }
+        user = getpwuid(geteuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+    }
+}
+
+/// FTP and SSH.
+extension EasyHandle {
+    func configureFileServer(_ request: TransferRequest, _ setting: Setting, _ logins: LoginFiles) {
+        set(CURLOPT_FILETIME, 1)
+        if setting.offset > 0 { check(dlm_set_offset(pointer, CURLOPT_RESUME_FROM_LARGE, curl_off_t(setting.offset))) }
+        // A proxy is to pass on the connection; it would else fetch the file itself, over HTTP.
+        set(CURLOPT_HTTPPROXYTUNNEL, 1)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        let credential = request.credential
+        if request.url.known.isFTP {
+            let encryption =
+                switch request.trust.ftpTLS {
+                case nil: Int32(0)
+                case .attempted: Int32(1)
+                case .required: Int32(2)
+                }
+            check(dlm_prepare_ftp(pointer, encryption))
+            set(CURLOPT_SERVER_RESPONSE_TIMEOUT, Int(max(1, min(request.stallTimeout, 3600))))
+            if let credential { check(dlm_log_in(pointer, credential.user, credential.password ?? "")) }
+            return
+        }
+        let password = credential?.password ?? ""
+        if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
+        check(dlm_use_ssh_authentication(pointer, request.trust.sshKey ?? logins.key, password.isEmpty ? 0 : 1))
+        // It would ask for one on the terminal.
+        set(CURLOPT_KEYPASSWD, "")
+        if !request.trust.verifiesServer || request.trust.knownHosts != nil {
+            // libcurl asks about the key of a server once for each connection, whoever uses it later.
+            set(CURLOPT_FRESH_CONNECT, 1)
+            set(CURLOPT_FORBID_REUSE, 1)
+        }
+    }
+
+    func checkHostKey(for transfer: CurlTransfer, _ logins: LoginFiles) {
+        let trust = transfer.request.trust
+        guard trust.verifiesServer else { return }
+        // Without any file no key would be checked at all.
+        let known = trust.knownHosts ?? logins.knownHosts ?? "/dev/null"
+        check(dlm_check_host_key(pointer, known, onHostKey, Unmanaged.passUnretained(transfer).toOpaque()))
+    }
+
+    /// A number that libcurl may know; nil otherwise.
+    func offset(_ info: CURLINFO) -> Int64? {
+        var value: curl_off_t = -1
+        return dlm_get_offset(pointer, info, &value) == CURLE_OK && value >= 0 ? Int64(value) : nil
+    }
+
+    /// What libcurl's code means at a server without HTTP; nil where it means the same as at others.
+    func fileServerFailure(_ code: CURLcode, _ remote: RemoteFile, _ url: SourceURL) -> DownloadError? {
+        let status = url.known.isFTP ? number(CURLINFO_RESPONSE_CODE) : 0
+        let diagnosis = TransportDiagnosis(code: Int(code.rawValue), message: message(code))
+        // 4yz: another try may succeed (RFC 959 section 4.2.1); 421 says that there are too many already.
+        if (400..<500).contains(status), Self.isReply(code) {
+            let words = TransportDiagnosis(code: diagnosis.code, message: "the server says \(status): \(message(code))")
+            return .networkFailed(status == 421 ? .connect : .connectionLost, words)
+        }
+        switch code {
+        case CURLE_LOGIN_DENIED: return .authenticationFailed(status: status)
+        case CURLE_REMOTE_FILE_NOT_FOUND: return .serverRefused(status: status, phrase: "no such file")
+        case CURLE_REMOTE_ACCESS_DENIED: return .serverRefused(status: status, phrase: "access denied")
+        case CURLE_FTP_COULDNT_RETR_FILE:
+            return .serverRefused(status: status, phrase: "the server does not send it: no such file, or no permission")
+        case CURLE_FTP_WEIRD_PASV_REPLY, CURLE_FTP_WEIRD_227_FORMAT, CURLE_FTP_CANT_GET_HOST:
+            return .networkFailed(.connect, diagnosis)
+        case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH:
+            return .trustFailed(
+                TransportDiagnosis(code: diagnosis.code, message: Self.refusal(of: remote.hostKey, at: url)))
+        case CURLE_SSH:
+            let words = "\(diagnosis.message); the connection ended, or this is no file that can be read"
+            return .networkFailed(.connectionLost, TransportDiagnosis(code: diagnosis.code, message: words))
+        case CURLE_FTP_COULDNT_SET_TYPE, CURLE_FTP_WEIRD_PASS_REPLY, CURLE_FAILED_INIT, CURLE_QUOTE_ERROR,
+            CURLE_FTP_PRET_FAILED:
+            return .protocolViolated(.malformedReply(diagnosis.message))
+        default: return nil
+        }
+    }
+
+    private static func isReply(_ code: CURLcode) -> Bool {
+        [
+            CURLE_LOGIN_DENIED, CURLE_WEIRD_SERVER_REPLY, CURLE_REMOTE_ACCESS_DENIED, CURLE_FTP_COULDNT_RETR_FILE,
+            CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_REMOTE_FILE_NOT_FOUND,
+        ].contains(code)
+    }
+
+    private static func refusal(of key: RemoteFile.HostKey?, at url: SourceURL) -> String {
+        let place = url.port == 22 ? url.host : "[\(url.host)]:\(url.port)"
+        let mark = key?.fingerprint.map { ", \($0)," } ?? ""
+        if key?.isChanged == true {
+            return
+                "SSH: the key of \(place)\(mark) is not the one in known_hosts: somebody may be in between; if it was "
+                + "changed on purpose, take the old one out with ssh-keygen -R '\(place)'"
+        }
+        let scan = (url.port == 22 ? "" : "-p \(url.port) ") + url.host
+        return
+            "SSH: the key of \(place)\(mark) is not in known_hosts; compare it with what its owner says, then add it "
+            + "with ssh-keyscan \(scan) >>~/.ssh/known_hosts"
+    }
+}
+
+private func onHostKey(
+    _ context: UnsafeMutableRawPointer?, _ key: dlm_host_key, _ bytes: UnsafePointer<CChar>?, _ count: Int
+) -> Int32 {
+    guard let context else { return 0 }
+    if key == DLM_HOST_KEY_KNOWN { return 1 }
+    let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    let fingerprint = bytes.flatMap { Fingerprint.sha256(UnsafeRawBufferPointer(start: $0, count: count)) }
+    transfer.remote?.hostKey = RemoteFile.HostKey(isChanged: key == DLM_HOST_KEY_CHANGED, fingerprint: fingerprint)
+    return 0
+}
+
+/// Of a public key, as OpenSSH shows it.
+enum Fingerprint {
+    static func sha256(_ key: UnsafeRawBufferPointer) -> String? {
+        guard let digest = dlm_digest_create("SHA256") else { return nil }
+        defer { dlm_digest_free(digest) }
+        var out = [UInt8](repeating: 0, count: 64)
+        guard dlm_digest_update(digest, key.baseAddress, key.count) == 0, dlm_digest_finish(digest, &out) == 32 else {
+            return nil
+        }
+        return "SHA256:" + Data(out.prefix(32)).base64EncodedString().replacing("=", with: "")
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import HTTPTypes
+
+/// `file` URLs: no transport moves these bytes, the kernel does. All else is as with any other download.
+extension DownloadRunner {
+    /// At once: long enough to be cheap, short enough to be stopped.
+    private static let longestStep: Int64 = 8 << 20
+
+    /// Returns the size of the file once all of it is written; nil when there was nothing to copy.
+    func copyLocalFile() async throws -> Int64? {
+        if context.stream != nil {
+            throw DownloadError.requestInvalid(
+                .notForScheme(record.request.url.string, what: "it goes to a file; cat writes it to standard output"))
+        }
+        for restart in 0... {
+            do {
+                try obeyStop()
+                try checkNameBeforehand()
+                return try await copy(from: try LocalSource(try localPath()))
+            } catch let found as Continuable {
+                let path = FileNaming.path(record.request.destination.folder, found.name)
+                throw DownloadError.fileFailed(.exists, path: path)
+            } catch let present as AlreadyThere {
+                record.completed = try await verified(present.file)
+                return nil
+            } catch let change as RemoteChanged {
+                if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
+                try await startOver(why: change.why)
+            }
+        }
+        return nil
+    }
+
+    private func localPath() throws(DownloadError) -> String {
+        let url = record.request.url
+        let bytes = url.path.utf8.percentDecoded
+        guard let path = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+            throw .requestInvalid(.malformedURL(url.string))
+        }
+        if FileStatus.isFolder(path) { throw .requestInvalid(.folder(url.string)) }
+        return path
+    }
+
+    private func copy(from source: LocalSource) async throws -> Int64? {
+        let candidate = currentCandidate()
+        let scout = try makeScout(asksRange: true, isConditional: false)
+        let head = Self.head(of: source, from: scout.judge.start)
+        _ = scout.transferDidReceiveHead(head)
+        let opening = Opening(scout: scout, route: RequestRoute(record.request.url), result: nil)
+        switch scout.verdict {
+        case .failed(let error): throw error
+        case .changed(let why): throw RemoteChanged(why: why)
+        case .newVersion(_, let why): try await startOver(why: why)
+        default: break
+        }
+        if let candidate, let verdict = scout.verdict, isUnchanged(candidate, head, verdict) {
+            keepCurrent(candidate)
+            return nil
+        }
+        try await establish(head, opening)
+        guard let file else { throw DownloadError.unexpected("a copy without a file") }
+        try await copy(from: source, to: file, startingAt: scout.judge.start)
+        if source.hasChanged { throw RemoteChanged(why: "it was written to while it was copied") }
+        return source.status.size
+    }
+
+    private func copy(from source: LocalSource, to file: PartialFile, startingAt start: Int64) async throws {
+        let total = source.status.size
+        let began = ContinuousClock.now
+        var position = start
+        while position < total {
+            let limit = [record.request.rateLimit, context.rateLimit.bytesPerSecond].compactMap(\.self).min()
+            let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 4)) } ?? Self.longestStep
+            let range = position..<min(total, position + step)
+            let received = file.written.count
+            let count = try await nextStep { () throws(DownloadError) in try file.copy(range, from: source) }
+            if let failure = file.failure { throw failure }
+            if file.differs { throw RemoteChanged(why: "its bytes differ from those copied before") }
+            if count == 0 { throw RemoteChanged(why: "it is shorter now") }
+            control.add(received: Int(file.written.count - received))
+            position += count
+            if let limit { try await wait(until: began + .seconds(Double(position - start) / Double(limit))) }
+        }
+    }
+
+    /// Messages are obeyed meanwhile.
+    private func nextStep(_ body: @escaping @Sendable () throws(DownloadError) -> Int64) async throws -> Int64 {
+        let step = Task { [context, control] in
+            defer { control.send(.delivered) }
+            return try await context.disk.onWriter(body)
+        }
+        try await awaitDelivered()
+        return try await step.value
+    }
+
+    private func wait(until time: ContinuousClock.Instant) async throws {
+        guard time > .now else { return }
+        let alarm = Task { [control] in
+            try await Task.sleep(until: time, clock: .continuous)
+            control.send(.delivered)
+        }
+        defer { alarm.cancel() }
+        try await awaitDelivered()
+    }
+
+    private func awaitDelivered() async throws {
+        while true { if case .delivered = try await nextMessage() { return } }
+    }
+
+    /// In the words of HTTP, so that it is judged by the same rules.
+    private static func head(of source: LocalSource, from start: Int64) -> ResponseHead {
+        let size = source.status.size
+        var fields = HTTPFields()
+        fields[.eTag] = source.tag?.fieldValue
+        fields[.lastModified] = HTTPDate.format(
+            Date(timeIntervalSince1970: (Double(source.status.modified) / 1e9).rounded(.down)))
+        if size == 0, start == 0 {
+            fields[.contentLength] = "0"
+            return ResponseHead(status: 200, httpVersion: "", fields: fields)
+        }
+        fields[.contentRange] = start < size ? "bytes \(start)-\(size - 1)/\(size)" : "bytes */\(size)"
+        return ResponseHead(status: start < size ? 206 : 416, httpVersion: "", fields: fields)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Synchronization
+
+/// The ``HSTSList`` of a session in a file that all sessions share, read when it is first asked for.
+package final class HSTSStore: Sendable {
+    private struct State {
+        var list: HSTSList?
+    }
+
+    private let path: String
+    private let state = Mutex(State())
+    /// Writes are rare, and nobody waits for them.
+    private let queue = DispatchQueue(label: "dlm.hsts", qos: .utility)
+
+    /// - Parameter path: absolute; the folder is made when there is something to keep.
+    package init(path: String) { self.path = path }
+
+    /// In the user's cache; nil without a home.
+    package static func path(in environment: [String: String]) -> String? {
+        if let cache = environment["XDG_CACHE_HOME"], cache.hasPrefix("/") { return cache + "/dlm/hsts" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return home + "/.cache/dlm/hsts"
+    }
+
+    /// The URL, over https where its host wants that.
+    package func upgraded(_ url: SourceURL) -> SourceURL {
+        guard url.scheme == "http" else { return url }
+        let isCovered = state.withLock { known(&$0).covers(url.host, at: Date()) }
+        return isCovered ? url.overHTTPS ?? url : url
+    }
+
+    package func learn(_ field: String, of host: String) {
+        let isNews = state.withLock { state in
+            var list = known(&state)
+            let isNews = list.learn(field, of: host, at: Date())
+            state.list = list
+            return isNews
+        }
+        if isNews { queue.async { self.save(field, of: host) } }
+    }
+
+    /// Returns when everything learned so far is in the file.
+    package func flush() { queue.sync {} }
+
+    private func known(_ state: inout State) -> HSTSList {
+        if let list = state.list { return list }
+        let list = read()
+        state.list = list
+        return list
+    }
+
+    private func read() -> HSTSList {
+        // A file that cannot be read is none: it says nothing that is needed.
+        HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: Date())
+    }
+
+    /// Adds to what other sessions wrote meanwhile. What cannot be kept is learned again.
+    private func save(_ field: String, of host: String) {
+        let folder = (path as NSString).deletingLastPathComponent
+        try? FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let lock = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { return }
+        defer { close(lock) }
+        guard flock(lock, LOCK_EX) == 0 else { return }
+        var list = read()
+        _ = list.learn(field, of: host, at: Date())
+        let new = path + ".new"
+        unlink(new)
+        guard
+            FileManager.default.createFile(
+                atPath: new, contents: Data(list.text(at: Date()).utf8), attributes: [.posixPermissions: 0o600])
+        else { return }
+        rename(new, path)
+    }
+}

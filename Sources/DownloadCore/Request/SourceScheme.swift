@@ -1,0 +1,45 @@
+import Foundation
+
+/// The schemes that dlm knows, by their names in a URL.
+package enum SourceScheme: String, CaseIterable, Sendable {
+    case http, https, ftp, ftps, sftp, scp, file
+
+    package var port: Int {
+        switch self {
+        case .http: 80
+        case .https: 443
+        case .ftp: 21
+        case .ftps: 990
+        case .sftp, .scp: 22
+        case .file: 0
+        }
+    }
+
+    package var isHTTP: Bool { self == .http || self == .https }
+    package var isFTP: Bool { self == .ftp || self == .ftps }
+    package var isSSH: Bool { self == .sftp || self == .scp }
+
+    package static let names = allCases.map(\.rawValue)
+
+    /// What follows `scheme://`, as this scheme means it: these files have names, and no query or fragment. Nil where it
+    /// asks for another thing than the bytes of a file.
+    func rewritten(_ text: Substring) -> String? {
+        if isHTTP { return String(text) }
+        var text = text
+        if isFTP, let type = text.range(of: ";type=", options: .backwards) {
+            // RFC 1738 section 3.2.2: text would be changed on its way, and a listing is no file.
+            guard text[type.upperBound...].lowercased() == "i" else { return nil }
+            text = text[..<type.lowerBound]
+        }
+        return String(text).replacing("?", with: "%3F").replacing("#", with: "%23")
+    }
+
+    /// What is decoded would end a line of the protocol, or the name.
+    static func hasControls(_ path: String) -> Bool {
+        path.utf8.percentDecoded?.contains { $0 < 0x20 || $0 == 0x7F } ?? true
+    }
+}
+
+extension SourceURL {
+    package var known: SourceScheme { SourceScheme(rawValue: scheme) ?? .http }
+}

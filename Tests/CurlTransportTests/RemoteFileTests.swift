@@ -1,0 +1,47 @@
+import DownloadCore
+import DownloadTestSupport
+import HTTPTypes
+import Testing
+
+@testable import CurlTransport
+
+@Suite("Files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+struct RemoteFileTests {
+    func head(
+        _ range: String?, rest: Int64?, isEmpty: Bool = false, isSeekable: Bool = true
+    ) -> (status: Int, range: String?, length: String?)? {
+        RemoteFile(range: range).head(rest: rest, modified: 0, isEmpty: isEmpty, isSeekable: isSeekable).map {
+            ($0.status, $0.fields[.contentRange], $0.fields[.contentLength])
+        }
+    }
+
+    @Test("What is told is told in the words of HTTP")
+    func heads() throws {
+        #expect(try #require(head("0-", rest: 100)) == (206, "bytes 0-99/100", nil))
+        #expect(try #require(head("40-", rest: 60)) == (206, "bytes 40-99/100", nil))
+        #expect(try #require(head("40-49", rest: 60)) == (206, "bytes 40-49/100", nil))
+        #expect(try #require(head("40-999", rest: 60)) == (206, "bytes 40-99/100", nil))
+        #expect(try #require(head(nil, rest: 100)) == (200, nil, "100"))
+        #expect(try #require(head("0-", rest: 100, isSeekable: false)) == (200, nil, "100"))
+        #expect(try #require(head("0-", rest: nil, isEmpty: true)) == (200, nil, "0"))
+        #expect(try #require(head("0-", rest: nil)) == (200, nil, nil))
+    }
+
+    @Test("Where a file ends before the offset it has changed; without a size nothing can be said of a part")
+    func ends() throws {
+        #expect(try #require(head("40-", rest: 0, isEmpty: true)) == (416, "bytes */40", nil))
+        #expect(head("40-", rest: nil) == nil)
+        var file = RemoteFile(range: "40-")
+        file.beginAtStart()
+        #expect(file.offset == 0)
+        #expect(file.head(rest: 100, modified: nil, isEmpty: false, isSeekable: true)?.fields[.lastModified] == nil)
+    }
+
+    @Test("Its time is Last-Modified, and it is no version of HTTP")
+    func time() throws {
+        let head = try #require(
+            RemoteFile(range: "0-").head(rest: 1, modified: 784_111_777, isEmpty: false, isSeekable: true))
+        #expect(head.fields[.lastModified] == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(head.httpVersion == "")
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// A real SSH server on the loopback interface, for SFTP and SCP. End it with ``stop()``.
+package final class OpenSSHServer: Sendable {
+    package static let user = PrivateServer.user
+    package static let password = PrivateServer.password
+    package static let canRun = PrivateServer.canRun(["/usr/sbin/sshd", "/usr/bin/ssh-keygen", "/usr/bin/unshare"])
+
+    private let folder: TemporaryFolder
+    private let server: PrivateServer
+    private let port: Int
+    /// Of a key that logs in.
+    package let key: String
+    /// As ssh-keyscan writes it.
+    package let knownHost: String
+
+    package init() async throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        for name in ["host", "key", "other"] { try await Self.makeKey(folder(name)) }
+        key = folder("key")
+        port = try LoopbackSocket.unusedPort()
+        try FileManager.default.copyItem(atPath: folder("key.pub"), toPath: folder("authorized"))
+        knownHost = "[127.0.0.1]:\(port) \(try folder.read("host.pub"))"
+        try folder.write(
+            """
+            Port \(port)
+            ListenAddress 127.0.0.1
+            HostKey \(folder("host"))
+            PidFile none
+            UsePAM no
+            PermitRootLogin yes
+            PasswordAuthentication yes
+            KbdInteractiveAuthentication no
+            AuthorizedKeysFile \(folder("authorized"))
+            StrictModes no
+            LogLevel VERBOSE
+            Subsystem sftp /usr/lib/openssh/sftp-server -e -l VERBOSE 2>>\(folder("sftp.log"))
+
+            """, to: "sshd.conf")
+        // Of another number than root's it could not log in where the test's folder is private.
+        server = try await PrivateServer(
+            in: folder, user: "0:0::\(folder("files")):/bin/sh",
+            command: "exec /usr/sbin/sshd -D -e -f '\(folder("sshd.conf"))'")
+        try await server.waitFor(port: port)
+    }
+
+    private static func makeKey(_ path: String) async throws {
+        let result = try await ChildProcess(
+            ProcessLaunch("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path])
+        ).result()
+        guard result.ending == .exited(0) else { throw ChildProcess.Failure(description: result.stderr) }
+    }
+
+    /// A line for known_hosts with another key than the server's.
+    package func otherKey() throws -> String { "[127.0.0.1]:\(port) \(try folder.read("other.pub"))" }
+
+    package func add(_ content: Content, as name: String) throws { try content.write(to: path(name)) }
+
+    package func path(_ name: String) -> String { folder("files/\(name)") }
+
+    /// - Parameter password: nil for a login by key.
+    package func url(_ name: String, _ scheme: String = "sftp", password: String? = OpenSSHServer.password) -> String {
+        "\(scheme)://\(Self.user)\(password.map { ":\($0)" } ?? "")@127.0.0.1:\(port)\(path(name))"
+    }
+
+    package func hasKeyOf(_ identity: String) -> Bool { server.process.standardError.contains(identity) }
+
+    /// How much was read of the files that were sent over SFTP, one after the other.
+    package var read: [Int64] {
+        let log = (try? folder.read("sftp.log")) ?? ""
+        return log.matches(of: /close "[^"]*" bytes read (\d+)/).compactMap { Int64($0.output.1) }
+    }
+
+    package func stop() async {
+        await server.stop()
+        folder.remove()
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+/// A real FTP server on the loopback interface, in plain, with TLS at the client's wish, and with TLS from the beginning
+/// (ftps). End it with ``stop()``.
+package final class Vsftpd: Sendable {
+    package static let user = PrivateServer.user
+    package static let password = PrivateServer.password
+    package static let canRun = PrivateServer.canRun(["/usr/sbin/vsftpd", "/usr/bin/unshare"])
+
+    package let certificates: Certificates
+    private let folder: TemporaryFolder
+    private let plain: PrivateServer
+    private let encrypted: PrivateServer
+    private let port: Int
+    private let securePort: Int
+
+    package init() async throws {
+        folder = try TemporaryFolder()
+        certificates = try await Certificates(in: folder)
+        for name in ["files", "empty"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        }
+        for name in [folder.path, folder("files")] { chmod(name, 0o755) }
+        port = try LoopbackSocket.unusedPort()
+        securePort = try LoopbackSocket.unusedPort()
+        let pam = "auth required pam_unix.so\naccount required pam_unix.so\nsession required pam_permit.so\n"
+        try folder.write(pam, to: "pam")
+        let base = Self.configuration(folder, certificates)
+        try folder.write(base + "listen_port=\(port)\n", to: "plain.conf")
+        try folder.write(base + "listen_port=\(securePort)\nimplicit_ssl=YES\n", to: "secure.conf")
+        let (folder, user) = (folder, "12321:12321::\(folder("files")):/bin/sh")
+        func start(_ name: String) async throws -> PrivateServer {
+            try await PrivateServer(
+                in: folder, user: user, mounts: ["pam": "/etc/pam.d/vsftpd"],
+                command: "exec /usr/sbin/vsftpd '\(folder(name))'")
+        }
+        plain = try await start("plain.conf")
+        try await plain.waitFor(port: port)
+        encrypted = try await start("secure.conf")
+        try await encrypted.waitFor(port: securePort)
+    }
+
+    private static func configuration(_ folder: TemporaryFolder, _ certificates: Certificates) -> String {
+        """
+        listen=YES
+        listen_address=127.0.0.1
+        background=NO
+        anonymous_enable=YES
+        anon_root=\(folder("files"))
+        local_enable=YES
+        pam_service_name=vsftpd
+        secure_chroot_dir=\(folder("empty"))
+        log_ftp_protocol=YES
+        xferlog_enable=YES
+        vsftpd_log_file=\(folder("log"))
+        mdtm_write=NO
+        ssl_enable=YES
+        force_local_data_ssl=NO
+        force_local_logins_ssl=NO
+        rsa_cert_file=\(certificates.certificate)
+        rsa_private_key_file=\(certificates.key)
+        ssl_tlsv1=YES
+        seccomp_sandbox=NO
+
+        """
+    }
+
+    /// Puts a file there, or another one in its place.
+    package func add(_ content: Content, as name: String) throws {
+        try content.write(to: path(name))
+        chmod(path(name), 0o644)
+    }
+
+    package func path(_ name: String) -> String { folder("files/\(name)") }
+
+    /// By name: it is in the certificate.
+    package func url(_ name: String) -> String { "ftp://localhost:\(port)/\(name)" }
+    package func secureURL(_ name: String) -> String { "ftps://localhost:\(securePort)/\(name)" }
+
+    package func url(_ name: String, as user: String, _ password: String) -> String {
+        "ftp://\(user):\(password)@localhost:\(port)/\(name)"
+    }
+
+    /// What it was told, and what it sent.
+    package var log: String { (try? folder.read("log")) ?? "" }
+
+    /// The offsets that were asked for.
+    package var offsets: [Int64] {
+        log.matches(of: /FTP command: Client "[^"]*", "REST (\d+)"/).compactMap { Int64($0.output.1) }
+    }
+
+    /// The files that were sent to their end, with so many bytes each.
+    package var sent: [Int64] {
+        log.matches(of: /OK DOWNLOAD: Client "[^"]*", "[^"]*", (\d+) bytes/).compactMap { Int64($0.output.1) }
+    }
+
+    package func stop() async {
+        await plain.stop()
+        await encrypted.stop()
+        folder.remove()
+    }
+}

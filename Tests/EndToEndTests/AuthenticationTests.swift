@@ -1,0 +1,146 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Authentication", .timeLimit(.minutes(2)))
+    struct AuthenticationTests {
+        static let content = Content(seed: 1701, size: 12 * mebibyte + 3)
+        static let login = ["-u", "\(Lighttpd.user):\(Lighttpd.password)"]
+        static let hasServer = Comment("needs lighttpd")
+
+        func withLighttpd(
+            _ body: (DlmSandbox, Lighttpd) async throws -> Void
+        ) async throws -> [Lighttpd.LogLine] {
+            let server = try await Lighttpd()
+            do {
+                try await withDlm { try await body($0, server) }
+            } catch {
+                _ = await server.stop()
+                throw error
+            }
+            return await server.stop()
+        }
+
+        @Test(
+            "Digest, over one connection and several; the password is never sent",
+            .enabled(if: Lighttpd.canRun, hasServer),
+            arguments: [["--digest"], ["--digest", "-x", "4"], ["--anyauth"]])
+        func digest(options: [String]) async throws {
+            let log = try await withLighttpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let words = ["get", "-v", "-v"] + options + Self.login + [server.url("file.bin")]
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                SecretSearch(sandbox: sandbox).expectSilent(result)
+                try SecretSearch(sandbox: sandbox).expectNoTrace("finished")
+            }
+            #expect(log.contains { $0.status == 206 && $0.authorization.hasPrefix("Digest ") }, "\(log)")
+            #expect(!log.contains { $0.authorization.hasPrefix("Basic ") }, "\(log)")
+        }
+
+        @Test("With Digest, killed and resumed: nothing comes twice", .enabled(if: Lighttpd.canRun, hasServer))
+        func resumed() async throws {
+            let log = try await withLighttpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let received = try await sandbox.kill(
+                    ["-x", "1", "--digest"] + Self.login + [server.url("file.bin")], after: 3 * mebibyte)
+                expectFailure(2, of: try await sandbox.run("resume", "1"))
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + Self.login)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(received >= 3 * mebibyte)
+            }
+            let last = try #require(log.last { $0.status == 206 })
+            #expect(last.bytes <= Self.content.size - 3 * mebibyte + 65536, "\(log)")
+        }
+
+        @Test("A wrong password is status 6, with every way that libcurl has", .enabled(if: Lighttpd.canRun, hasServer))
+        func wrong() async throws {
+            _ = try await withLighttpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                for option in ["--digest", "--anyauth", "--basic", "--ntlm", "--negotiate"] {
+                    let words = ["get", option, "-u", "ann:wrong", server.url("file.bin")]
+                    expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result(), option)
+                }
+                expectFailure(2, of: try await sandbox.run("get", "--digest", "--ntlm", server.url("file.bin")))
+            }
+        }
+
+        @Test("--aws-sigv4 signs every request, and none to another origin")
+        func signature() async throws {
+            let key = "s3cret-key-5521"
+            let elsewhere = try FaultServer { _ in FaultReply(Self.content, etag: "\"v1\"") }
+            defer { elsewhere.stop() }
+            let away = elsewhere.url("/file.bin")
+            try await withDlm({ request in
+                if request.target.hasPrefix("/away") { return .redirect(to: away) }
+                guard let given = request["Authorization"], given == Signature(request, key: key)?.authorization else {
+                    return FaultReply(status: 403)
+                }
+                return FaultReply(Self.content, etag: "\"v1\"")
+            }) { sandbox, server in
+                let words = ["get", "-x", "3", "--aws-sigv4", "aws:amz:eu-central-1:s3", "-u", "AKID1:\(key)"]
+                let result = try await ChildProcess(try sandbox.launch(words + [server.url("/a/file.bin?list=1")]))
+                    .result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.count >= 3)
+                let moved = try await ChildProcess(try sandbox.launch(words + ["-o", "b", server.url("/away")]))
+                    .result()
+                try expectDownloaded(Self.content, as: "b", by: moved, in: sandbox)
+                for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
+            }
+        }
+    }
+}
+
+/// AWS Signature Version 4, as a server computes it (AWS General Reference, "Signing AWS API requests").
+struct Signature {
+    let authorization: String
+
+    init?(_ request: FaultRequest, key: String) {
+        guard let given = request["Authorization"], let date = request["X-Amz-Date"],
+            let scope = given.firstMatch(of: /Credential=([^\/]+)\/([^,]+),/),
+            let signed = given.firstMatch(of: /SignedHeaders=([^,]+),/)
+        else { return nil }
+        let parts = scope.output.2.split(separator: "/").map(String.init)
+        guard parts.count == 4 else { return nil }
+        let target = request.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let names = signed.output.1.split(separator: ";").map(String.init)
+        let fields = names.map { name in
+            "\(name):\((request[name] ?? "").trimmingCharacters(in: .whitespaces))\n"
+        }
+        let empty = Self.hex(Self.sha256([]))
+        let canonical = [
+            "GET", String(target[0]), target.count > 1 ? String(target[1]) : "", fields.joined(),
+            String(signed.output.1), empty,
+        ]
+        .joined(separator: "\n")
+        let text = ["AWS4-HMAC-SHA256", date, String(scope.output.2), Self.hex(Self.sha256(Array(canonical.utf8)))]
+            .joined(separator: "\n")
+        var secret = Array("AWS4\(key)".utf8)
+        for part in parts { secret = Self.hmac(secret, Array(part.utf8)) }
+        let signature = Self.hex(Self.hmac(secret, Array(text.utf8)))
+        authorization =
+            "AWS4-HMAC-SHA256 Credential=\(scope.output.1)/\(scope.output.2), SignedHeaders=\(signed.output.1), "
+            + "Signature=\(signature)"
+    }
+
+    private static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        let hex = Array(Content(bytes).sha256.utf8)
+        return stride(from: 0, to: hex.count, by: 2).compactMap {
+            UInt8(String(decoding: hex[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+    }
+
+    /// RFC 2104.
+    private static func hmac(_ key: [UInt8], _ text: [UInt8]) -> [UInt8] {
+        let short = key.count > 64 ? sha256(key) : key
+        let padded = short + [UInt8](repeating: 0, count: 64 - short.count)
+        return sha256(padded.map { $0 ^ 0x5C } + sha256(padded.map { $0 ^ 0x36 } + text))
+    }
+
+    private static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,143 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+func withVsftpd(_ body: (DlmSandbox, Vsftpd) async throws -> Void) async throws {
+    let server = try await Vsftpd()
+    do {
+        try await withDlm { try await body($0, server) }
+    } catch {
+        await server.stop()
+        throw error
+    }
+    await server.stop()
+}
+
+extension EndToEnd {
+    @Suite(
+        "FTP, from vsftpd", .timeLimit(.minutes(3)), .enabled(if: Vsftpd.canRun, "needs root, and vsftpd"))
+    struct FTPTests {
+        static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
+
+        @Test("Large, small and empty files; --remote-time takes the server's time; the second run fetches nothing")
+        func files() async throws {
+            try await withVsftpd { sandbox, server in
+                for (name, content) in [
+                    ("large.bin", Self.content), ("a b#c?.txt", Content("small")), ("empty", .empty),
+                ] {
+                    try server.add(content, as: name)
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: server.path(name)
+                    )
+                    let path = name.replacing(" ", with: "%20").replacing("#", with: "%23").replacing("?", with: "%3F")
+                    for _ in 1...2 {
+                        let result = try await sandbox.run("get", "--remote-time", server.url(path))
+                        try expectDownloaded(content, as: name, by: result, in: sandbox, name)
+                    }
+                    #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
+                }
+                #expect(server.sent.filter { $0 == Self.content.size }.count == 1, "\(server.log)")
+            }
+        }
+
+        @Test(
+            "Killed and resumed: what is here is not fetched again but for the last 64 KiB", arguments: [false, true])
+        func resumed(isSecure: Bool) async throws {
+            try await withVsftpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let url = isSecure ? server.secureURL("file.bin") : server.url("file.bin")
+                let trust = [
+                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
+                ]
+                let words = isSecure ? trust : []
+                let received = try await sandbox.kill(words + [url], after: 3 * mebibyte)
+                #expect(try await sandbox.run("show", "1").stdout.contains("resumable"))
+                let again = isSecure ? ["-u", "\(Vsftpd.user):\(Vsftpd.password)"] : []
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + again)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let offset = try #require(server.offsets.last)
+                #expect(offset >= received - 65536, "\(server.log)")
+            }
+        }
+
+        @Test("A changed file is fetched anew", arguments: [0, 1])
+        func changed(longer: Int64) async throws {
+            try await withVsftpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
+                let other = Content(seed: 1402, size: Self.content.size + longer)
+                try server.add(other, as: "file.bin")
+                // Of the same time: the bytes tell.
+                let time = Date(timeIntervalSince1970: 1_700_000_000)
+                try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr == "" || result.stderr.contains("start"), "\(result.stderr)")
+            }
+        }
+
+        @Test("Another version with the same size and time is told by the end of what is here")
+        func sameSizeAndTime() async throws {
+            try await withVsftpd { sandbox, server in
+                let time = Date(timeIntervalSince1970: 1_700_000_000)
+                func put(_ content: Content) throws {
+                    try server.add(content, as: "file.bin")
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: time], ofItemAtPath: server.path("file.bin"))
+                }
+                try put(Self.content)
+                try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
+                let other = Content(seed: 1403, size: Self.content.size)
+                try put(other)
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("What goes wrong has its status and one line")
+        func errors() async throws {
+            try await withVsftpd { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try server.add(Self.content, as: "file.bin")
+                let wrong = try await sandbox.run("get", server.url("file.bin", as: Vsftpd.user, "wrong"))
+                expectFailure(6, of: wrong)
+                expectFailure(8, of: try await sandbox.run("get", server.url("missing.bin")))
+                expectFailure(2, of: try await sandbox.run("get", server.url("folder/")))
+                expectFailure(2, of: try await sandbox.run("get", server.url("file.bin;type=a")))
+                expectFailure(2, of: try await sandbox.run("get", server.url("file.bin%0d%0aDELE%20x")))
+                expectFailure(2, of: try await sandbox.run("get", "--data", "x=1", server.url("file.bin")))
+                expectFailure(2, of: try await sandbox.run("get", "--proto", "=https", server.url("file.bin")))
+                // Whose certificate nobody knows.
+                let words = ["get", "--retries", "0", server.secureURL("file.bin")]
+                expectFailure(5, of: try await ChildProcess(try sandbox.launch(words)).result())
+                let port = try LoopbackSocket.unusedPort()
+                let nobody = try await sandbox.run("get", "--retries", "0", "ftp://127.0.0.1:\(port)/file.bin")
+                expectFailure(4, of: nobody)
+                #expect(sandbox.names == [])
+                let right = server.url("file.bin", as: Vsftpd.user, Vsftpd.password)
+                let result = try await sandbox.run("get", "-v", "-v", right)
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                search.expectSilent(result)
+                try search.expectNoTrace("finished")
+            }
+        }
+
+        @Test(
+            "--ssl and --ssl-reqd encrypt, and a server without TLS is refused by the second",
+            arguments: ["--ssl", "--ssl-reqd"])
+        func explicit(option: String) async throws {
+            try await withVsftpd { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let login = [
+                    "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
+                ]
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get", option] + login + [server.url("file.bin")])
+                ).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.contains("AUTH "), "\(server.log)")
+                #expect(server.log.contains("PROT P"), "\(server.log)")
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("HSTS", .timeLimit(.minutes(2)))
+    struct HSTSTests {
+        static let content = Content(seed: 1801, size: 300_000)
+        static let small = Content(seed: 1802, size: 3000)
+
+        @Test(
+            "A host that wants https alone is asked over https from then on, also behind redirects; --no-hsts forgets it"
+        )
+        func upgraded() async throws {
+            try await withCertificates { certificates in
+                try await withSecureDlm(
+                    certificates,
+                    { request in
+                        FaultReply(request.target == "/small" ? Self.small : Self.content, etag: "\"v1\"").with {
+                            $0.fields += [("Strict-Transport-Security", "max-age=3600; includeSubDomains")]
+                        }
+                    }
+                ) { site in
+                    let plain = "http://localhost:\(site.server.port)"
+                    func get(_ name: String, _ words: String...) async throws -> ChildProcess.Result {
+                        try await site.run(["get", "--retries", "0", "-o", name] + words)
+                    }
+                    let before = try await get("a", plain + "/file")
+                    #expect(before.ending != .exited(0))
+                    // Nothing is learned without verification.
+                    #expect(try await get("b", "-k", "https://localhost:\(site.server.port)/file").ending == .exited(0))
+                    #expect(try await get("a", plain + "/file").ending != .exited(0))
+                    #expect(try await get("c", "https://localhost:\(site.server.port)/small").ending == .exited(0))
+                    for (name, path, content) in [("d", "/file", Self.content), ("e", "/small", Self.small)] {
+                        let result = try await get(name, plain + path)
+                        try expectDownloaded(content, as: name, by: result, in: site.sandbox)
+                    }
+                    #expect(try await get("f", "--no-hsts", plain + "/file").ending != .exited(0))
+                    let kept = try site.sandbox.root.read("home/.cache/dlm/hsts")
+                    #expect(kept.contains(".localhost \""), "\(kept)")
+                    let mode =
+                        try FileManager.default.attributesOfItem(
+                            atPath: site.sandbox.root("home/.cache/dlm/hsts"))[.posixPermissions] as? Int
+                    #expect(mode == 0o600)
+                    let redirecting = try FaultServer { _ in .redirect(to: plain + "/small") }
+                    defer { redirecting.stop() }
+                    let moved = try await get("g", redirecting.url("/x"))
+                    try expectDownloaded(Self.small, as: "g", by: moved, in: site.sandbox)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension DlmSandbox {
+    /// Begins the first download of this home, slowly, and kills it once so many bytes of it are here. How many there are.
+    @discardableResult
+    func kill(_ words: [String], after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws
+        -> Int64
+    {
+        let process = try ChildProcess(try launch(["get", "--limit-rate", "3M"] + words))
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try await list().isEmpty, ContinuousClock.now < deadline {}
+        let shown = try await waitToShow(1, sourceLocation: sourceLocation) { $0.received >= bytes }
+        process.send(SIGKILL)
+        let result = try await process.result()
+        #expect(result.ending == .signalled(SIGKILL), "\(result.stderr)", sourceLocation: sourceLocation)
+        return shown.received
+    }
+}

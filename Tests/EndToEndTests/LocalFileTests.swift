@@ -1,0 +1,79 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("file URLs", .timeLimit(.minutes(2)))
+    struct LocalFileTests {
+        static let content = Content(seed: 1601, size: 12 * mebibyte + 3)
+
+        @Test("Large, small and empty files, with a checksum and the time; the second run copies nothing")
+        func files() async throws {
+            try await withDlm { sandbox in
+                for (name, content) in [
+                    ("large.bin", Self.content), ("a b#c?.txt", Content("small")), ("empty", .empty),
+                ] {
+                    let source = sandbox.root(name)
+                    try content.write(to: source)
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: source)
+                    let path = source.replacing(" ", with: "%20").replacing("#", with: "%23").replacing(
+                        "?", with: "%3F")
+                    for round in 1...2 {
+                        let result = try await sandbox.run(
+                            "get", "--remote-time", "--checksum", "sha256:\(content.sha256)",
+                            round == 1 ? "file://\(path)" : "file://localhost\(path)")
+                        try expectDownloaded(content, as: name, by: result, in: sandbox, name)
+                    }
+                    #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
+                }
+                let bad = try await sandbox.run(
+                    "get", "-o", "bad", "--checksum", "sha256:\(String(repeating: "0", count: 64))",
+                    "file://\(sandbox.root("large.bin"))")
+                expectFailure(9, of: bad)
+                #expect(!sandbox.exists("bad"))
+            }
+        }
+
+        @Test(
+            "Killed and resumed: it goes on where it was; one that was changed begins anew", arguments: [false, true])
+        func resumed(changes: Bool) async throws {
+            try await withDlm { sandbox in
+                let source = sandbox.root("file.bin")
+                try Self.content.write(to: source)
+                try await sandbox.kill(["file://\(source)"], after: 2 * mebibyte)
+                let content = changes ? Content(seed: 1602, size: Self.content.size) : Self.content
+                if changes { try content.write(to: source) }
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("Holes are copied as zeros")
+        func sparse() async throws {
+            try await withDlm { sandbox in
+                let source = sandbox.root("sparse.bin")
+                #expect(FileManager.default.createFile(atPath: source, contents: Data("begin".utf8)))
+                #expect(truncate(source, 9 << 20) == 0)
+                let result = try await sandbox.run("get", "file://\(source)")
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(try sha256(of: sandbox.file("sparse.bin")) == sha256(of: source))
+            }
+        }
+
+        @Test("What is missing, no regular file or a folder is refused")
+        func errors() async throws {
+            try await withDlm { sandbox in
+                expectFailure(3, of: try await sandbox.run("get", "file://\(sandbox.root("missing"))"))
+                expectFailure(3, of: try await sandbox.run("get", "file:///dev/zero"))
+                #expect(mkfifo(sandbox.root("pipe"), 0o600) == 0)
+                expectFailure(3, of: try await sandbox.run("get", "file://\(sandbox.root("pipe"))"))
+                expectFailure(2, of: try await sandbox.run("get", "file://\(sandbox.root.path)"))
+                expectFailure(2, of: try await sandbox.run("get", "file://\(sandbox.root.path)/"))
+                expectFailure(2, of: try await sandbox.run("get", "file://elsewhere/etc/passwd"))
+                expectFailure(2, of: try await sandbox.run("get", "-o", "-", "file:///etc/passwd"))
+                #expect(sandbox.names == [])
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// With the server's key in ~/.ssh/known_hosts.
+func withSSH(_ body: (DlmSandbox, OpenSSHServer) async throws -> Void) async throws {
+    let server = try await OpenSSHServer()
+    do {
+        try await withDlm { sandbox in
+            try FileManager.default.createDirectory(
+                atPath: sandbox.root("home/.ssh"), withIntermediateDirectories: true)
+            try sandbox.root.write(server.knownHost, to: "home/.ssh/known_hosts")
+            try await body(sandbox, server)
+        }
+    } catch {
+        await server.stop()
+        throw error
+    }
+    await server.stop()
+}
+
+extension EndToEnd {
+    @Suite(
+        "SSH, from OpenSSH", .timeLimit(.minutes(3)),
+        .enabled(if: OpenSSHServer.canRun, "needs root, and OpenSSH's server"))
+    struct SSHTests {
+        static let content = Content(seed: 1501, size: 12 * mebibyte + 3)
+
+        @Test("Large, small and empty files, with the server's time", arguments: ["sftp", "scp"])
+        func files(scheme: String) async throws {
+            try await withSSH { sandbox, server in
+                for (name, content) in [("large.bin", Self.content), ("small", Content("small")), ("empty", .empty)] {
+                    try server.add(content, as: name)
+                    try FileManager.default.setAttributes(
+                        [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: server.path(name)
+                    )
+                    let result = try await sandbox.run("get", "--remote-time", server.url(name, scheme))
+                    try expectDownloaded(content, as: name, by: result, in: sandbox, name)
+                    guard scheme == "sftp" else { continue }
+                    #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
+                }
+            }
+        }
+
+        @Test("Killed and resumed over SFTP: what is here is not fetched again but for the last 64 KiB")
+        func resumed() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let received = try await sandbox.kill([server.url("file.bin")], after: 3 * mebibyte)
+                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let read = try #require(server.read.last)
+                #expect(read <= Self.content.size - received + 65536, "\(server.read)")
+            }
+        }
+
+        @Test("SCP has no ranges: what is here is kept and compared, and show says so")
+        func scp() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                try await sandbox.kill([server.url("file.bin", "scp")], after: 3 * mebibyte)
+                #expect(try await sandbox.run("show", "1").stdout.contains("not resumable"))
+                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A changed file is fetched anew, also one that is shorter than what is here", arguments: [12, 13, 1])
+        func changed(size: Int64) async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                try await sandbox.kill([server.url("file.bin")], after: 3 * mebibyte)
+                let other = Content(seed: 1502, size: size * mebibyte + 3)
+                try server.add(other, as: "file.bin")
+                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A key logs in, and needs nothing again when it is resumed")
+        func key() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let url = server.url("file.bin", password: nil)
+                try await sandbox.kill(["--ssh-key", server.key, url], after: 2 * mebibyte)
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A server whose key is not known, or another one now, is refused; --insecure is for those who know")
+        func hostKeys() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                for (known, word) in [("", "ssh-keyscan"), (try server.otherKey(), "ssh-keygen -R")] {
+                    try sandbox.root.write(known, to: "home/.ssh/known_hosts")
+                    let result = try await sandbox.run("get", server.url("file.bin"))
+                    expectFailure(5, of: result)
+                    #expect(result.stderr.contains(word), "\(result.stderr)")
+                    #expect(result.stderr.contains("SHA256:"), "\(result.stderr)")
+                }
+                try sandbox.root.write(server.knownHost, to: "keys")
+                let named = try await sandbox.run("get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
+                try expectDownloaded(Self.content, as: "file.bin", by: named, in: sandbox)
+                let blind = try await sandbox.run("get", "-k", "-o", "other.bin", server.url("file.bin"))
+                try expectDownloaded(Self.content, as: "other.bin", by: blind, in: sandbox)
+                let id = try #require(try await sandbox.list().map(\.id).max())
+                #expect(try await sandbox.run("show", "\(id)").stdout.contains("not verified"))
+            }
+        }
+
+        @Test(
+            "What goes wrong has its status and one line, and no password is left anywhere", arguments: ["sftp", "scp"])
+        func errors(scheme: String) async throws {
+            try await withSSH { sandbox, server in
+                let search = SecretSearch(sandbox: sandbox)
+                try server.add(Self.content, as: "file.bin")
+                let wrong = try await sandbox.run("get", server.url("file.bin", scheme, password: "wrong"))
+                expectFailure(6, of: wrong)
+                expectFailure(6, of: try await sandbox.run("get", server.url("file.bin", scheme, password: nil)))
+                expectFailure(8, of: try await sandbox.run("get", server.url("missing.bin", scheme)))
+                expectFailure(2, of: try await sandbox.run("get", server.url("folder/", scheme)))
+                let right = try await sandbox.run("get", "-v", "-v", server.url("file.bin", scheme))
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                search.expectSilent(right)
+                try search.expectNoTrace("finished")
+            }
+        }
+    }
+}
