@@ -82,6 +82,15 @@ package final class LinkedNamespaces: Sendable {
     package func inServer(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(server) }
     package func inClient(_ launch: ProcessLaunch) -> ProcessLaunch { launch.inside(client) }
 
+    /// - Parameter resolver: takes the place of /etc/resolv.conf for it.
+    package func inClient(_ launch: ProcessLaunch, resolver: String) -> ProcessLaunch {
+        var launch = launch
+        let script = "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\""
+        launch.arguments = ["-m", "/bin/sh", "-c", script, resolver, launch.executable] + launch.arguments
+        launch.executable = "/usr/bin/unshare"
+        return inClient(launch)
+    }
+
     @discardableResult
     private static func ip(_ words: [String]) throws -> String {
         let process = Process()

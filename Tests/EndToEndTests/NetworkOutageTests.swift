@@ -103,6 +103,31 @@ extension EndToEnd {
             }
         }
 
+        @Test("The same over one connection of HTTP/2")
+        func multiplexed() async throws {
+            try await withLink { sandbox, nginx, link in
+                let port = try #require(URL(string: nginx.secureURL("/"))?.port)
+                let words = [
+                    "get", "--http2", "--retries", "1", "--ca-certificate", nginx.certificates.authority, "--resolve",
+                    "example.org:\(port):\(LinkedNamespaces.serverAddress)",
+                ]
+                let urls = Self.contents.indices.map { "https://example.org:\(port)/slow/\($0).bin" }
+                let process = try ChildProcess(try launch(sandbox, link, words + urls))
+                try await sandbox.waitForStates { $0.count == 5 }
+                try await sandbox.waitToShow(5) { $0.received >= 4 * mebibyte }
+                try link.setLink(up: false)
+                try await sandbox.waitForStates { $0 == Array(repeating: "waiting", count: 5) }
+                try link.setLink(up: true)
+                let back = ContinuousClock.now
+                try await sandbox.waitForStates { $0 == Array(repeating: "running", count: 5) }
+                #expect(ContinuousClock.now - back < .seconds(Sanitizer.isOn ? 10 : 2))
+                let result = try await process.result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                try expectFiles(in: sandbox)
+                expectLittleTwice(try link.receivedBytes())
+            }
+        }
+
         @Test("An address that is replaced by another costs no retry and no time", arguments: [1, 4])
         func otherAddress(connections: Int) async throws {
             try await withLink { sandbox, nginx, link in
@@ -136,6 +161,40 @@ extension EndToEnd {
                     try launch(sandbox, link, ["get", "--retries", "0", "-o", "y", url])
                 ).result()
                 expectFailure(4, of: once)
+            }
+        }
+
+        @Test("--interface sends from there, and from nowhere else")
+        func interface() async throws {
+            try await withLink { sandbox, nginx, link in
+                let other = LinkedNamespaces.otherClientAddress
+                func get(_ name: String, _ file: String) async throws -> ChildProcess.Result {
+                    let words = ["get", "--retries", "0", "--connect-timeout", "5", "--interface", name, "-o", file]
+                    return try await ChildProcess(try launch(sandbox, link, words + [nginx.url("/0.bin")])).result()
+                }
+                expectFailure(4, of: try await get("lo", "a"))
+                expectFailure(4, of: try await get(other, "b"))
+                try link.addClientAddress(other)
+                for (name, file) in [(other, "c"), (LinkedNamespaces.interface, "d")] {
+                    try expectDownloaded(Self.contents[0], as: file, by: try await get(name, file), in: sandbox, name)
+                }
+            }
+        }
+
+        @Test("A name server that does not answer holds up nothing but what asks it, and no end")
+        func silentNameServer() async throws {
+            try await withLink { sandbox, nginx, link in
+                try sandbox.root.write("nameserver 10.99.7.99\n", to: "resolv.conf")
+                let words = ["get", "--retries", "0", "http://nowhere.example/x", nginx.url("/0.bin")]
+                let process = try ChildProcess(
+                    link.inClient(try sandbox.launch(words), resolver: sandbox.root("resolv.conf")))
+                try await sandbox.waitForStates(atMost: .seconds(4)) { $0 == ["running", "completed"] }
+                let begin = ContinuousClock.now
+                process.send(SIGINT)
+                let result = try await process.result()
+                #expect(result.ending == .signalled(SIGINT), "\(result.stderr)")
+                #expect(ContinuousClock.now - begin < .seconds(Sanitizer.isOn ? 10 : 1))
+                try expectFile(Self.contents[0], "0.bin", in: sandbox)
             }
         }
 

@@ -246,7 +246,7 @@ struct WireGroup: Codable, Sendable {
         request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
         request.startsPaused = paused ?? false
         request.schedule = schedule
-        request.pacing = wait
+        request.pacing = try wait.within(0.001...1e9, "wait")
         request.validation = ResponseValidation(
             types: try types(), statuses: try Self.codes(expectStatus, "expectStatus"),
             maximumSize: try maxSize.within(0 ... .max, "maxSize"))

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Where the packets of a download go, as far as is known: what to ask the kernel for a route to.
-package struct NetworkPath: Sendable, Equatable {
+package struct NetworkPath: Sendable, Hashable {
     /// What they are to be sent from, if that was asked for.
-    package enum Source: Sendable, Equatable {
+    package enum Source: Sendable, Hashable {
         case interface(String)
         case address(String)
     }
@@ -29,7 +29,10 @@ package struct NetworkPath: Sendable, Equatable {
         // The last one may be behind a redirect that is not followed any more: then the next attempt finds that out.
         let last = record.attempts.last?.metrics?.remoteAddress ?? connected
         let proxy = request.network.proxy.flatMap { URLComponents(string: $0.url)?.host }
-        let host = proxy ?? record.source.host
+        let pinned = request.network.addresses?.first { address in
+            [record.source.host, "*"].contains(address.host) && address.port == record.source.port
+        }
+        let host = proxy ?? pinned?.address ?? record.source.host
         self.init(
             address: last ?? Self.address(host),
             source: request.network.interface.map { Self.address($0) == nil ? .interface($0) : .address($0) },

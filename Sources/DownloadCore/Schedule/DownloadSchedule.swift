@@ -15,6 +15,21 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         self.timeZone = timeZone
     }
 
+    private enum CodingKeys: String, CodingKey { case start, windows, timeZone }
+    /// Windows that may be given.
+    private static let most = 1000
+
+    /// - Throws: for a time that is out of reach, and for too many windows.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        start = try values.decodeIfPresent(Date.self, forKey: .start)
+        windows = try values.decode([TimeWindow].self, forKey: .windows)
+        timeZone = try values.decode(String.self, forKey: .timeZone)
+        guard windows.count <= Self.most, abs(start?.timeIntervalSince1970 ?? 0) < 1e11 else {
+            throw DecodingError.dataCorruptedError(forKey: .start, in: values, debugDescription: "no such time")
+        }
+    }
+
     public enum Answer: Sendable, Equatable {
         /// It may run; nil: for ever.
         case open(until: Date?)

@@ -15,6 +15,19 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         self.end = end
     }
 
+    private enum CodingKeys: String, CodingKey { case days, start, end }
+
+    /// - Throws: for what no clock shows.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        days = try values.decode(Set<Int>.self, forKey: .days)
+        start = try values.decode(Int.self, forKey: .start)
+        end = try values.decode(Int.self, forKey: .end)
+        guard days.isSubset(of: Self.allDays), (0..<1440).contains(start), (0...1440).contains(end) else {
+            throw DecodingError.dataCorruptedError(forKey: .start, in: values, debugDescription: "no such window")
+        }
+    }
+
     public static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 

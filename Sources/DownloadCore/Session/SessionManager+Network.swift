@@ -7,13 +7,21 @@ extension SessionManager {
 
     /// Called twice a second; with nothing to do and no news it costs one system call.
     func watchNetwork(tick: Int) {
-        let waiting = entries.values.filter { $0.record.state.waitsForNetwork }
-        guard !waiting.isEmpty || entries.values.contains(where: { $0.record.state == .running }) else { return }
         let network = parts.network
         let slept = sleep.hasSlept(network.timeAsleep())
+        let waiting = entries.values.filter { $0.record.state.waitsForNetwork }
+        guard slept || !waiting.isEmpty || entries.values.contains(where: { $0.record.state == .running }) else {
+            return
+        }
         let isNews = network.hasChanged() || slept
         if isNews, let usable = network.usableAddresses() { context?.transport.leave(slept ? [] : usable) }
         if waiting.isEmpty || !isNews && tick % Self.ticksBetweenQuestions != 0 { return }
-        for entry in waiting where !NetworkOutage.isDown(NetworkPath(entry.record), network) { entry.task?.cancel() }
+        var known: [NetworkPath: Bool] = [:]
+        for entry in waiting {
+            let path = NetworkPath(entry.record)
+            let isDown = known[path] ?? NetworkOutage.isDown(path, network)
+            known[path] = isDown
+            if !isDown { entry.task?.cancel() }
+        }
     }
 }

@@ -8,8 +8,8 @@ extension SessionManager {
         let progress: DownloadProgress
     }
 
-    /// Put back into the queue at once, with the store asked once for them.
-    private static let dueAtOnce = 500
+    /// In one question to the store.
+    private static let atOnce = 500
 
     /// When it may run; nil: now.
     func closedUntil(_ record: DownloadRecord) -> Date? {
@@ -25,36 +25,59 @@ extension SessionManager {
 
     func parkArrivals() async {
         while !arrivals.isEmpty {
-            let records = arrivals
-            arrivals = []
-            for record in records where !changing.contains(record.id) {
+            let part = arrivals.prefix(Self.atOnce)
+            arrivals.removeFirst(part.count)
+            var closed: [DownloadRecord] = []
+            for var record in part where !changing.contains(record.id) {
                 guard let until = closedUntil(record) else {
                     offer(record)
                     continue
                 }
-                await park(record, until: until)
+                record.move(to: .waiting(.schedule, until: until))
+                closed.append(record)
             }
+            await park(closed)
         }
     }
 
     /// What has no runner any more, or had none yet.
     func park(_ unparked: DownloadRecord, until: Date) async {
         var record = unparked
-        if let reason = stopReason ?? (isFinishing ? .terminate : nil) { return await pause(record, reason) }
         record.move(to: .waiting(.schedule, until: until))
-        // Whoever wants to change it waits for that.
-        changing.insert(record.id)
-        record = await save(record)
-        release([record.id])
-        let snapshot = DownloadSnapshot(record: record)
-        if let failure = record.failure {
-            leave(record)
-            return broadcaster.send(.didFail(snapshot, failure))
+        await park([record])
+    }
+
+    private func park(_ records: [DownloadRecord]) async {
+        if let reason = stopReason ?? (isFinishing ? .terminate : nil) {
+            for record in records { await pause(record, reason) }
+            return
         }
-        parked[record.id] = Parked(until: until, progress: snapshot.progress)
-        nextDue = min(nextDue ?? until, until)
-        leave(record)
-        broadcaster.send(.didPostpone(snapshot))
+        for record in await saveUnchanged(records) {
+            let snapshot = DownloadSnapshot(record: record)
+            if case .waiting(.schedule, let until?) = record.state {
+                parked[record.id] = Parked(until: until, progress: snapshot.progress)
+                nextDue = min(nextDue ?? until, until)
+            }
+            leave(record)
+            broadcaster.send(record.failure.map { .didFail(snapshot, $0) } ?? .didPostpone(snapshot))
+        }
+    }
+
+    /// Whoever wants to change one of them waits for that.
+    private func saveUnchanged(_ records: [DownloadRecord]) async -> [DownloadRecord] {
+        if records.isEmpty { return [] }
+        let ids = records.map(\.id)
+        changing.formUnion(ids)
+        defer { release(ids) }
+        let stamped = records.map { record in
+            var record = record
+            record.updated = Date()
+            return record
+        }
+        if let lost = try? await store.save(stamped, session: identifier), lost.isEmpty { return stamped }
+        var saved: [DownloadRecord] = []
+        for record in records { saved.append(await save(record)) }
+        return saved
     }
 
     /// Called twice a second. The clock on the wall counts: it may be put, and the machine may sleep.
@@ -65,34 +88,41 @@ extension SessionManager {
             if let closes = entry.closes, closes <= now { stop(id, .park) }
         }
         guard let nextDue, nextDue <= now, stopReason == nil, !isFinishing else { return }
-        let due = parked.filter { $0.value.until <= now && !changing.contains($0.key) }.keys.prefix(Self.dueAtOnce)
+        let due = parked.filter { $0.value.until <= now && !changing.contains($0.key) }.keys.prefix(Self.atOnce)
         await goOn(Array(due))
         self.nextDue = parked.values.map(\.until).min()
         await fill()
     }
 
-    private func goOn(_ ids: [DownloadID]) async {
-        var due: [DownloadRecord] = []
-        for id in ids {
-            // One that is gone from the store needs nothing more; a store that fails is asked again.
-            do {
-                due += try await store.records(.ids([id]))
-            } catch DownloadError.noSuchDownload {
-                parked[id] = nil
-            } catch { return }
+    /// Those of them that still wait for their time.
+    private func waitingForTime(_ ids: [DownloadID]) async -> [DownloadRecord] {
+        var records = try? await store.records(.ids(ids))
+        if records == nil {
+            // One is gone from the store, or that fails: then they are asked for again.
+            records = []
+            for id in ids {
+                do { records? += try await store.records(.ids([id])) } catch DownloadError.noSuchDownload {
+                    parked[id] = nil
+                } catch { continue }
+            }
         }
-        due = due.filter { record in
+        return (records ?? []).filter { record in
             if case .waiting(.schedule, _) = record.state, record.session == identifier { return true }
             parked[record.id] = nil
             return false
         }
-        for record in due where !changing.contains(record.id) && parked.removeValue(forKey: record.id) != nil {
+    }
+
+    private func goOn(_ ids: [DownloadID]) async {
+        let due = await waitingForTime(ids).filter { !changing.contains($0.id) && parked[$0.id] != nil }
+        let queued = due.map { record in
             var record = record
+            parked[record.id] = nil
             secrets.restore(&record)
             record.move(to: .queued)
-            changing.insert(record.id)
-            record = await save(record)
-            release([record.id])
+            return record
+        }
+        for record in await saveUnchanged(queued) {
             if let failure = record.failure {
                 broadcaster.send(.didFail(DownloadSnapshot(record: record), failure))
             } else {
@@ -103,13 +133,22 @@ extension SessionManager {
 
     /// At the end of the session: whoever goes on with them looks at their times anew.
     func pauseParked(_ reason: DownloadState.PauseReason) async {
-        let ids = Array(parked.keys)
+        var ids = Array(parked.keys)[...]
+        while !ids.isEmpty {
+            let part = Array(ids.prefix(Self.atOnce))
+            ids = ids.dropFirst(part.count)
+            let paused = await waitingForTime(part).map { record in
+                var record = record
+                record.move(to: .paused(reason))
+                record.leaveForeground()
+                return record
+            }
+            for record in await saveUnchanged(paused) {
+                leave(record)
+                broadcaster.send(.didPause(DownloadSnapshot(record: record)))
+            }
+        }
         parked = [:]
         nextDue = nil
-        for id in ids {
-            guard let record = try? await store.records(.ids([id])).first, case .waiting(.schedule, _) = record.state
-            else { continue }
-            await pause(record, reason)
-        }
     }
 }

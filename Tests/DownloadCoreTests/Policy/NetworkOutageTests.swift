@@ -81,6 +81,9 @@ struct NetworkOutageTests {
         #expect(NetworkPath(proxied).address == "10.0.0.3")
         proxied.request.network.proxy = ProxyAddress(url: "")
         #expect(NetworkPath(proxied).address == "198.51.100.7")
+        var pinned = try record("http://example.org/x")
+        pinned.request.network.addresses = [PinnedAddress(host: "example.org", port: 80, address: "[2001:db8::9]")]
+        #expect(NetworkPath(pinned).address == "2001:db8::9")
         var connected = try record("http://example.org/x")
         connected.attempts = [AttemptRecord(started: Date()), AttemptRecord(started: Date())]
         connected.attempts[0].metrics = TransferMetrics()

@@ -37,6 +37,23 @@ struct ScheduleTests {
         ])
     func noWindow(text: String) { #expect(TimeWindow(text) == nil) }
 
+    @Test(
+        "What no clock shows is not decoded",
+        arguments: [
+            #"{"days":[7],"start":0,"end":1}"#, #"{"days":[0],"start":-1,"end":1}"#,
+            #"{"days":[0],"start":1440,"end":1}"#, #"{"days":[0],"start":0,"end":1441}"#,
+            #"{"days":[0],"start":9223372036854775807,"end":0}"#,
+        ])
+    func damaged(window: String) throws {
+        let decoder = JSONDecoder()
+        #expect(throws: (any Error).self) { try decoder.decode(TimeWindow.self, from: Data(window.utf8)) }
+        let schedule = #"{"timeZone":"UTC","start":1e300,"windows":[]}"#
+        #expect(throws: (any Error).self) { try decoder.decode(DownloadSchedule.self, from: Data(schedule.utf8)) }
+        let good = DownloadSchedule(
+            start: Date(timeIntervalSince1970: 5), windows: [try #require(TimeWindow("1:00-2:00"))])
+        #expect(try decoder.decode(DownloadSchedule.self, from: JSONEncoder().encode(good)) == good)
+    }
+
     @Test("Within the window of a day, and between two")
     func day() throws {
         let schedule = try schedule(["01:00-06:00"])
