@@ -188,7 +188,7 @@ _dlm_get() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--background -b --ephemeral -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--expect-type --query -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
+    non_repeating_options=(--input-file -i -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --on-complete --on-error --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -295,6 +295,10 @@ _dlm_get() {
         return
         ;;
     '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-command')
         __dlm_add_completions -f
         return
         ;;
@@ -457,7 +461,7 @@ _dlm_resume() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -490,6 +494,10 @@ _dlm_resume() {
         return
         ;;
     '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-command')
         __dlm_add_completions -f
         return
         ;;
@@ -929,7 +937,7 @@ _dlm_doctor() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
+    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
@@ -948,6 +956,10 @@ _dlm_doctor() {
         return
         ;;
     '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-command')
         __dlm_add_completions -f
         return
         ;;

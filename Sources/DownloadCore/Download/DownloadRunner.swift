@@ -113,7 +113,7 @@ package final class DownloadRunner {
         if !missing.isEmpty { throw DownloadError.requestInvalid(.missingSecrets(missing)) }
         // The URL may have become another one since it was asked for.
         try record.request.requireAllowed()
-        secrets = try LoadedSecrets(record.request.secretFiles)
+        secrets = try await LoadedSecrets.load(record.request.secretFiles)
         let isLocal = record.request.url.known == .file
         if let stream = context.stream, !isLocal {
             try await send(to: stream)

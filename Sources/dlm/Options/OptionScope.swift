@@ -10,7 +10,8 @@ enum OptionScope {
 
     /// Not in a list, which may come from somebody else: these run programs, or send what is in files to the URL.
     static let trusted: Set<String> = [
-        "on-complete", "on-error", "hook-timeout", "data", "data-urlencode", "bearer-file", "certificate",
+        "on-complete", "on-error", "hook-timeout", "data", "data-urlencode", "bearer-file", "bearer-command",
+        "certificate",
         "private-key", "ssh-key",
     ]
 
