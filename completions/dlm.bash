@@ -311,6 +311,10 @@ _dlm_get() {
         __dlm_add_completions -f
         return
         ;;
+    '--bearer-command')
+        __dlm_add_completions -f
+        return
+        ;;
     '--cookie-file')
         __dlm_add_completions -f
         return
@@ -479,7 +483,7 @@ _dlm_resume() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -512,6 +516,10 @@ _dlm_resume() {
         return
         ;;
     '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-command')
         __dlm_add_completions -f
         return
         ;;
@@ -951,7 +959,7 @@ _dlm_doctor() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
+    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
@@ -970,6 +978,10 @@ _dlm_doctor() {
         return
         ;;
     '--bearer-file')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--bearer-command')
         __dlm_add_completions -f
         return
         ;;

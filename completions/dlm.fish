@@ -31,7 +31,7 @@ function __dlm_parse_tokens -S
         case 'pause'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'resume'
-            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand -r 1 'all' 'state=+' 'b/background' 'x/connections=' 'H/header=+' 'data=+' 'data-urlencode=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'progress=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'cancel'
             __dlm_parse_subcommand -r 1 'all' 'state=+' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'remove'
@@ -63,7 +63,7 @@ function __dlm_parse_tokens -S
                 __dlm_parse_subcommand 0 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
             end
         case 'doctor'
-            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
+            __dlm_parse_subcommand 1 'H/header=+' 'u/user=' 'basic' 'digest' 'ntlm' 'negotiate' 'anyauth' 'aws-sigv4=' 'netrc' 'netrc-file=' 'bearer-file=' 'bearer-command=' 'cookie-file=' 'cookie-jar=' 'k/insecure' 'allow-unverified' 'ca-certificate=' 'crl-file=' 'certificate=' 'private-key=' 'pinned-public-key=' 'tls-min=' 'known-hosts=' 'ssh-key=' 'ssl' 'ssl-reqd' 'proto=' 'proxy=' 'no-proxy=' 'interface=' '4/ipv4' '6/ipv6' 'http2' 'resolve=+' 'doh-url=' 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'config'
             __dlm_parse_subcommand 1 'json' 'q/quiet' 'v/verbose' 'color=' 'version' 'h/help'
         case 'help'
@@ -194,6 +194,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm g
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" bearer-command' -l 'bearer-command' -d 'Send the token that this program prints; it is run at each attempt, without arguments.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm get" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
@@ -276,6 +277,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm r
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" bearer-command' -l 'bearer-command' -d 'Send the token that this program prints; it is run at each attempt, without arguments.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm resume" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'
@@ -434,6 +436,7 @@ complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm d
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc' -l 'netrc' -d 'Look up names and passwords by host in ~/.netrc.'
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" netrc-file' -l 'netrc-file' -d 'Look them up in this file.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" bearer-file' -l 'bearer-file' -d 'Send the token in this file (Authorization: Bearer); read at each attempt, so it may be renewed.' -rF
+complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" bearer-command' -l 'bearer-command' -d 'Send the token that this program prints; it is run at each attempt, without arguments.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" cookie-file' -l 'cookie-file' -d 'Send the cookies in this file of Netscape\'s format, read at each attempt.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" cookie-jar' -l 'cookie-jar' -d 'Keep the cookies that are known at the end in this file; it may be the same one.' -rF
 complete -c 'dlm' -n '__dlm_should_offer_completions_for_flags_or_options "dlm doctor" insecure k' -s 'k' -l 'insecure' -d 'Do not verify the server\'s certificate.'

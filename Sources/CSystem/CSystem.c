@@ -232,6 +232,18 @@ int dlm_spawn_hook(const char *path, char *const *arguments, char *const *enviro
     return error;
 }
 
+int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    int error = posix_spawn_file_actions_adddup2(&actions, output, 1);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+    if (!error) error = spawn(path, arguments, environment, &actions, POSIX_SPAWN_SETPGROUP, pid);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
 int dlm_memory_file(const void *bytes, size_t count) {
     int fd = memfd_create("dlm", MFD_CLOEXEC);
     if (fd < 0) return -1;

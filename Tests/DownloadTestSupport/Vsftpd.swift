@@ -14,7 +14,8 @@ package final class Vsftpd: Sendable {
     private let port: Int
     private let securePort: Int
 
-    package init() async throws {
+    /// - Parameter encrypts: false: no TLS, when a client begins in plain.
+    package init(encrypts: Bool = true) async throws {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder)
         for name in ["files", "empty"] {
@@ -26,7 +27,8 @@ package final class Vsftpd: Sendable {
         let pam = "auth required pam_unix.so\naccount required pam_unix.so\nsession required pam_permit.so\n"
         try folder.write(pam, to: "pam")
         let base = Self.configuration(folder, certificates)
-        try folder.write(base + "listen_port=\(port)\n", to: "plain.conf")
+        let plainBase = encrypts ? base : base.replacing("ssl_enable=YES", with: "ssl_enable=NO")
+        try folder.write(plainBase + "listen_port=\(port)\n", to: "plain.conf")
         try folder.write(base + "listen_port=\(securePort)\nimplicit_ssl=YES\n", to: "secure.conf")
         let (folder, user) = (folder, "12321:12321::\(folder("files")):/bin/sh")
         func start(_ name: String) async throws -> PrivateServer {

@@ -67,6 +67,41 @@ extension EndToEnd {
             }
         }
 
+        @Test("--bearer-command is run at each attempt, and what it prints is shown nowhere")
+        func command() async throws {
+            let search = SecretSearch.token
+            try await withDlm({ request in
+                switch request["Authorization"] {
+                case "Bearer \(search)1" where request.number == 1:
+                    FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .close(after: mebibyte) }
+                case "Bearer \(search)2": FaultReply(Self.content, etag: "\"v1\"")
+                default: FaultReply(status: 403)
+                }
+            }) { sandbox, server in
+                // The secret is not in the program, where the search would find it.
+                let script = """
+                    #!/bin/sh
+                    echo x >>'\(sandbox.root("runs"))'
+                    printf ' %s%s%s\\n' t0ken-88 41-q2 "$(wc -l <'\(sandbox.root("runs"))')"
+                    """
+                try sandbox.root.write(script, to: "token")
+                chmod(sandbox.root("token"), 0o700)
+                let result = try await sandbox.run(
+                    "get", "-v", "-v", "-x", "1", "--retry-delay", "0", "--bearer-command", sandbox.root("token"),
+                    server.url())
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                SecretSearch(sandbox: sandbox).expectSilent(result)
+                try SecretSearch(sandbox: sandbox).expectNoTrace("finished")
+                try sandbox.root.write("#!/bin/sh\nexit 3\n", to: "token")
+                let failed = try await sandbox.run(
+                    "get", "-o", "b", "--bearer-command", sandbox.root("token"), server.url())
+                expectFailure(2, of: failed)
+                #expect(failed.stderr.contains("ended with status 3"), "\(failed.stderr)")
+                expectFailure(2, of: try await sandbox.run("get", "--bearer-command", "/missing", server.url()))
+            }
+        }
+
         @Test("--aws-sigv4 signs every request, and none to another origin")
         func signature() async throws {
             let key = "s3cret-key-5521"

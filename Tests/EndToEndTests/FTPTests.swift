@@ -2,8 +2,8 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-func withVsftpd(_ body: (DlmSandbox, Vsftpd) async throws -> Void) async throws {
-    let server = try await Vsftpd()
+func withVsftpd(encrypts: Bool = true, _ body: (DlmSandbox, Vsftpd) async throws -> Void) async throws {
+    let server = try await Vsftpd(encrypts: encrypts)
     do {
         try await withDlm { try await body($0, server) }
     } catch {
@@ -123,7 +123,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--ssl and --ssl-reqd encrypt, and a server without TLS is refused by the second",
+            "--ssl and --ssl-reqd encrypt what the server encrypts",
             arguments: ["--ssl", "--ssl-reqd"])
         func explicit(option: String) async throws {
             try await withVsftpd { sandbox, server in
@@ -137,6 +137,16 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.contains("AUTH "), "\(server.log)")
                 #expect(server.log.contains("PROT P"), "\(server.log)")
+            }
+        }
+
+        @Test("Where the server has no TLS, --ssl does without and --ssl-reqd refuses")
+        func unencrypted() async throws {
+            try await withVsftpd(encrypts: false) { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                expectFailure(5, of: try await sandbox.run("get", "--ssl-reqd", server.url("file.bin")))
+                let result = try await sandbox.run("get", "--ssl", server.url("file.bin"))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
     }

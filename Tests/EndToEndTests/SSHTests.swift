@@ -112,6 +112,70 @@ extension EndToEnd {
             }
         }
 
+        @Test("In the background, with a password from netrc")
+        func background() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let line = "machine 127.0.0.1 login \(OpenSSHServer.user) password \(OpenSSHServer.password)\n"
+                try sandbox.root.write(line, to: "home/.netrc")
+                chmod(sandbox.root("home/.netrc"), 0o600)
+                let url = server.url("file.bin", password: nil)
+                let added = try await sandbox.run("get", "-b", "--netrc", url)
+                #expect(added.ending == .exited(0), "\(added.stderr)")
+                let waited = try await sandbox.run("wait", "1")
+                #expect(waited.ending == .exited(0), "\(waited.stderr)")
+                try expectFile(Self.content, "file.bin", in: sandbox)
+                _ = try await sandbox.run("daemon", "stop")
+            }
+        }
+
+        @Test("Through a SOCKS proxy (ssh -D), over each protocol", .enabled(if: Vsftpd.canRun, "needs vsftpd"))
+        func socks() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let ftp = try await Vsftpd()
+                let proxy = try await server.startSOCKS()
+                do {
+                    try ftp.add(Self.content, as: "file.bin")
+                    let login = [
+                        "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", ftp.certificates.authority,
+                    ]
+                    let urls = [
+                        server.url("file.bin"), server.url("file.bin", "scp"), ftp.url("file.bin"),
+                        ftp.secureURL("file.bin"),
+                    ]
+                    for (number, url) in urls.enumerated() {
+                        let words =
+                            ["get", "--proxy", "socks5h://127.0.0.1:\(proxy.port)", "-o", "\(number)"] + login + [url]
+                        let result = try await ChildProcess(try sandbox.launch(words)).result()
+                        try expectDownloaded(Self.content, as: "\(number)", by: result, in: sandbox, url)
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                proxy.process.send(SIGTERM)
+                await ftp.stop()
+            }
+        }
+
+        @Test("A key of the agent logs in")
+        func agent() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let socket = sandbox.root("agent")
+                let agent = try ChildProcess(ProcessLaunch("/usr/bin/ssh-agent", ["-D", "-a", socket]))
+                defer { agent.send(SIGTERM) }
+                await agent.expectSays("SSH_AUTH_SOCK")
+                var add = ProcessLaunch("/usr/bin/ssh-add", ["-q", server.key])
+                add.environment = ["SSH_AUTH_SOCK": socket, "HOME": sandbox.root("home")]
+                #expect(try await ChildProcess(add).result().ending == .exited(0))
+                let result = try await sandbox.run("get", server.url("file.bin", password: nil)) {
+                    $0.environment["SSH_AUTH_SOCK"] = socket
+                }
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
         @Test(
             "What goes wrong has its status and one line, and no password is left anywhere", arguments: ["sftp", "scp"])
         func errors(scheme: String) async throws {

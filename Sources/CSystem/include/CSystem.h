@@ -86,6 +86,9 @@ enum { DLM_REPORT_FD = 3 };
 /// input, `output` and `errors` its standard output and error, and no other descriptor is open. An error number or 0.
 int dlm_spawn_hook(const char *path, char *const *arguments, char *const *environment, const char *folder, int input,
                    int output, int errors, pid_t *pid);
+/// Starts `path` as the leader of a process group of its own, in the root folder, with default signals: `output` is its
+/// standard output, its standard error is ours, and it reads nothing. An error number or 0.
+int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *environment, int output, pid_t *pid);
 /// A file in memory with these bytes, to be read from its beginning; -1 with errno set.
 int dlm_memory_file(const void *bytes, size_t count);
 /// A file in memory that takes so many bytes, zeros at first, and no more; -1 with errno set.

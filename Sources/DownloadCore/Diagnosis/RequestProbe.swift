@@ -22,7 +22,7 @@ package struct RequestProbe: Sendable {
         var probed = ProbedRequest()
         var loaded: LoadedSecrets
         do throws(DownloadError) {
-            loaded = try LoadedSecrets(request.secretFiles)
+            loaded = try await LoadedSecrets.load(request.secretFiles)
         } catch {
             probed.error = error
             return probed

@@ -119,7 +119,7 @@ package final class DownloadRunner {
     private func work() async throws {
         try requireSecrets()
         await renewExpiredLink()
-        try prepare()
+        try await prepare()
         let isLocal = record.request.url.known == .file
         if let stream = context.stream, !isLocal {
             try await send(to: stream)
@@ -141,10 +141,10 @@ package final class DownloadRunner {
     }
 
     @inline(never)
-    private func prepare() throws(DownloadError) {
+    private func prepare() async throws(DownloadError) {
         // The URL may have become another one since it was asked for.
         try record.request.requireAllowed()
-        secrets = try LoadedSecrets(record.request.secretFiles)
+        secrets = try await LoadedSecrets.load(record.request.secretFiles)
     }
 
     // MARK: Messages

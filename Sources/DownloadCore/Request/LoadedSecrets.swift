@@ -17,6 +17,15 @@ package struct LoadedSecrets: Sendable, Equatable {
         if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
     }
 
+    /// Runs what is to be run, too.
+    static func load(_ files: SecretFiles) async throws(DownloadError) -> LoadedSecrets {
+        var secrets = try LoadedSecrets(files)
+        if let path = files.bearerCommand {
+            secrets.token = try token(of: try await SecretCommand.output(of: path), path)
+        }
+        return secrets
+    }
+
     /// Finds out beforehand what is wrong with them. What can be read but once is left to whoever needs it.
     package static func check(_ files: SecretFiles) throws(DownloadError) {
         var files = files
@@ -28,8 +37,12 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     private static func token(in path: String) throws(DownloadError) -> String {
+        try token(of: try SecretFile.read(path), path)
+    }
+
+    private static func token(of text: [UInt8], _ path: String) throws(DownloadError) -> String {
         let isSpace = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
-        let bytes = try SecretFile.read(path).drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        let bytes = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .requestInvalid(.unusableSecret("\(path): holds no token; a token is one word"))
         }

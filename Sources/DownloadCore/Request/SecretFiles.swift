@@ -5,6 +5,8 @@ public struct SecretFiles: Codable, Sendable, Equatable {
     public var netrc: String?
     /// A token for the server of the request (RFC 6750).
     public var bearer: String?
+    /// A program that prints such a token; it is run at the beginning of each attempt.
+    public var bearerCommand: String?
     /// Cookies in the format of Netscape and curl.
     public var cookies: String?
     /// Where the cookies go at the end of each attempt.
@@ -17,7 +19,8 @@ public struct SecretFiles: Codable, Sendable, Equatable {
     /// What the other one names counts.
     mutating func take(_ other: SecretFiles) {
         netrc = other.netrc ?? netrc
-        bearer = other.bearer ?? bearer
+        bearer = other.bearer ?? (other.bearerCommand == nil ? bearer : nil)
+        bearerCommand = other.bearerCommand ?? (other.bearer == nil ? bearerCommand : nil)
         cookies = other.cookies ?? cookies
         cookieJar = other.cookieJar ?? cookieJar
     }

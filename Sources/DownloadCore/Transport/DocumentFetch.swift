@@ -45,7 +45,7 @@ package struct DocumentFetch: Sendable {
 
     private func attempt() async throws -> [UInt8] {
         var route = RequestRoute(request.url)
-        var secrets = try LoadedSecrets(request.secretFiles)
+        var secrets = try await LoadedSecrets.load(request.secretFiles)
         while true {
             let answer = await ask(route, secrets)
             if let known = answer.cookies { secrets.cookies?.learn(known.lines, of: known.host) }

@@ -21,7 +21,7 @@ enum ForeignOption {
         "--retry-wait": "retry-delay", "-m": "max-time", "-T": "stall-timeout", "--timeout": "stall-timeout",
         "--read-timeout": "stall-timeout", "--speed-time": "stall-timeout", "--no-check-certificate": "insecure",
         "--cacert": "ca-certificate", "--cert": "certificate", "--key": "private-key",
-        "--pinnedpubkey": "pinned-public-key",
+        "--pinnedpubkey": "pinned-public-key", "--knownhosts": "known-hosts",
         "--crlfile": "crl-file", "--post-data": "data", "--request": "method", "--cookie": "cookie-file",
         "--load-cookies": "cookie-file", "--save-cookies": "cookie-jar",
         "--max-redirs": "max-redirects", "--max-redirect": "max-redirects", "--max-filesize": "max-size",

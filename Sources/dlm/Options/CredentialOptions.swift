@@ -47,12 +47,22 @@ struct CredentialOptions: ParsableArguments {
         completion: .file())
     var bearerFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Send the token that this program prints; it is run at each attempt, without arguments.",
+            valueName: "program"),
+        completion: .file())
+    var bearerCommand: String?
+
     func validate() throws {
         if let user, user.isEmpty || user.hasPrefix(":") {
             throw ValidationError("-u: no name given; give NAME:PASSWORD")
         }
         if user != nil, bearerFile != nil {
             throw ValidationError("-u and --bearer-file both say who asks; give one")
+        }
+        if bearerCommand != nil, user != nil || bearerFile != nil {
+            throw ValidationError("--bearer-command says who asks, as do -u and --bearer-file; give one")
         }
         let ways = [basic, digest, ntlm, negotiate, anyAuth, awsSigv4 != nil].count { $0 }
         if ways > 1 {
@@ -99,7 +109,15 @@ struct CredentialOptions: ParsableArguments {
             }
             request.secretFiles.netrc = home + "/.netrc"
         }
-        if let bearerFile { request.secretFiles.bearer = FolderPath.file(bearerFile) }
+        if let bearerFile {
+            (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (FolderPath.file(bearerFile), nil)
+        }
+        if let bearerCommand {
+            let folder = FileManager.default.currentDirectoryPath
+            let path = try HookProgram.path(
+                of: bearerCommand, option: "--bearer-command", in: folder.isEmpty ? nil : folder)
+            (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (nil, path)
+        }
         guard let user else { return }
         guard let colon = user.firstIndex(of: ":") else {
             throw ValidationError("-u: no password; give NAME:PASSWORD here")

@@ -11,7 +11,7 @@ enum OptionScope {
     /// Not in a list, which may come from somebody else: these run programs, or send what is in files to the URL.
     static let trusted: Set<String> = [
         "on-complete", "on-error", "url-command", "hook-timeout", "data", "data-urlencode", "bearer-file",
-        "certificate", "private-key", "ssh-key",
+        "bearer-command", "certificate", "private-key", "ssh-key",
     ]
 
     /// Names for the URLs of a list.

@@ -30,6 +30,7 @@ extension RenewableOptions {
             others.fields.header = []
             others.credentials.user = nil
             others.credentials.bearerFile = nil
+            others.credentials.bearerCommand = nil
         }
         return others
     }

@@ -43,6 +43,7 @@ enum GivenOptions {
         let files = request.secretFiles
         return [
             ("user", request.credential.map(\.user)), ("netrc-file", files.netrc), ("bearer-file", files.bearer),
+            ("bearer-command", files.bearerCommand),
             ("cookie-file", files.cookies), ("cookie-jar", files.cookieJar), ("aws-sigv4", request.http.signature),
         ]
             + HTTPAuthentication.allCases.map {

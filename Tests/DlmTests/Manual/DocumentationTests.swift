@@ -70,6 +70,15 @@ struct DocumentationTests {
         #expect(rows.map { String($0) } == ManualText.statuses.map { "| \($0.0) | \($0.1) |" })
     }
 
+    @Test("The suites that docs/protocols.md names are there")
+    func namedSuites() throws {
+        let names = try Set(
+            Self.text("docs/protocols.md").matches(of: /`([A-Za-z]+Tests)`/).map { String($0.output.1) })
+        #expect(names.count > 5)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "Tests").path)
+        for name in names { #expect(files.contains { $0.hasSuffix("/\(name).swift") }, "\(name)") }
+    }
+
     @Test("The tests that docs/user-needs.md names are there")
     func namedTests() throws {
         let rows = try Self.text("docs/user-needs.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()

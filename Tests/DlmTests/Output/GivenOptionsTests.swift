@@ -46,6 +46,7 @@ struct GivenOptionsTests {
         var request = try request([])
         request.secretFiles.netrc = "/n"
         request.secretFiles.bearer = "/b"
+        request.secretFiles.bearerCommand = "/bc"
         request.secretFiles.cookies = "/c"
         request.secretFiles.cookieJar = "/j"
         request.trust.authorities = "/ca"
@@ -58,7 +59,8 @@ struct GivenOptionsTests {
         request.hooks = Hooks(onComplete: "/yes", onError: "/no")
         #expect(
             GivenOptions.lines(request) == [
-                "netrc-file=/n", "bearer-file=/b", "cookie-file=/c", "cookie-jar=/j", "ca-certificate=/ca",
+                "netrc-file=/n", "bearer-file=/b", "bearer-command=/bc", "cookie-file=/c", "cookie-jar=/j",
+                "ca-certificate=/ca",
                 "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin",
                 "known-hosts=/hosts",
                 "ssh-key=/ssh", "on-complete=/yes",
