@@ -57,6 +57,7 @@ struct StoredRequest: Codable {
     private let followsMetalink: Bool?
     private let location: String?
     private let describedName: String?
+    private let repairs: Bool?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -83,6 +84,7 @@ struct StoredRequest: Codable {
         followsMetalink = Self.own(request, \.followsMetalink)
         location = request.location
         describedName = request.describedName
+        repairs = Self.own(request, \.repairs)
     }
 
     /// Without what has a column of its own.
@@ -112,6 +114,7 @@ struct StoredRequest: Codable {
         request.followsMetalink = followsMetalink ?? request.followsMetalink
         request.location = location
         request.describedName = describedName
+        request.repairs = repairs ?? false
         return request
     }
 
@@ -144,6 +147,7 @@ struct StoredRequest: Codable {
         request.startsPaused = false
         request.mirrors = []
         request.followsMetalink = true
+        request.repairs = false
         return request
     }()
 }

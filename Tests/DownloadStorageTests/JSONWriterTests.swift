@@ -116,6 +116,8 @@ private struct Carried {
             book.current = maybe(Self.text)
             book.owner = maybe(Self.text)
             book.standings = [standing]
+            book.isAlone = true
+            book.isInnocent = true
             return book
         }
         attempt.ended = maybe(Self.date)

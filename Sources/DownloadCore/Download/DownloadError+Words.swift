@@ -52,7 +52,7 @@ extension ProtocolFailure {
 extension VerificationFailure {
     var word: String {
         switch self {
-        case .checksum: "checksum"
+        case .checksum, .wrongPieces: "checksum"
         case .size: "size"
         case .unexpectedType, .unwantedType: "unexpectedType"
         case .unwantedStatus: "unexpectedStatus"

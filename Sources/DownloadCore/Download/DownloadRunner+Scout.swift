@@ -215,7 +215,7 @@ extension DownloadRunner {
     /// so.
     var mayJoinParts: Bool {
         validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
-            || record.resume.movedFrom != nil
+            || record.resume.movedFrom != nil || hasPieces
     }
 
     /// Otherwise what is here is fetched again, and compared; which a little is in any case.
@@ -227,6 +227,7 @@ extension DownloadRunner {
     func request(
         for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
+        let validators = pool == nil ? self.validators : segment.judge.known?.validators ?? Validators()
         var request = context.request(
             route, of: record.request, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
         let judge = segment.judge

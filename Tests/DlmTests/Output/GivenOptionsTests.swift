@@ -31,7 +31,7 @@ struct GivenOptionsTests {
             "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
             "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
             "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
-            "hook-timeout=5s", "metalink-location=de", "no-follow-metalink",
+            "hook-timeout=5s", "repair", "metalink-location=de", "no-follow-metalink",
         ])
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])
