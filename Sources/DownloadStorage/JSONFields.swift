@@ -43,6 +43,8 @@ extension SourceBook {
                 json.field("isFinal", standing.isFinal)
             }
         }
+        json.field("isAlone", isAlone)
+        json.field("isInnocent", isInnocent)
     }
 }
 

@@ -59,6 +59,7 @@ struct StoredRequest: Codable {
     private let describedName: String?
     private let schedule: DownloadSchedule?
     private let pacing: Double?
+    private let repairs: Bool?
 
     init(_ request: DownloadRequest) {
         destination = Place(request.destination)
@@ -87,6 +88,7 @@ struct StoredRequest: Codable {
         describedName = request.describedName
         schedule = request.schedule
         pacing = request.pacing
+        repairs = Self.own(request, \.repairs)
     }
 
     /// Without what has a column of its own.
@@ -118,6 +120,7 @@ struct StoredRequest: Codable {
         request.describedName = describedName
         request.schedule = schedule
         request.pacing = pacing
+        request.repairs = repairs ?? false
         return request
     }
 
@@ -150,6 +153,7 @@ struct StoredRequest: Codable {
         request.startsPaused = false
         request.mirrors = []
         request.followsMetalink = true
+        request.repairs = false
         return request
     }()
 }

@@ -107,17 +107,17 @@ private struct Carried {
         resume.verified = maybe { VerifiedChecksum(Self.checksum(&$0), by: .server) }
         resume.servedName = maybe(Self.text)
         resume.movedFrom = maybe(Self.url).flatMap(\.self)
-        resume.sources = maybe { random in
-            var standing = SourceStanding(url: Self.text(&random))
-            standing.received = Self.number(&random)
-            standing.failure = maybe(Self.text)
-            standing.isOut = Bool.random(using: &random)
-            var book = SourceBook()
-            book.current = maybe(Self.text)
-            book.owner = maybe(Self.text)
-            book.standings = [standing]
-            return book
-        }
+        var standing = SourceStanding(url: Self.text(&random))
+        standing.received = Self.number(&random)
+        standing.failure = maybe(Self.text)
+        standing.isOut = Bool.random(using: &random)
+        var book = SourceBook()
+        book.current = maybe(Self.text)
+        book.owner = maybe(Self.text)
+        book.standings = [standing]
+        book.isAlone = true
+        book.isInnocent = true
+        resume.sources = maybe { _ in book }
         attempt.ended = maybe(Self.date)
         attempt.received = maybe(Self.number) ?? 0
         attempt.connections = maybe { .random(in: 2...64, using: &$0) } ?? 1

@@ -40,6 +40,7 @@ struct RequestBatch {
             probe = request
             size +=
                 request.url.string.utf8.count + 1_000 + (request.checksums?.size ?? 0)
+                + (request.pieces?.carriedSize ?? 0) + request.mirrors.reduce(0) { $0 + $1.string.utf8.count + 3 }
                 + (request.http.body?.bytes?.count ?? 0) * 4 / 3
                 + request.headers.reduce(0) { sum, field in
                     sum + field.name.utf8.count + (field.value?.utf8.count ?? 0)

@@ -94,6 +94,7 @@ struct WireGroup: Codable, Sendable {
     let pieces: PieceHashes?
     let followMetalink: Bool?
     let location: String?
+    let repair: Bool?
 
     init(_ request: DownloadRequest) {
         urls = [request.url.string]
@@ -134,9 +135,10 @@ struct WireGroup: Codable, Sendable {
         hookTimeout = request.hooks?.timeLimit
         mirrors = request.mirrors.isEmpty ? nil : request.mirrors.map(\.string)
         size = request.size
-        pieces = request.pieces
+        pieces = request.pieces.flatMap { $0.carriedSize > PieceHashes.longestCarried ? nil : $0 }
         followMetalink = request.followsMetalink ? nil : false
         location = request.location
+        repair = request.repairs ? true : nil
         options = WireOptions(
             http: request.http, secretFiles: request.secretFiles, trust: request.trust, network: request.network,
             schemes: request.redirect.schemes)
@@ -242,6 +244,7 @@ struct WireGroup: Codable, Sendable {
         request.pieces = pieces
         request.followsMetalink = followMetalink ?? true
         request.location = location
+        request.repairs = repair ?? false
         request.retry.statuses = try Self.codes(retryOn, "retryOn")
         request.timeouts.total = try maxTime.within(0.001...1e9, "maxTime")
         request.startsPaused = paused ?? false

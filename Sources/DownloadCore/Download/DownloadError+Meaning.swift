@@ -263,6 +263,7 @@ extension VerificationFailure: CustomStringConvertible {
                 + "with --if-exists overwrite"
         case .streamBroken(let why): "what was written cannot be continued, it must be fetched anew: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
+        case .wrongPieces(let count): "\(count) bytes are in pieces whose digests do not match; the others are kept"
         case .otherMirror(let what): "the mirror has another file: \(what)"
         case .otherFile(let what):
             "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"

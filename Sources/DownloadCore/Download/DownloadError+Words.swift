@@ -54,7 +54,7 @@ extension ProtocolFailure {
 extension VerificationFailure {
     var word: String {
         switch self {
-        case .checksum: "checksum"
+        case .checksum, .wrongPieces: "checksum"
         case .size: "size"
         case .unexpectedType, .unwantedType: "unexpectedType"
         case .unwantedStatus: "unexpectedStatus"

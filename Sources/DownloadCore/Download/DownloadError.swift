@@ -120,6 +120,8 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case changed(String)
     /// The address that was given for the rest of a download has another file.
     case otherFile(String)
+    /// So many bytes are in pieces that are not what they should be; they are given up.
+    case wrongPieces(Int64)
     /// A mirror has another file than the one that was begun.
     case otherMirror(String)
     /// The file is not what its server says that it is.

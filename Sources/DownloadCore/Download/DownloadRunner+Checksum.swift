@@ -52,9 +52,27 @@ extension DownloadRunner {
         }
     }
 
+    /// Hashes what is written, a little behind.
+    func startDigest(_ file: PartialFile) {
+        guard digest == nil, let expected else { return }
+        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
+        watchWrites(of: file)
+    }
+
+    /// Something of what was hashed is there no more.
+    func restartDigest(of file: PartialFile) {
+        guard digest != nil else { return }
+        digest?.abandon()
+        digest = nil
+        startDigest(file)
+    }
+
     /// All bytes are here: they must hash to what is expected.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
-        guard let expected else { return }
+        guard let expected else {
+            guard let wrong = await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
+            throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
+        }
         if file.isWrittenByOthers {
             // What was hashed may be there no more.
             digest?.abandon()
@@ -73,6 +91,8 @@ extension DownloadRunner {
             }
         } catch {
             self.digest = nil
+            if keepsOwnOnly(file) { throw error }
+            if let wrong = await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
             throw mismatch(error, expected)
         }
         throw Stopped()

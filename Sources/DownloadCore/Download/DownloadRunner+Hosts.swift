@@ -15,13 +15,14 @@ extension DownloadRunner {
             if let lease { missing = missing.union(ByteRanges([lease])) }
         }
         let canSplit =
-            head.status == 206 && validators.ifRange != nil && record.resume.total != nil && joint?.way != .compared
+            head.status == 206 && (validators.ifRange != nil || pool != nil) && record.resume.total != nil
+            && joint?.way != .compared
         let asked = record.request.connections
         return SegmentPlanner(
             missing: missing, first: lease.map { (scout.connection, $0) },
             wish: canSplit ? (asked == DownloadRequest.automaticConnections ? nil : asked) : 1,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
-            lossLimit: record.request.retry.limit, now: 0)
+            lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, now: 0)
     }
 
     /// What other sessions found out about the host; asked for where it may make a difference, once.

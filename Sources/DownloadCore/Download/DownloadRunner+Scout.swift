@@ -281,7 +281,7 @@ extension DownloadRunner {
     /// so.
     var mayJoinParts: Bool {
         validators.ifRange != nil || expected != nil || record.request.acceptsUnverified
-            || record.resume.movedFrom != nil || isKnownBySizeAndTime
+            || record.resume.movedFrom != nil || isKnownBySizeAndTime || hasPieces
     }
 
     /// Servers without HTTP tell no more of a version than size and time: with the same of both, the end of what is here
@@ -299,6 +299,7 @@ extension DownloadRunner {
     func request(
         for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
     ) -> TransferRequest {
+        let validators = pool == nil ? self.validators : segment.judge.known?.validators ?? Validators()
         var request = context.request(
             route, of: record.request, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
         request.network = request.network.turned(record.attempts.count - 1)

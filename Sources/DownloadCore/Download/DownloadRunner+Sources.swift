@@ -92,7 +92,7 @@ extension DownloadRunner {
             return
         }
         joint.validators = Validators(head: head)
-        joint.scout = scout.connection
+        joint.scout = scout
         switch joint.way {
         case .tagged: prove(joint)
         case .trusted: joint.end = scout.countedStart
@@ -114,13 +114,6 @@ extension DownloadRunner {
         self.joint = nil
     }
 
-    /// Before the disk is asked to write what has come so far.
-    func noteJoint() {
-        guard let joint else { return }
-        let compares = joint.way == .compared ? segments : segments.filter { $0.connection == joint.scout }
-        joint.reached = max(joint.reached, compares.map(\.position).max() ?? 0)
-    }
-
     /// What was written may be recorded: once it is proved, all of it.
     func proven(_ ranges: ByteRanges) -> ByteRanges {
         guard let joint else { return ranges }
@@ -137,7 +130,8 @@ extension DownloadRunner {
         let start = segment.countedStart
         let count = inherited.missing(in: start..<max(start, segment.position)).count
         var book = record.resume.sources ?? SourceBook()
-        book.change(record.source.string) { $0.received += count }
+        let url = pool.map { $0.members[$0.member(of: segment.connection)].url } ?? record.source
+        book.change(url.string) { $0.received += count }
         record.resume.sources = book
     }
 }

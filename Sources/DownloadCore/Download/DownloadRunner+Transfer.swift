@@ -57,6 +57,8 @@ extension DownloadRunner {
         }
         try await establish(head, opening)
         let file = try require(self.file)
+        makePool(opening, head)
+        defer { endPool() }
         opening.scout.attach(file)
         opener = nil
         if !opening.isWhole { await recall(opening.url.origin) }
@@ -66,16 +68,19 @@ extension DownloadRunner {
         } else {
             try follow(.tick, work)
         }
-        while !segments.isEmpty {
-            switch try await nextMessage() {
-            case .segmentFinished(let segment, let result): try await settle(segment, result, work)
-            case .moved: try follow(.tick, work)
-            case .pulse:
-                work.isPulseDue = false
-                try follow(.tick, work)
-            default: break
+        repeat {
+            while !segments.isEmpty {
+                switch try await nextMessage() {
+                case .segmentFinished(let segment, let result): try await settle(segment, result, work)
+                case .moved: try follow(.tick, work)
+                case .pulse:
+                    work.isPulseDue = false
+                    try follow(.tick, work)
+                case .pieceFailed(let piece): try redo(piece, work)
+                default: break
+                }
             }
-        }
+        } while try await !piecesAreRight(work) || !segments.isEmpty
         if let best = work.planner.learned { await remember(work.share?.learn(best: best, at: Date()), work) }
         await context.disk.afterWrites()
         return try confirm(head, opening, file, work)
@@ -181,12 +186,6 @@ extension DownloadRunner {
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 
-    private func startDigest(_ file: PartialFile) {
-        guard digest == nil, let expected else { return }
-        digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
-        file.notifyWrites { [weak digest] in digest?.advance() }
-    }
-
     /// Everything there was belongs to another version, unless it was to be continued from another address. The record
     /// forgets it, durably, before the file does: otherwise a crash or a loss of power in between would leave bytes of
     /// the new version under the ranges and validators of the old one.
@@ -224,7 +223,7 @@ extension DownloadRunner {
 
     /// Tells the planner what happened, and does what it decides.
     @inline(never)
-    private func follow(_ event: SegmentPlanner.Event, _ work: SegmentWork) throws {
+    func follow(_ event: SegmentPlanner.Event, _ work: SegmentWork) throws {
         for segment in segments { tellAnswer(of: segment, work) }
         let now = (ContinuousClock.now - work.started) / .seconds(1)
         work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
@@ -279,15 +278,17 @@ extension DownloadRunner {
                     "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
                         + "version; give a checksum, or take them together with --allow-unverified"))
         }
+        let member = pool?.member(for: connection, running: segments.map(\.connection))
         let judge = ResponseJudge(
-            start: try overlapStart(before: range.lowerBound), end: range.upperBound, asksRange: true, known: version)
+            start: pool == nil ? try overlapStart(before: range.lowerBound) : range.lowerBound, end: range.upperBound,
+            asksRange: true, known: version(for: connection))
         let segment = SegmentWriter(
             connection: connection, judge: judge, file: file, countedFrom: range.lowerBound, disk: context.disk,
             control: control)
         segments.append(segment)
         segment.begin(
             context.transport,
-            request(for: segment, work.route, conditionalOn: nil))
+            request(for: segment, member.flatMap { pool?.members[$0].route } ?? work.route, conditionalOn: nil))
     }
 
     /// Where the range that was asked for ends, or the whole file that came instead, or the file.
@@ -297,7 +298,7 @@ extension DownloadRunner {
     }
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
-    private func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
+    func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
         let position = await forgetDoubtful(of: segment, result)
         tellAnswer(of: segment, work)
         let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
@@ -309,6 +310,7 @@ extension DownloadRunner {
     private func judge(
         _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, _ work: SegmentWork
     ) async throws -> SegmentPlanner.Ending {
+        if let pool { return try judge(segment, result, isFinished: isFinished, in: pool, work) }
         switch ending(result) {
         case .cancelled where segment.isCut: return .cut
         case .cancelled: throw Stopped()
@@ -345,16 +347,12 @@ extension DownloadRunner {
         await context.disk.afterWrites()
         file.forget(ByteRanges([doubtful]))
         control.add(received: -doubtful.count)
-        if digest != nil {
-            digest?.abandon()
-            digest = nil
-            startDigest(file)
-        }
+        restartDigest(of: file)
         return doubtful.lowerBound
     }
 
     /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
-    private func short(_ work: SegmentWork) throws(DownloadError) {
+    func short(_ work: SegmentWork) throws(DownloadError) {
         work.shortAnswers += 1
         if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
     }
@@ -394,7 +392,7 @@ extension DownloadRunner {
         return [429, 503].contains(status) ? .refused : .unfit
     }
 
-    private func requireWritten() throws {
+    func requireWritten() throws {
         if let failure = file?.failure { throw failure }
         if file?.differs == true { throw RemoteChanged(why: "its bytes differ from those fetched before") }
     }

@@ -35,6 +35,9 @@ package final class DownloadRunner {
     var joint: SourceJoint?
     /// What was here when it began to be joined.
     var inherited = ByteRanges()
+    /// Sources that bring parts at the same time, and what verifies their pieces.
+    var pool: SourcePool?
+    var verifier: PieceVerifier?
     /// Mirrors that an answer named.
     var links: MirrorLinks?
     /// The end of a file that was found under the final name, to be compared with the server's.
@@ -98,6 +101,7 @@ package final class DownloadRunner {
         // Not left to the end of this object: others may hold the file a little longer, and the next attempt opens it.
         file?.unlock()
         digest?.abandon()
+        endPool()
         pulse?.cancel()
         control.close()
         while let message = await messages.next() {
@@ -125,7 +129,8 @@ package final class DownloadRunner {
             try await send(to: stream)
             return try saveCookies()
         }
-        if try await finishWhatIsThere() { return }
+        if record.request.repairs, try await takeUpForRepair() { return }
+        if file == nil, try await finishWhatIsThere() { return }
         if let why = whyAnew { try await startOver(why: why) }
         let total = isLocal ? try await copyLocalFile() : try await transfer()
         try saveCookies()
@@ -153,14 +158,16 @@ package final class DownloadRunner {
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             switch message {
-            case .segmentOpened, .moved, .pulse, .delivered: return message
+            case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed: return message
             case .segmentFinished(let segment, let result):
                 noteEnd(of: segment, result)
                 return message
             case .tick:
                 tick()
                 if let failure = context.stream?.failure { throw failure }
-            case .flushed: saveCheckpoint()
+            case .flushed:
+                joint?.noteCompared()
+                saveCheckpoint()
             case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
@@ -222,7 +229,7 @@ package final class DownloadRunner {
 
     @inline(never)
     private func tick() {
-        noteJoint()
+        joint?.ask(segments)
         for segment in segments { segment.flush() }
         context.stream?.noteReader()
         context.disk.afterWrites { [control] in control.send(.flushed) }

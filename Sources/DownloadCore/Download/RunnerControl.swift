@@ -16,6 +16,8 @@ package final class RunnerControl: Sendable {
         case tick
         /// One of two transfers for the same bytes brings some.
         case moved
+        /// A piece of the file is not what it should be.
+        case pieceFailed(Int)
         /// Time to look at how fast the connections are.
         case pulse
         /// What a stream was given went out.

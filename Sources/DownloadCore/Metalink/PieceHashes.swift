@@ -39,6 +39,11 @@ public struct PieceHashes: Codable, Sendable, Equatable {
         self = read
     }
 
+    /// Bytes, roughly, as it travels.
+    package var carriedSize: Int { digests.utf8.count + 100 }
+    /// More do not travel to the background session, which then verifies the file as a whole.
+    package static let longestCarried = 400 << 10
+
     public var count: Int { digests.utf8.count / algorithm.digits }
 
     public func fits(size: Int64) -> Bool { size > 0 && (size - 1) / length == Int64(count) - 1 }

@@ -14,6 +14,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var location: String?
     /// The name in the document that ``url`` was found to be: the file is at its mirrors alone.
     public var describedName: String?
+    /// Of a file that is here, only the pieces that are not what they should be are fetched.
+    public var repairs = false
     public var headers: [RequestHeader] = []
     public var http = HTTPOptions()
     public var credential: Credential?

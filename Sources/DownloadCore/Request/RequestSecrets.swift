@@ -84,7 +84,8 @@ extension DownloadError {
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
-            .verificationFailed(.unverifiable), .verificationFailed(.tooLarge), .noSuchDownload, .cancelled,
+            .verificationFailed(.unverifiable), .verificationFailed(.tooLarge), .verificationFailed(.wrongPieces),
+            .noSuchDownload, .cancelled,
             .sessionUnavailable:
             self
         }

@@ -46,7 +46,8 @@ struct ConnectionRamp: Sendable {
     }
 
     /// - Parameter wish: nil leaves it to what is observed.
-    init(wish: Int?, size: Int64, knowledge: HostKnowledge?, now: Double) {
+    /// - Parameter start: so many there are at first, unless one is enough.
+    init(wish: Int?, size: Int64, knowledge: HostKnowledge?, start: Int = 1, now: Double) {
         let limit = min(wish ?? SegmentPlanner.automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
         self.limit = wish ?? limit
         cap = wish == nil ? knowledge?.cap : nil
@@ -54,6 +55,7 @@ struct ConnectionRamp: Sendable {
         wanted = wish ?? 1
         isSettled = wish != nil || size < Self.leastSize || limit < 2 || knowledge?.best == 1
         stepped = now
+        if !isSettled { wanted = min(start, limit) }
     }
 
     /// So many there should be now.

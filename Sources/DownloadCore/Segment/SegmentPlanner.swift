@@ -55,15 +55,16 @@ package struct SegmentPlanner: Sendable {
     ///   - first: the request that runs already: its connection, where it is, and what it asked for.
     ///   - wish: how many connections; nil for as many as pay.
     ///   - lossLimit: after so many lost connections no others are opened.
+    ///   - start: so many are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
-        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, now: Double
+        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, start: Int = 1, now: Double
     ) {
         free = missing
         self.now = now
         self.lossLimit = lossLimit
         begun = now
-        ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, now: now)
+        ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, start: start, now: now)
         nextConnection = (first?.connection ?? -1) + 1
         guard let first, !first.lease.isEmpty else { return }
         var connection = PlannedConnection(id: first.connection, range: first.lease, now: now)
@@ -119,6 +120,9 @@ package struct SegmentPlanner: Sendable {
         self.now = now
         for (id, position) in positions { move(id, to: position) }
     }
+
+    /// What was fetched is to be fetched again.
+    package mutating func restore(_ range: Range<Int64>) { free.insert(range) }
 
     /// A connection begins later than decided: what is before that came meanwhile.
     package mutating func skip(_ id: Int, to position: Int64) {

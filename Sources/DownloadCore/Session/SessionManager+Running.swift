@@ -283,7 +283,9 @@ extension SessionManager {
     func leave(_ record: DownloadRecord) {
         if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
         scheduler.doesNotWait(record.id)
-        if !parts.keepsUnfinished, record.state.kind.isEnded || record.state.kind == .paused { deleteUnfinished(record) }
+        if !parts.keepsUnfinished, record.state.kind.isEnded || record.state.kind == .paused {
+            deleteUnfinished(record)
+        }
         if DueHook(record) != nil { lookForHooks() }
         if isFilling { leftWhileLoading.insert(record.id) }
         if returning.remove(record.id) != nil { leaveToStore() }

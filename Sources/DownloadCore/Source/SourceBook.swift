@@ -6,6 +6,10 @@ public struct SourceBook: Codable, Sendable, Equatable {
     public var owner: String?
     /// Of those that were asked.
     public var standings: [SourceStanding] = []
+    /// One alone is to bring the rest: of several together one has lied.
+    public var isAlone = false
+    /// The one that is asked is not to blame for the last failure.
+    public var isInnocent = false
 
     public init() {}
 
@@ -15,6 +19,11 @@ public struct SourceBook: Codable, Sendable, Equatable {
         book.owner = nil
         for index in standings.indices { book.standings[index].received = 0 }
         return book
+    }
+
+    mutating func beAlone() {
+        (isAlone, isInnocent) = (true, true)
+        for index in standings.indices where standings[index].url != current { standings[index].received = 0 }
     }
 
     /// Bytes of more than one source are here.
@@ -54,6 +63,11 @@ extension DownloadRequest {
     /// What the document at its URL says is kept, as long as something of the file is here.
     package mutating func keepDescription(of record: DownloadRecord) {
         let old = record.request
+        if repairs, pieces == nil, old.pieces != nil {
+            (describedName, mirrors, size, pieces) = (old.describedName, old.mirrors, old.size, old.pieces)
+            checksum = checksum ?? old.checksum
+            return
+        }
         guard let name = old.describedName, !record.resume.written.isEmpty, mirrors.isEmpty, followsMetalink else {
             return
         }
@@ -115,7 +129,12 @@ extension DownloadRecord {
         guard !request.mirrors.isEmpty, error.isOfSource else { return .none }
         var book = resume.sources ?? SourceBook()
         defer { resume.sources = book }
+        if error.isMismatch, book.isInnocent {
+            book.isInnocent = false
+            return .next
+        }
         if error.isMismatch, book.isMixed {
+            book.isAlone = true
             // One of several has brought what is wrong: all of it comes from this one now.
             for index in book.standings.indices { book.standings[index].received = 0 }
             return .next
@@ -156,7 +175,7 @@ extension DownloadError {
     /// All bytes came, and they are not what they should be.
     fileprivate var isMismatch: Bool {
         switch self {
-        case .verificationFailed(.checksum), .verificationFailed(.serverDigest): true
+        case .verificationFailed(.checksum), .verificationFailed(.serverDigest), .verificationFailed(.wrongPieces): true
         default: false
         }
     }

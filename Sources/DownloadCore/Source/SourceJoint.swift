@@ -17,13 +17,28 @@ final class SourceJoint {
     var end = Int64.max
     /// Of the source that is asked.
     var validators = Validators()
-    /// The connection of its first answer.
-    var scout = 0
-    /// How far it had come when the disk was asked to note that.
-    var reached: Int64 = 0
+    /// Its first transfer.
+    var scout: SegmentWriter?
+    /// How far it had come when the disk was last asked to note that, and how far the disk has.
+    private var asked: Int64?
+    private(set) var reached: Int64 = 0
 
     init(_ way: Way, before: ByteRanges) {
         self.way = way
         self.before = before
+    }
+
+    /// The disk is about to be asked.
+    /// - Parameter segments: those that run.
+    func ask(_ segments: [SegmentWriter]) {
+        guard asked == nil else { return }
+        let writers = way == .compared ? segments : []
+        asked = (writers + [scout].compactMap(\.self)).map(\.position).max()
+    }
+
+    /// The disk has compared what it was asked for.
+    func noteCompared() {
+        reached = max(reached, asked ?? 0)
+        asked = nil
     }
 }

@@ -77,6 +77,9 @@ struct Get: ContextCommand, ItemGroups {
             throw ValidationError(
                 "--mirror belongs to one URL; in a list write it below its URL, or behind it and a tab")
         }
+        if mirrors.repair, place.continues || place.ifExists != nil {
+            throw ValidationError("--repair goes on with the file that is there; leave out -c and --if-exists")
+        }
         let readers = [
             inputFile == "-", metalinkFile == "-", checksums.checksumFile == "-", body.readsInput,
         ].count { $0 }

@@ -22,6 +22,13 @@ struct MirrorOptions: ParsableArguments {
                 + "the former."))
     var followMetalink: Bool?
 
+    @Flag(
+        help: """
+            Check the file that is here, finished or not, by the digests of its pieces, and fetch only those that do not \
+            match. They come with its Metalink document (-M), or are known of a download that had one.
+            """)
+    var repair = false
+
     func validate() throws {
         if let metalinkLocation, metalinkLocation.utf8.count != 2 || !metalinkLocation.allSatisfy(\.isLetter) {
             throw ValidationError("--metalink-location \(metalinkLocation): give a country by its two letters")
@@ -31,6 +38,7 @@ struct MirrorOptions: ParsableArguments {
 
     /// Changes only what was given.
     func apply(to request: inout DownloadRequest) throws {
+        if repair { request.repairs = true }
         if let followMetalink { request.followsMetalink = followMetalink }
         if let metalinkLocation { request.location = metalinkLocation.lowercased() }
         if !mirror.isEmpty { request.mirrors = try mirror.map { try Self.address($0, "--mirror") } }

@@ -4,7 +4,9 @@ enum OptionScope {
     /// On the command line only: one file's own, or what a command prints.
     static let command: Set<String> = ["checksum-file", "json", "quiet", "verbose"]
     /// Not as a setting: it would be wrong for the next file.
-    static let file: Set<String> = ["output", "checksum", "query", "method", "data", "data-urlencode", "mirror", "at"]
+    static let file: Set<String> = [
+        "output", "checksum", "query", "method", "data", "data-urlencode", "mirror", "at", "repair",
+    ]
     /// Not for one host.
     static let session: Set<String> = ["history-age", "limit-window", "max-concurrent", "progress", "color"]
 

@@ -98,7 +98,8 @@ enum GivenOptions {
             ("if-exists", text(place.ifExists, unless: .fail, \.rawValue)),
             ("no-content-disposition", flag(!place.takesServerName)), ("remote-time", flag(place.keepsRemoteTime)),
             ("continue", flag(place.continues)),
-            ("metalink-location", request.location), ("no-follow-metalink", flag(!request.followsMetalink)),
+            ("repair", flag(request.repairs)), ("metalink-location", request.location),
+            ("no-follow-metalink", flag(!request.followsMetalink)),
             ("checksum-file", request.checksums?.source),
             (
                 "expect-type",

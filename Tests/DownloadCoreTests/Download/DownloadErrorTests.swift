@@ -233,6 +233,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .verificationFailed(.changed("size")), 9, "verification", "changed", transient: true,
             "the file changed on the server: size"),
         ErrorMeaning(
+            .verificationFailed(.wrongPieces(9)), 9, "verification", "checksum",
+            "9 bytes are in pieces whose digests do not match; the others are kept"),
+        ErrorMeaning(
             .verificationFailed(.otherMirror("why")), 9, "verification", "otherFile", "the mirror has another file: why"
         ),
         ErrorMeaning(

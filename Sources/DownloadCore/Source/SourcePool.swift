@@ -1,0 +1,105 @@
+/// The sources of one attempt that bring parts of the same file at the same time: which connection asks which, and what
+/// each has brought. Used by the task of the runner.
+final class SourcePool {
+    struct Member {
+        let url: SourceURL
+        var route: RequestRoute
+        /// Of its answers; nil before the first one.
+        var validators: Validators?
+        /// Why it is asked no more.
+        var failure: String?
+        /// Connections that ended badly.
+        var strikes = 0
+        /// More than so many it does not take.
+        var limit = Int.max
+        /// What came from it, and may not be verified yet.
+        var brought = ByteRanges()
+    }
+
+    private(set) var members: [Member]
+    private var assigned: [Int: Int]
+    /// Pieces that were wrong, and from several members: which of them lied is not known.
+    private var doubts: [Int: Int] = [:]
+
+    private static let mostStrikes = 3
+
+    /// - Parameter first: runs already, and brings the first member's.
+    init(_ urls: [SourceURL], first: Int, route: RequestRoute, validators: Validators, for request: DownloadRequest) {
+        members = urls.enumerated().map { index, url in
+            Member(
+                url: url,
+                route: index == 0
+                    ? route : RequestRoute(url, sendsCredentials: url.origin == request.url.origin))
+        }
+        members[0].validators = validators
+        assigned = [first: 0]
+    }
+
+    var usable: Int { members.count { $0.failure == nil } }
+    /// Bytes came from more than one.
+    var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
+
+    /// The member that a connection asks: as before, or the one with the fewest connections.
+    /// - Parameter running: the connections that have a request.
+    func member(for connection: Int, running: some Sequence<Int>) -> Int {
+        if let known = assigned[connection], members[known].failure == nil { return known }
+        let loads = loads(of: running.filter { $0 != connection })
+        let free = members.indices.filter { members[$0].failure == nil && loads[$0] < members[$0].limit }
+        let all = members.indices.filter { members[$0].failure == nil }
+        let chosen = (free.isEmpty ? all : free).min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
+        assigned[connection] = chosen
+        return chosen
+    }
+
+    func member(of connection: Int) -> Int { assigned[connection] ?? 0 }
+
+    func note(_ validators: Validators, of member: Int) {
+        if members[member].validators == nil { members[member].validators = validators }
+    }
+
+    func note(_ range: Range<Int64>, from member: Int) { members[member].brought.insert(range) }
+
+    func follow(_ status: Int, to location: String, from member: Int, of request: DownloadRequest) throws(DownloadError)
+    {
+        try members[member].route.follow(status, to: location, of: request)
+    }
+
+    /// - Parameter isFinal: one such failure is enough.
+    /// - Returns: whether it is asked no more.
+    func fail(_ member: Int, _ why: String, isFinal: Bool) -> Bool {
+        members[member].strikes += 1
+        guard isFinal || members[member].strikes >= Self.mostStrikes else { return false }
+        members[member].failure = members[member].failure ?? why
+        return true
+    }
+
+    /// It takes no more connections than it has; this one may ask another.
+    func limit(_ member: Int, to count: Int, without connection: Int) {
+        members[member].limit = min(members[member].limit, count)
+        assigned[connection] = nil
+    }
+
+    /// Somebody takes one more.
+    func hasRoom(beside running: some Sequence<Int>) -> Bool {
+        let loads = loads(of: running)
+        return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].limit }
+    }
+
+    private func loads(of running: some Sequence<Int>) -> [Int] {
+        var loads = [Int](repeating: 0, count: members.count)
+        for other in running { if let member = assigned[other] { loads[member] += 1 } }
+        return loads
+    }
+
+    /// A piece is not what it should be.
+    /// - Returns: the members that are asked no more for it.
+    func blame(_ piece: Int, _ range: Range<Int64>) -> [Int] {
+        let guilty = members.indices.filter { members[$0].brought.overlaps(range) }
+        for index in guilty { members[index].brought.remove(range) }
+        doubts[piece, default: 0] += 1
+        // The first time it may be either of them.
+        guard guilty.count == 1 || doubts[piece, default: 0] > 1 else { return [] }
+        for index in guilty { members[index].failure = members[index].failure ?? "it sends other bytes than it should" }
+        return guilty
+    }
+}

@@ -1,0 +1,143 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Several mirrors at the same time", .timeLimit(.minutes(3)))
+    struct ParallelMirrorTests {
+        static let content = Content(seed: 830, size: 12 * mebibyte + 7)
+
+        /// Sends so many bytes a second over each connection.
+        static func serve(
+            _ content: Content = content, rate: Int64 = 8 * mebibyte, _ etag: String? = nil
+        ) -> FaultServer.Handler {
+            { _ in FaultReply(content, etag: etag).with { $0.bytesPerSecond = Int(rate) } }
+        }
+
+        enum Proof: String, CaseIterable { case pieces, digest, tag }
+
+        static func document(_ mirrors: Mirrors, _ proof: Proof, _ content: Content = content) -> String {
+            var file = MetalinkText(size: content.size, urls: mirrors.servers.map { $0.url() })
+            if proof == .pieces { file.pieces = MetalinkText.pieces(content, length: 512 << 10) }
+            if proof != .tag { file.hashes = [("sha-256", content.sha256)] }
+            return MetalinkText.version4(file)
+        }
+
+        static func get(
+            _ sandbox: DlmSandbox, _ mirrors: Mirrors, _ proof: Proof, _ options: String..., content: Content = content
+        ) async throws -> ChildProcess.Result {
+            let document = try sandbox.write(metalink: Self.document(mirrors, proof, content))
+            return try await ChildProcess(
+                try sandbox.launch(["get", "--retry-delay", "0.1"] + options + ["-M", document])
+            ).result()
+        }
+
+        @Test(
+            "All of them bring parts, whatever proves that they have the same file", arguments: Proof.allCases,
+            ["3", "auto"])
+        func together(proof: Proof, connections: String) async throws {
+            let handler = Self.serve(rate: 3 * mebibyte, proof == .tag ? "\"a\"" : nil)
+            try await withMirrors([handler, handler, handler]) { sandbox, mirrors in
+                let result = try await Self.get(sandbox, mirrors, proof, "-x", connections)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                for server in mirrors.servers { #expect(server.log.bytesSent > mebibyte, "\(server.log.bytesSent)") }
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map(\.received).reduce(0, +) >= Self.content.size)
+                #expect(sources.allSatisfy { $0.received > 0 && $0.failure == nil })
+            }
+        }
+
+        @Test("Another ETag proves nothing: such a source is left before a byte of it is taken")
+        func unproven() async throws {
+            try await withMirrors([Self.serve(Self.content, "\"a\""), Self.serve(Self.content, "\"b\"")]) {
+                sandbox, mirrors in
+                let result = try await mirrors.get(in: sandbox, "-x", "4")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map(\.received) == [Self.content.size, 0])
+                #expect(sources[1].failure?.contains("another file") == true)
+                #expect(mirrors.servers[1].log.entries.count == 1)
+            }
+        }
+
+        @Test(
+            "One that lies is found, and what it brought is fetched elsewhere", arguments: Proof.allCases.prefix(2),
+            0..<3)
+        func lies(proof: Proof, liar: Int) async throws {
+            // It is wrong in the middle of what it is asked for, wherever that is.
+            let wrong = Content(seed: 831, size: Self.content.size)
+            let handlers = (0..<3).map { Self.serve($0 == liar ? wrong : Self.content, rate: 4 * mebibyte) }
+            try await withMirrors(handlers) { sandbox, mirrors in
+                let result = try await Self.get(sandbox, mirrors, proof, "-x", "3")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                if proof == .pieces {
+                    let sources = try #require(try await sandbox.show(1).sources)
+                    #expect(sources.map { $0.failure != nil } == (0..<3).map { $0 == liar })
+                    let sent = mirrors.servers.map(\.log.bytesSent).reduce(0, +)
+                    #expect(sent <= Self.content.size * 3 / 2, "\(sent)")
+                }
+            }
+        }
+
+        static let bad: [(String, FaultServer.Handler)] = [
+            ("gone", { _ in FaultReply(status: 404) }),
+            ("another size", { _ in FaultReply(Content(seed: 1, size: 99)) }),
+            ("no ranges", { _ in FaultReply(content).with { $0.ranges = .ignored } }),
+            ("cut", { _ in FaultReply(content).with { $0.cut = .close(after: mebibyte / 2) } }),
+            ("a login page", { _ in FaultReply(content).with { $0.fields = [("Content-Type", "text/html")] } }),
+            ("one connection at a time", { $0.number % 2 == 0 ? FaultReply(status: 503) : FaultReply(content) }),
+            ("a redirect", { $0.target == "/x" ? FaultReply(content) : .redirect(to: "/x") }),
+            ("redirects without end", { _ in .redirect(to: "/file.bin") }),
+            ("wrong range", { _ in FaultReply(content).with { $0.ranges = .wrongStart(by: 1) } }),
+        ]
+
+        @Test("Mirrors that fail cost nothing but themselves", arguments: bad.indices, ["pieces", "digest"])
+        func failing(_ index: Int, proof: String) async throws {
+            try await withMirrors([Self.serve(rate: 4 * mebibyte), Self.bad[index].1]) { sandbox, mirrors in
+                let result = try await Self.get(
+                    sandbox, mirrors, try #require(Proof(rawValue: proof)), "-x", "4", "--retries", "0")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, Self.bad[index].0)
+            }
+        }
+
+        @Test("Killed and resumed, with a mirror gone and another lying since")
+        func killed() async throws {
+            try await withMirrors([Self.serve(rate: mebibyte), Self.serve(rate: mebibyte), Self.serve(rate: mebibyte)])
+            {
+                sandbox, mirrors in
+                let document = try sandbox.write(metalink: Self.document(mirrors, .pieces))
+                let get = try sandbox.start("get", "-x", "3", "-M", document)
+                #expect(await mirrors.servers[2].waitUntil { $0.bytesSent >= 2 * mebibyte })
+                get.send(SIGKILL)
+                _ = try await get.result()
+                mirrors.servers[0].handle { _ in FaultReply(status: 404) }
+                mirrors.servers[1].handle(Self.serve(Content(seed: 832, size: Self.content.size)))
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("Three of different speed, one of which lies: right, and as fast as the honest two alone could be")
+        func speed() async throws {
+            let content = Content(seed: 833, size: 64 * mebibyte)
+            // It lies in the middle of each part that it is asked for, be that ever so small.
+            let liar: FaultServer.Handler = { request in
+                guard case .part(let range) = request.range(in: content.size) else { return FaultReply(status: 400) }
+                return FaultReply(content.flipping((range.lowerBound + min(range.upperBound, content.size)) / 2)).with {
+                    $0.bytesPerSecond = Int(4 * mebibyte)
+                }
+            }
+            try await withMirrors([
+                Self.serve(content, rate: 2 * mebibyte), liar, Self.serve(content, rate: 8 * mebibyte),
+            ]) { sandbox, mirrors in
+                let begin = ContinuousClock.now
+                let result = try await Self.get(sandbox, mirrors, .pieces, "-x", "3", content: content)
+                let time = (ContinuousClock.now - begin) / .seconds(1)
+                try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
+                let ideal = Double(content.size) / Double(10 * mebibyte)
+                print("three mirrors: \(time) s, ideal \(ideal) s")
+                if !Sanitizer.isOn { #expect(time <= 1.15 * ideal, "\(time) s, ideal \(ideal) s") }
+            }
+        }
+    }
+}

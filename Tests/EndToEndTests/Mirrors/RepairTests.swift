@@ -1,0 +1,130 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("dlm get --repair", .timeLimit(.minutes(2)))
+    struct RepairTests {
+        static let content = Content(seed: 840, size: 8 * mebibyte + 3)
+        static let length: Int64 = 256 << 10
+
+        static func document(_ server: FaultServer, hasDigest: Bool = true, hasPieces: Bool = true) -> String {
+            var file = MetalinkText(size: content.size, urls: [server.url()])
+            if hasPieces { file.pieces = MetalinkText.pieces(content, length: length) }
+            if hasDigest { file.hashes = [("sha-256", content.sha256)] }
+            return MetalinkText.version4(file)
+        }
+
+        static func write(_ content: Content, as name: String, in sandbox: DlmSandbox) throws {
+            try content.write(to: sandbox.file(name))
+        }
+
+        @Test("A finished file: only the pieces that are wrong come again", arguments: [true, false], [true, false])
+        func finished(hasDigest: Bool, isOurs: Bool) async throws {
+            try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server, hasDigest: hasDigest))
+                if isOurs {
+                    let first = try await sandbox.run("get", "-M", document)
+                    try expectDownloaded(Self.content, as: "file.bin", by: first, in: sandbox)
+                }
+                let before = server.log.bytesSent
+                try Self.write(Self.content.flipping(3 * mebibyte + 1), as: "file.bin", in: sandbox)
+                let result = try await sandbox.run("get", "--repair", "-x", "1", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSent - before <= Self.length + 128 << 10, "\(server.log.bytesSent - before)")
+            }
+        }
+
+        @Test("A file that is right is left alone, and nothing is asked")
+        func right() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server))
+                try Self.write(Self.content, as: "file.bin", in: sandbox)
+                let result = try await sandbox.run("get", "--repair", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+
+        @Test("One that is too short, too long, or of zeros", arguments: ["short", "long", "zeros"])
+        func sizes(kind: String) async throws {
+            try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server))
+                let bytes = Self.content.bytes(0..<Self.content.size)
+                let here: [UInt8] =
+                    switch kind {
+                    case "short": Array(bytes.prefix(5 << 20))
+                    case "long": bytes + Array(repeating: 7, count: 1 << 20)
+                    default: Array(repeating: 0, count: bytes.count)
+                    }
+                try Self.write(Content(here), as: "file.bin", in: sandbox)
+                let result = try await sandbox.run("get", "--repair", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                if kind != "zeros" { #expect(server.log.bytesSent <= 4 * mebibyte) }
+            }
+        }
+
+        @Test("An unfinished one that another program wrote to")
+        func partial() async throws {
+            let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .close(after: 4 * mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server, hasDigest: false))
+                let cut = try await sandbox.run("get", "-x", "1", "--retries", "0", "-M", document)
+                #expect(cut.ending == .exited(4), "\(cut.stderr)")
+                let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin.part")))
+                try file.seek(toOffset: 1 << 20)
+                try file.write(contentsOf: Data(repeating: 1, count: 10))
+                try file.close()
+                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                let result = try await sandbox.run("get", "--repair", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSentTwice() <= mebibyte)
+            }
+        }
+
+        @Test("Killed in the middle, it is repaired by the next one")
+        func killed() async throws {
+            let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server))
+                try Self.write(Content(Self.content.bytes(0..<2 * mebibyte)), as: "file.bin", in: sandbox)
+                let get = try sandbox.start("get", "--repair", "-x", "1", "-M", document)
+                #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
+                get.send(SIGKILL)
+                _ = try await get.result()
+                #expect(sandbox.names == ["file.bin.part"])
+                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                let result = try await sandbox.run("get", "--repair", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("Without digests of pieces, status 9, and the file is left as it is")
+        func unknown() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server, hasPieces: false))
+                try Self.write(Self.content.flipping(5), as: "file.bin", in: sandbox)
+                let result = try await sandbox.run("get", "--repair", "-M", document)
+                #expect(result.ending == .exited(9), "\(result.stderr)")
+                #expect(result.stderr.contains("digests of its pieces are not known"), "\(result.stderr)")
+                #expect(try sha256(of: sandbox.file("file.bin")) == Self.content.flipping(5).sha256)
+                #expect(server.log.entries.isEmpty)
+            }
+        }
+
+        @Test("A server that is wrong in some pieces: the right ones are kept, and resume fetches the others")
+        func wrongPieces() async throws {
+            try await withDlm(serving: FaultReply(Self.content.flipping(mebibyte), etag: "\"v1\"")) { sandbox, server in
+                let document = try sandbox.write(metalink: Self.document(server))
+                let wrong = try await sandbox.run("get", "-x", "1", "-M", document)
+                #expect(wrong.ending == .exited(9), "\(wrong.stderr)")
+                #expect(try await sandbox.show(1).received == Self.content.size - Self.length)
+                let before = server.log.bytesSent
+                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.bytesSent - before <= Self.length + 128 << 10)
+            }
+        }
+    }
+}
