@@ -15,7 +15,7 @@ struct UsageReportTests {
     @Test(
         "A usage error is one line that says what to do",
         arguments: [
-            ("get", "give a URL, or a list with -i; run: dlm get --help"),
+            ("get", "give a URL, a list with -i, or a Metalink document with -M; run: dlm get --help"),
             ("get --retrys 3 u", "unknown option '--retrys'; did you mean '--retries'?"),
             ("get -Z u", "unknown option '-Z'; run: dlm get --help"),
             ("--frobnicate", "unknown option '--frobnicate'; run: dlm --help"),
