@@ -24,6 +24,18 @@ struct StoredRequestTests {
         request.destination.keepsRemoteTime = true
         request.destination.continues = true
         request.hooks = Hooks(onComplete: "/usr/bin/true", onError: "/usr/bin/false", timeLimit: 1.5)
+        request.mirrors = [request.url]
+        request.size = 7
+        request.pieces = PieceHashes(
+            algorithm: .md5, length: 1 << 10, digests: [String(repeating: "ab", count: 16)])
+        request.followsMetalink = false
+        request.location = "de"
+        request.describedName = "a"
+        request.repairs = true
+        request.schedule = DownloadSchedule(
+            start: Date(timeIntervalSince1970: 0), windows: [try #require(TimeWindow("Mon-Fri 22:00-06:00"))],
+            timeZone: "Europe/Berlin")
+        request.pacing = 2.5
         return request
     }
 

@@ -78,6 +78,12 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .requestInvalid(.unsupportedScheme("gopher://h/a")), 2, "request", "unsupportedScheme",
             "gopher://h/a: unsupported scheme; http, https, ftp, ftps, sftp, scp and file work"),
         ErrorMeaning(
+            .requestInvalid(.folder("ftp://u:p@h/a/")), 2, "request", "folder",
+            "ftp://***@h/a/: names a folder; give the URL of a file"),
+        ErrorMeaning(
+            .requestInvalid(.notForScheme("ftp://h/a", what: "--data is for http and https")), 2, "request",
+            "notForScheme", "ftp://h/a: --data is for http and https"),
+        ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
             "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),
         ErrorMeaning(

@@ -21,7 +21,7 @@ import Testing
     @Test(
         "Exactly these moves are legal",
         arguments: [
-            (.queued, [.running, .paused, .failed, .cancelled]),
+            (.queued, [.running, .waiting, .paused, .failed, .cancelled]),
             (.running, [.queued, .waiting, .paused, .completed, .failed, .cancelled]),
             (.waiting, [.queued, .running, .paused, .failed, .cancelled]),
             (.paused, [.queued, .cancelled]),
