@@ -15,8 +15,8 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { title }
 
     static let all = [
-        verified, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, doctor,
-        mirror,
+        verified, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, mirror,
+        doctor,
     ]
 
     static let mirror = RecipeCase("From whichever mirror answers") { kitchen in
