@@ -19,7 +19,7 @@ enum SettingDefaults {
             "retries": String(retry.limit), "retry-delay": Seconds(retry.delay).description,
             "connect-timeout": Seconds(timeouts.connect).description,
             "stall-timeout": Seconds(timeouts.stall).description,
-            "content-disposition": "true", "hsts": "true", "expect-status": "200",
+            "content-disposition": "true", "follow-metalink": "true", "hsts": "true", "expect-status": "200",
             "hook-timeout": Seconds(Hooks.standardTimeLimit).description,
             "max-redirects": String(RedirectPolicy().limit),
             "progress": ProgressChoice.auto.rawValue, "color": ColorChoice.auto.rawValue,
