@@ -9,6 +9,7 @@ package final class CurlTransport: Transport {
         var loops: [CurlLoop]
         /// For servers without HTTP, started when there is one.
         var side: CurlLoop?
+        var all: [CurlLoop] { loops + (side.map { [$0] } ?? []) }
         var isClosed = false
     }
 
@@ -91,13 +92,13 @@ package final class CurlTransport: Transport {
     }
 
     package func leave(_ usable: Set<String>) {
-        for loop in engines.withLock({ $0.loops }) { loop.send(.leave(usable)) }
+        for loop in engines.withLock({ $0.all }) { loop.send(.leave(usable)) }
     }
 
     package func shutdown() {
         let loops = engines.withLock { engines in
             engines.isClosed = true
-            return engines.loops + (engines.side.map { [$0] } ?? [])
+            return engines.all
         }
         for loop in loops { loop.send(.shutdown) }
         for loop in loops { loop.join() }
