@@ -35,7 +35,7 @@ extension EndToEnd {
         @Test(
             "One failure: its status, one line, and no final name",
             arguments: [
-                (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["ftp://h.invalid/a"], 2),
+                (["--no-such-option", "/a"], 2), (["-x", "0", "/a"], 2), (["gopher://h.invalid/a"], 2),
                 (["-o", "/usr", "/a"], 3),
                 (["-d", "/proc/dlm", "/a"], 3), (["-o", String(repeating: "n", count: 251), "/a"], 2),
                 (["-i", "/nonexistent"], 3), (["http://h.invalid/a"], 4), (["CLOSED/a"], 4), (["/lost"], 4),
