@@ -51,7 +51,8 @@ final class CurlLoop: @unchecked Sendable {
     private var looks: [(at: Int64, transfer: CurlTransfer)] = []
     private var nextStallCheck: Int64 = 0
     var nextNudge: Int64 = 0
-    var hasNudged = false
+    /// Since one over FTP began: the others are not looked through for it.
+    var mayNeedNudge = false
     private var isRunning = true
 
     private static let stallCheckInterval: Int64 = 200
@@ -148,7 +149,7 @@ final class CurlLoop: @unchecked Sendable {
     private func timeout() -> Int32 {
         var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
         if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
-        if hasNudged { soonest = min(soonest, nextNudge) }
+        if mayNeedNudge { soonest = min(soonest, nextNudge) }
         if soonest == .max { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
     }
@@ -205,6 +206,7 @@ final class CurlLoop: @unchecked Sendable {
             easy.checkHostKey(for: transfer, shared.logins)
         }
         if transfer.request.isTraced { easy.trace(transfer) }
+        if transfer.needsNudging { mayNeedNudge = true }
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now

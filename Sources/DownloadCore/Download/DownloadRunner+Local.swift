@@ -83,7 +83,6 @@ extension DownloadRunner {
         }
     }
 
-    /// Messages are obeyed meanwhile.
     private func nextStep(_ body: @escaping @Sendable () throws(DownloadError) -> Int64) async throws -> Int64 {
         let step = Task { [context, control] in
             defer { control.send(.delivered) }
@@ -101,10 +100,6 @@ extension DownloadRunner {
         }
         defer { alarm.cancel() }
         try await awaitDelivered()
-    }
-
-    private func awaitDelivered() async throws {
-        while true { if case .delivered = try await nextMessage() { return } }
     }
 
     /// In the words of HTTP, so that it is judged by the same rules.

@@ -222,6 +222,11 @@ package final class DownloadRunner {
     /// Returns once everything handed over so far went out; whoever reads the stream may take his time.
     func awaitDelivery() async throws {
         context.disk.afterWrites { [control] in control.send(.delivered) }
+        try await awaitDelivered()
+    }
+
+    /// Messages are obeyed meanwhile.
+    func awaitDelivered() async throws {
         while true { if case .delivered = try await nextMessage() { return } }
     }
 
