@@ -70,7 +70,7 @@ extension DownloadRunner {
     /// All bytes are here: they must hash to what is expected.
     func verify(_ file: PartialFile, _ total: Int64) async throws {
         guard let expected else {
-            guard let wrong = await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
+            guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
             throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
         }
         if file.isWrittenByOthers {
@@ -92,7 +92,7 @@ extension DownloadRunner {
         } catch {
             self.digest = nil
             if keepsOwnOnly(file) { throw error }
-            if let wrong = await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
+            if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
             throw mismatch(error, expected)
         }
         throw Stopped()

@@ -156,7 +156,7 @@ extension DownloadRunner {
     func piecesAreRight(_ work: SegmentWork) async throws -> Bool {
         guard let verifier else { return true }
         await context.disk.afterWrites()
-        await verifier.settle()
+        try await verifier.settle()
         control.send(.delivered)
         var isRight = true
         while true {

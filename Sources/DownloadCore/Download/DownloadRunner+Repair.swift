@@ -38,24 +38,29 @@ extension DownloadRunner {
 
     private func rightRanges(
         of path: String, _ pieces: PieceHashes, size: Int64
-    ) async throws(DownloadError) -> (ranges: ByteRanges, size: Int64) {
+    ) async throws -> (ranges: ByteRanges, size: Int64) {
         let total = record.request.size ?? size
         guard pieces.fits(size: total) else {
-            throw .verificationFailed(
+            throw DownloadError.verificationFailed(
                 .unverifiable("\(path): the digests of its pieces are not for a file of \(total) bytes"))
         }
         control.showFinishing()
+        return (try await rightPieces(of: path, pieces, total: total), total)
+    }
+
+    /// Throws `Stopped` when the session asks for the end meanwhile: what was not hashed is neither right nor wrong.
+    private func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
         let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
             context.disk.digests.async { [control] in
-                do throws(DownloadError) {
-                    let right = try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
-                    continuation.resume(returning: .success(right))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
+                continuation.resume(
+                    returning: Result { () throws(DownloadError) in
+                        try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
+                    })
             }
         }
-        return (try result.get(), total)
+        let right = try result.get()
+        try obeyStop()
+        return right
     }
 
     private func noteRight(_ path: String, _ name: String, _ existing: FileStatus.Info) async throws {
@@ -99,17 +104,10 @@ extension DownloadRunner {
     var hasPieces: Bool { record.resume.total.map { record.request.pieces?.fits(size: $0) ?? false } ?? false }
 
     /// Forgets the pieces that are not what they should be.
-    /// - Returns: nil where nobody knows.
-    func forgetWrongPieces(of file: PartialFile, _ total: Int64) async -> ByteRanges? {
+    /// - Returns: them; nil where no digests of pieces are known.
+    func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
-        let right: ByteRanges? = await withCheckedContinuation { continuation in
-            context.disk.digests.async { [control] in
-                continuation.resume(
-                    returning: try? PieceVerifier.right(in: file.path, pieces, total: total) { control.isStopping })
-            }
-        }
-        guard let right, !control.isStopping else { return nil }
-        let wrong = right.missing(in: 0..<total)
+        let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
         file.forget(wrong)
         readFile()
         return wrong

@@ -11,6 +11,8 @@ final class PieceVerifier: Sendable {
     private let failed: @Sendable (Int) -> Void
     /// Bytes of pieces that were hashed, right or wrong.
     private let checked = Mutex(ByteRanges())
+    /// What could not be hashed is not right.
+    private let failure = Mutex<DownloadError?>(nil)
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
 
@@ -44,14 +46,15 @@ final class PieceVerifier: Sendable {
     /// It is fetched again.
     func recheck(_ index: Int) { checked.withLock { $0.remove(pieces.range(index, size: total)) } }
 
-    /// Returns once all that is whole was hashed, and told.
-    func settle() async {
+    /// Returns once all that is whole was hashed, and told; throws when some of it could not be.
+    func settle() async throws(DownloadError) {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 check()
                 continuation.resume()
             }
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
     private func check() {
@@ -65,16 +68,19 @@ final class PieceVerifier: Sendable {
                     guard piece.upperBound <= range.upperBound else { break }
                     if piece.lowerBound >= rest.upperBound { break }
                     self.checked.withLock { $0.insert(piece) }
-                    if !isRight(index, piece) { failed(index) }
+                    do throws(DownloadError) {
+                        if try !isRight(index, piece) { failed(index) }
+                    } catch {
+                        return failure.withLock { $0 = error }
+                    }
                     index += 1
                 }
             }
         }
     }
 
-    private func isRight(_ index: Int, _ range: Range<Int64>) -> Bool {
-        // What cannot be read fails elsewhere, with a better word.
-        (try? Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm)) ?? true
+    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool {
+        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm)
     }
 
     /// The bytes of the pieces that are what they should be, of a file that may be shorter.
