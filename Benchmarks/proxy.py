@@ -95,11 +95,12 @@ class Proxy:
         self.start = last = time.monotonic()
         while True:
             now = time.monotonic()
-            self._accept(now)
             for lane in range(self.lanes.count):
                 self._move(lane, now, now - last)
             for connection in [c for c in self.connections if c.gone]:
                 self._drop(connection)
+            # After that: the lane of a connection that was closed before this one was opened is free again.
+            self._accept(now)
             last = now
             time.sleep(max(0, TICK - (time.monotonic() - now)))
 

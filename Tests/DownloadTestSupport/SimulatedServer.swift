@@ -21,11 +21,14 @@ package struct SimulatedServer: Sendable {
     /// How likely a connection breaks, in a second.
     package var losses = 0.0
     package var seed: UInt64 = 1
+    /// Bytes a second of each connection; empty: they are drawn.
+    package var lanes: [Double] = []
 
     package init() {}
 
     /// Of one connection in one period.
     package func speed(of slot: Int, at time: Double) -> Double {
+        if !lanes.isEmpty { return lanes[slot % lanes.count] }
         var random = SplitMix64(seed: seed &* 1_000_003 &+ UInt64(slot) &* 7919 &+ UInt64(time / period) &* 104_729)
         // The first numbers of neighbouring seeds are alike.
         for _ in 0..<4 { _ = random.next() }
@@ -37,7 +40,7 @@ package struct SimulatedServer: Sendable {
     /// Seconds that so many connections need which are never idle.
     package func ideal(size: Int64, connections: Int) -> Double {
         var (left, time, step) = (Double(size), 0.0, 0.01)
-        while left > 0 {
+        while left >= 1 {
             let sum = (0..<min(connections, limit)).reduce(0) { $0 + speed(of: $1, at: time + step / 2) }
             let rate = min(sum, line)
             if rate * step > left { step = left / rate }

@@ -1,7 +1,7 @@
 /// Who has nothing to do takes from the others.
 extension SegmentPlanner {
     /// Seconds that must be won by taking from another.
-    private static let leastWon = (uncut: 0.01, cut: 0.1)
+    private static let leastWon = (uncut: 0.01, cut: 0.05)
     /// A request for less is not worth its head.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
     /// What the one taken from brings in so many seconds, and at least so much, stays with it: a cut must come before
@@ -32,18 +32,27 @@ extension SegmentPlanner {
     // MARK: Those that run
 
     /// How long all have to do until they end together; and how fast one is that nobody has seen yet.
-    private func outlook(with index: Int) -> (assumed: Double, time: Double) {
+    private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
         let known = connections.compactMap(\.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
-        var left = 0.0
-        var speed = connections[index].speed.value ?? assumed
         // Those that are about to be opened, too.
-        speed += Double(max(0, ramp.target - connections.count)) * assumed
-        for other in connections.indices where other != index {
-            left += Double(connections[other].left)
-            speed += connections[other].speed.value ?? assumed
+        var speed = Double(max(0, ramp.target - connections.count)) * assumed
+        // Who waits for its first byte does nothing meanwhile, as if it had that much more to do.
+        var left = speed * fresh
+        for other in connections.indices {
+            let own = connections[other].speed.value ?? assumed
+            speed += own
+            left += own * wait(of: connections[other], fresh)
+            if other != index { left += Double(connections[other].left) }
         }
         return (assumed, left / max(speed, 1e-9))
+    }
+
+    /// Seconds to the first byte of what it is, or was, asked for.
+    private func wait(of connection: PlannedConnection, _ fresh: Double) -> Double {
+        let whole = connection.isFresh ? fresh : latency.kept ?? fresh / 2
+        if !connection.isAsked { return whole }
+        return connection.answer == nil ? max(0, whole - (now - connection.seen)) : 0
     }
 
     /// What one connection may take from another.
@@ -68,13 +77,12 @@ extension SegmentPlanner {
     }
 
     private mutating func split(for index: Int) -> Bool {
-        let (assumed, common) = outlook(with: index)
         let isTimed = connections.contains { $0.speed.value != nil }
         let fresh = isTimed ? latency.fresh ?? 0 : 0
+        let (assumed, common) = outlook(with: index, fresh: fresh)
         let taker = Taker(
             index: index, speed: max(connections[index].speed.high ?? assumed, assumed / 10, 1e-9),
-            wait: connections[index].isFresh ? fresh : latency.kept ?? fresh / 2, fresh: fresh, common: common,
-            assumed: assumed, isTimed: isTimed)
+            wait: wait(of: connections[index], fresh), fresh: fresh, common: common, assumed: assumed, isTimed: isTimed)
         let offers = connections.indices.compactMap { $0 == index ? nil : offer(of: $0, to: taker) }
         let most = Double(offers.map(\.give).max() ?? 0)
         guard let best = offers.filter({ Double($0.give) >= Self.nearly * most }).max(by: { $0.rest < $1.rest }) else {
@@ -110,7 +118,7 @@ extension SegmentPlanner {
         let isCut = give > victim.unasked
         guard give >= (isCut ? Self.leastGiven.cut : Self.leastGiven.uncut) else { return nil }
         if taker.isTimed {
-            let least = isCut ? max(Self.leastWon.cut, taker.fresh / 2) : max(Self.leastWon.uncut, taker.wait)
+            let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
         } else if isCut || give < Self.crumb {
             // What runs may be over before it could be cut.
