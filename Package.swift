@@ -14,8 +14,13 @@ let cSettings: [CSetting] =
 
 /// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
 /// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
+/// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
 let linkerSettings: [LinkerSetting] = [
-    .unsafeFlags(["-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link"], .when(configuration: .release))
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xlinker",
+            "--version-script=" + Context.packageDirectory + "/scripts/link/exports.map",
+        ], .when(configuration: .release))
 ]
 
 let package = Package(

@@ -222,7 +222,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// libcurl before 8.7 has one for each transfer, so many transfers get small ones. In bytes.
     private func bufferSize(for request: TransferRequest, on multi: MultiHandle) -> Int {
-        if request.isOneOfMany { return active.count < 128 ? 16 << 10 : 4 << 10 }
+        if request.isOneOfMany { return active.count < 32 ? 16 << 10 : 4 << 10 }
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
         return switch active.count {
         case ..<4 where multi === bulk: 512 << 10

@@ -10,6 +10,8 @@ package struct PoolBuffer: @unchecked Sendable {
 package final class BufferPool: Sendable {
     /// 10 MiB of buffers: from 8 on more are hardly faster, and a session is to stay small (docs/architecture.md).
     package static let standardCapacity = 40
+    /// For a crowd of slow downloads: what waits for a buffer waits in the kernel.
+    package static let crowdedCapacity = 16
     /// Large enough to make `pwrite` cheap, small enough for many (docs/architecture.md).
     package static let bufferSize = 256 << 10
 

@@ -193,7 +193,8 @@ public actor SessionManager: DownloadService {
         guard context == nil else { return }
         let transport = try parts.start()
         if !isForeground { dlm_forget_code() }
-        let disk = DiskWriter(pool: BufferPool())
+        let isCrowded = scheduler.maxConcurrent >= Self.crowd
+        let disk = DiskWriter(pool: isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool())
         let context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(
@@ -202,7 +203,7 @@ public actor SessionManager: DownloadService {
             userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
             stream: parts.stream, links: parts.hooks,
-            isCrowded: scheduler.maxConcurrent >= Self.crowd,
+            isCrowded: isCrowded,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
         self.context = context
