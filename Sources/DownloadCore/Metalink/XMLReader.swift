@@ -81,7 +81,9 @@ struct XMLReader {
         guard text.starts(with: "xml".utf8), text.dropFirst(3).first.map(Self.isSpace) ?? false else { return }
         let words = String(decoding: text, as: UTF8.self).lowercased()
         guard let mark = words.range(of: "encoding") else { return }
-        let value = words[mark.upperBound...].drop { $0.isWhitespace || "=\"'".contains($0) }.prefix { !"\"' ?".contains($0) }
+        let value = words[mark.upperBound...].drop { $0.isWhitespace || "=\"'".contains($0) }.prefix {
+            !"\"' ?".contains($0)
+        }
         if !["utf-8", "us-ascii"].contains(value) { throw failure("in the encoding \(value), and not in UTF-8") }
     }
 

@@ -20,10 +20,12 @@ func withNginxMirrors(
     for server in servers { await server.stop() }
 }
 
-extension Nginx {
+extension [Nginx.LogLine] {
     /// Bytes of the file that went out in answers that have ended.
-    func sent(_ path: String) -> Int64 { log.filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
+    func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
+}
 
+extension Nginx {
     /// As a mirror that keeps the times of its files: nginx makes ETags of time and size.
     func date(_ name: String, _ seconds: Double) throws {
         try FileManager.default.setAttributes(
@@ -51,7 +53,7 @@ extension EndToEnd {
                     metalink: Self.document(servers.map { $0.url(Self.slow) }, hasPieces: hasPieces))
                 let result = try await sandbox.run("get", "-x", connections, "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                for server in servers { #expect(await server.waitUntil { _ in server.sent(Self.slow) >= mebibyte }) }
+                for server in servers { #expect(await server.waitUntil { $0.sent(Self.slow) >= mebibyte }) }
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.allSatisfy { $0.received > 0 && $0.failure == nil })
             }
@@ -138,7 +140,7 @@ extension EndToEnd {
                     #expect(result.stderr.contains("described by \(url).meta4"), "\(result.stderr)")
                 }
                 for server in servers.dropFirst() {
-                    #expect(await server.waitUntil { _ in server.sent(RealMirrorTests.slow) >= mebibyte })
+                    #expect(await server.waitUntil { $0.sent(RealMirrorTests.slow) >= mebibyte })
                 }
                 let shown = try await sandbox.show(1)
                 #expect(shown.describedBy == url + ".meta4" && shown.documentFailure == nil)
