@@ -45,6 +45,7 @@ extension SourceBook {
         }
         json.field("isAlone", isAlone)
         json.field("isInnocent", isInnocent)
+        json.field("documentFailure", documentFailure)
     }
 }
 

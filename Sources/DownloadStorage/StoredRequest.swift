@@ -57,6 +57,7 @@ struct StoredRequest: Codable {
     private let followsMetalink: Bool?
     private let location: String?
     private let describedName: String?
+    private let describedBy: SourceURL?
     private let schedule: DownloadSchedule?
     private let pacing: Double?
     private let repairs: Bool?
@@ -86,6 +87,7 @@ struct StoredRequest: Codable {
         followsMetalink = Self.own(request, \.followsMetalink)
         location = request.location
         describedName = request.describedName
+        describedBy = request.describedBy
         schedule = request.schedule
         pacing = request.pacing
         repairs = Self.own(request, \.repairs)
@@ -118,6 +120,7 @@ struct StoredRequest: Codable {
         request.followsMetalink = followsMetalink ?? request.followsMetalink
         request.location = location
         request.describedName = describedName
+        request.describedBy = describedBy
         request.schedule = schedule
         request.pacing = pacing
         request.repairs = repairs ?? false

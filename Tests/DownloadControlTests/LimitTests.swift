@@ -38,31 +38,31 @@ struct LimitTests {
         }
     }
 
-    @Test("A body larger than 1 MiB is refused as soon as it says so")
+    @Test("A body larger than 10 MiB is refused as soon as it says so")
     func announced() async throws {
         let bench = try await ControlBench()
         try await refusal(bench, 413) {
-            $0.send("POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n{")
+            $0.send("POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 10485761\r\n\r\n{")
         }
         await bench.end()
     }
 
-    @Test("A body larger than 1 MiB is refused while it comes in chunks, and the client reads why")
+    @Test("A body larger than 10 MiB is refused while it comes in chunks, and the client reads why")
     func chunked() async throws {
         let bench = try await ControlBench()
         let chunk = "10000\r\n" + String(repeating: " ", count: 65536) + "\r\n"
         try await refusal(bench, 413) { client in
             client.send("POST /v1/downloads HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
-            for _ in 0..<40 where !client.send(chunk) { break }
+            for _ in 0..<400 where !client.send(chunk) { break }
         }
         await bench.end()
     }
 
-    @Test("A body of exactly 1 MiB is taken")
+    @Test("A body of exactly 10 MiB is taken")
     func largest() async throws {
         let bench = try await ControlBench()
         let body = #"{"urls":["http://h/a"],"folder":"/"}"#
-        let padded = body + String(repeating: " ", count: (1 << 20) - body.utf8.count)
+        let padded = body + String(repeating: " ", count: (10 << 20) - body.utf8.count)
         #expect(try await bench.ask("POST", "/v1/downloads", padded).status == 200)
         #expect(try await bench.ask("POST", "/v1/downloads", padded + " ").status == 413)
         await bench.end()

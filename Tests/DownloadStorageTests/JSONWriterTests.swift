@@ -117,6 +117,7 @@ private struct Carried {
         book.standings = [standing]
         book.isAlone = true
         book.isInnocent = true
+        book.documentFailure = maybe(Self.text)
         resume.sources = maybe { _ in book }
         attempt.ended = maybe(Self.date)
         attempt.received = maybe(Self.number) ?? 0

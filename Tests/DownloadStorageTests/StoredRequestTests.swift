@@ -31,6 +31,7 @@ struct StoredRequestTests {
         request.followsMetalink = false
         request.location = "de"
         request.describedName = "a"
+        request.describedBy = request.url
         request.repairs = true
         request.schedule = DownloadSchedule(
             start: Date(timeIntervalSince1970: 0), windows: [try #require(TimeWindow("Mon-Fri 22:00-06:00"))],

@@ -1,8 +1,8 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
-/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection; all below
-/// `/expired` is gone. End it with ``stop()``.
+/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection, and so below `/described`, where
+/// the answer names a Metalink document, `NAME.meta4`; all below `/expired` is gone. End it with ``stop()``.
 package final class Nginx: Sendable {
     /// Bytes a second.
     package static let slowRate = 4 << 20
@@ -126,6 +126,11 @@ package final class Nginx: Sendable {
                 location /slow/ {
                     alias \(folder("files"))/;
                     limit_rate \(slowRate);
+                }
+                location /described/ {
+                    alias \(folder("files"))/;
+                    limit_rate \(slowRate);
+                    add_header Link '<$uri.meta4>; rel=describedby; type="application/metalink4+xml"';
                 }
                 location /expired/ {
                     return 410;

@@ -31,6 +31,8 @@ struct ShownDownload: Decodable, Equatable {
     let isAttended: Bool?
     let attempts: [Attempt]
     let sources: [Source]?
+    let describedBy: String?
+    let documentFailure: String?
     let error: Failure?
 }
 

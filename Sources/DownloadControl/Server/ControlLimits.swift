@@ -2,8 +2,8 @@
 package struct ControlLimits: Sendable {
     /// Bytes of the request line and header section.
     package var headSize = 64 << 10
-    /// Bytes of a request's body.
-    package var bodySize = 1 << 20
+    /// Bytes of a request's body: the digests of the pieces of a large file must fit.
+    package var bodySize = 10 << 20
     /// Connections at once; further ones wait to be accepted.
     package var connections = 64
     /// Event streams at once: some connections stay free for commands.

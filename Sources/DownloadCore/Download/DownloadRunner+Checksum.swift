@@ -25,7 +25,9 @@ extension DownloadRunner {
         let digest = ServerDigest.checksum(of: head)
         // One that comes with a later answer is as good: that answer was found to be of the same version, and if it was
         // not, this is what tells.
-        record.resume.digest = record.resume.written.isEmpty ? digest : record.resume.digest ?? digest
+        // So is one that the URL told before a mirror is asked: that is what the mirror has to prove.
+        let isAnew = record.resume.written.isEmpty && !isMirror
+        record.resume.digest = isAnew ? digest : record.resume.digest ?? digest
     }
 
     /// Looks the checksum up in the list that came with the request, by the names that the server gave.

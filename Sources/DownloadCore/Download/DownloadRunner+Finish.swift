@@ -89,7 +89,9 @@ extension DownloadRunner {
         }
         let hadData = !record.resume.written.isEmpty
         if hadData { try requireSameDevice() }
+        let digest = isMirror ? record.resume.digest : nil
         record.resume = record.startedOver
+        record.resume.digest = digest
         record.isFinishing = false
         record.fileName = nil
         control.show(received: 0)

@@ -19,11 +19,12 @@ extension DownloadRunner {
         guard !others.isEmpty else { return }
         pool = SourcePool(
             [source] + others, first: opening.scout.connection, route: opening.route,
-            validators: record.resume.validators, for: record.request)
+            validators: record.resume.validators, for: record.request,
+            upgraded: { context.upgraded($0, for: record.request) })
         guard let pieces else { return }
-        verifier = PieceVerifier(of: file, pieces, total: total, queue: context.disk.digests) { [control] in
-            control.send(.pieceFailed($0))
-        }
+        verifier = PieceVerifier(
+            of: file, pieces, total: total, queue: context.disk.digests, unless: { [control] in control.isStopping },
+            failed: { [control] in control.send(.pieceFailed($0)) })
         watchWrites(of: file)
     }
 
@@ -36,6 +37,7 @@ extension DownloadRunner {
     }
 
     func endPool() {
+        pool?.leaveHosts()
         verifier?.abandon()
         verifier = nil
     }
@@ -88,6 +90,7 @@ extension DownloadRunner {
         if case .serverRefused(let status, _) = error, [429, 503].contains(status) {
             let others = segments.count { pool.member(of: $0.connection) == index }
             if others == 0 { return try leave(index, error, isFinal: true, pool, work) }
+            pool.refused(index, serving: others, at: Date())
             pool.limit(index, to: others, without: segment.connection)
             return pool.hasRoom(beside: segments.map(\.connection)) ? .cut : .unfit
         }
@@ -157,6 +160,7 @@ extension DownloadRunner {
         guard let verifier else { return true }
         await context.disk.afterWrites()
         try await verifier.settle()
+        try obeyStop()
         control.send(.delivered)
         var isRight = true
         while true {

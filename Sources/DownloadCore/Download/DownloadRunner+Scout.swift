@@ -72,7 +72,8 @@ extension DownloadRunner {
                 if hasBody { await endSegments() }
                 keepCurrent(search.candidate)
                 return nil
-            case .open(let opening): return opening
+            case .open(let opening):
+                return links?.document == nil ? opening : try await readingDescription(opening)
             case .followMetalink: if try await isCurrent(byMetalink: search) { return nil }
             }
         }
@@ -211,7 +212,7 @@ extension DownloadRunner {
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
         context.learnHost(head, url, of: record.request)
         retryAfter = ServerPause(head, url)
-        noteLinks(head)
+        noteLinks(head, from: url)
     }
 
     // MARK: The request (not inlined: see DownloadRunner.note)

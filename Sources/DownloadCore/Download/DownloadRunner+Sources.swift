@@ -57,12 +57,19 @@ extension DownloadRunner {
     }
 
     /// Redirects name them, too: those are what a server that chooses a mirror answers with.
-    func noteLinks(_ head: ResponseHead) {
-        guard record.request.mirrors.isEmpty, record.request.asksRanges, context.stream == nil, links == nil else {
-            return
+    func noteLinks(_ head: ResponseHead, from url: SourceURL) {
+        guard record.request.mirrors.isEmpty || record.request.describedBy != nil, record.request.asksRanges,
+            context.stream == nil
+        else { return }
+        let found = MirrorLinks(head, from: url, near: record.request.location)
+        if links?.mirrors.isEmpty ?? true, !found.mirrors.isEmpty {
+            var merged = found
+            merged.document = links?.document ?? found.document
+            links = merged
+        } else if links?.document == nil, found.document != nil {
+            links = links ?? found
+            links?.document = found.document
         }
-        let found = MirrorLinks(head, near: record.request.location)
-        if !found.mirrors.isEmpty { links = found }
     }
 
     /// Where a digest says what the file is (RFC 6249 section 7). Whoever asked over TLS is not sent elsewhere without.
@@ -71,12 +78,8 @@ extension DownloadRunner {
         if asksForDigest, record.resume.digest == nil, record.resume.written.isEmpty {
             record.resume.digest = links.digest
         }
-        let url = record.request.url
-        guard expected != nil else { return }
-        record.request.mirrors = links.mirrors.filter {
-            $0 != url && (url.scheme != "https" || $0.scheme == "https")
-                && record.request.onlyScheme ?? $0.scheme == $0.scheme
-        }
+        guard expected != nil, !links.mirrors.isEmpty else { return }
+        record.request.mirrors = (record.request.mirrors + links.mirrors.filter(mayBeMirror)).firstOccurrences
     }
 
     /// What a Metalink document says of the size holds for each source.

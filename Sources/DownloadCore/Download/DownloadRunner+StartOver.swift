@@ -42,6 +42,12 @@ extension DownloadRunner {
         await finishCheckpoint()
         var forgetful = record
         forgetful.resume = record.startedOver
+        if isMirror {
+            // What the URL said of the file still holds.
+            forgetful.resume.digest = record.resume.digest
+        } else {
+            forgetful.request.forgetDescription()
+        }
         forgetful.resume.file = record.resume.file
         forgetful.isFinishing = false
         try await save(forgetful, durably: true)

@@ -82,11 +82,11 @@ extension DownloadRunner {
     @inline(never)
     private func beginWork(_ opening: Opening, _ head: ResponseHead) -> SegmentWork {
         let isFixed = record.request.connections != DownloadRequest.automaticConnections
+        let hosts = context.hosts
+        let share = opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date())
+        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, at: Date()) }
         return SegmentWork(
-            route: opening.route,
-            planner: plan(around: opening.scout, head, opening.url.origin),
-            share: opening.isWhole
-                ? nil : context.hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date()))
+            route: opening.route, planner: plan(around: opening.scout, head, opening.url.origin), share: share)
     }
 
     private func require<T>(_ value: T?) throws(DownloadError) -> T {
@@ -134,6 +134,7 @@ extension DownloadRunner {
         try requireSize(total)
         noteSource(head, opening.scout)
         try noteDigest(head, opening.url)
+        takeDescription()
         takeLinks()
         control.show(total: record.resume.total)
         tellOfComparing(opening)
@@ -171,7 +172,10 @@ extension DownloadRunner {
         if let share = work.share {
             // What it wants now, or what others gave back.
             let demand = work.planner.demand
-            work.planner.grant(share.grant(has: demand.has, wants: demand.wants))
+            let running = segments.map(\.connection)
+            let granted =
+                pool?.grant(wants: demand.wants, running: running) ?? share.grant(has: demand.has, wants: demand.wants)
+            work.planner.grant(granted)
             if work.planner.target > demand.has { decisions += work.planner.handle(.tick, at: now) }
         }
         var overrun = ByteRanges()
@@ -190,6 +194,7 @@ extension DownloadRunner {
                 if last > end { overrun.insert(end..<last) }
             }
         }
+        pool?.settle(running: segments.map(\.connection))
         let index = record.attempts.count - 1
         record.attempts[index].connections = max(record.attempts[index].connections, segments.count)
         awaitPulse(work)

@@ -40,6 +40,8 @@ package final class DownloadRunner {
     var verifier: PieceVerifier?
     /// Mirrors that an answer named.
     var links: MirrorLinks?
+    /// A document that the answer named, not yet gone by.
+    var description: (metalink: Metalink, url: SourceURL)?
     /// The end of a file that was found under the final name, to be compared with the server's.
     var compared: Range<Int64>?
     /// False once the server has given the file another one.
@@ -158,7 +160,7 @@ package final class DownloadRunner {
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
             switch message {
-            case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed: return message
+            case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed, .documentCame: return message
             case .segmentFinished(let segment, let result):
                 noteEnd(of: segment, result)
                 return message

@@ -18,6 +18,8 @@ package final class RunnerControl: Sendable {
         case moved
         /// A piece of the file is not what it should be.
         case pieceFailed(Int)
+        /// What the server named to describe the file; at the latest after its time limit.
+        indirect case documentCame(Result<[UInt8], DownloadError>)
         /// Time to look at how fast the connections are.
         case pulse
         /// What a stream was given went out.

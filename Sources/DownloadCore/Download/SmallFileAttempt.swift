@@ -117,7 +117,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Bool {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile,
             // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
-            ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head)
+            ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return false }
         let url = finisher.context.upgraded(started.request.url, for: started.request)
         finisher.context.learnHost(head, url, of: started.request)

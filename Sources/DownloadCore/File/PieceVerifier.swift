@@ -9,6 +9,7 @@ final class PieceVerifier: Sendable {
     private let total: Int64
     private let queue: DispatchQueue
     private let failed: @Sendable (Int) -> Void
+    private let isUnwanted: @Sendable () -> Bool
     /// Bytes of pieces that were hashed, right or wrong.
     private let checked = Mutex(ByteRanges())
     /// What could not be hashed is not right.
@@ -20,11 +21,14 @@ final class PieceVerifier: Sendable {
 
     /// - Parameters:
     ///   - queue: shared with other files.
+    ///   - isUnwanted: asked on the way; once it says so, nothing more is hashed, and what was not is neither right nor
+    ///     wrong.
     ///   - failed: told of each piece that is not what it should be.
     init(
         of file: PartialFile, _ pieces: PieceHashes, total: Int64, queue: DispatchQueue,
-        failed: @escaping @Sendable (Int) -> Void
+        unless isUnwanted: @escaping @Sendable () -> Bool = { false }, failed: @escaping @Sendable (Int) -> Void
     ) {
+        self.isUnwanted = isUnwanted
         self.file = file
         self.pieces = pieces
         self.total = total
@@ -46,7 +50,8 @@ final class PieceVerifier: Sendable {
     /// It is fetched again.
     func recheck(_ index: Int) { checked.withLock { $0.remove(pieces.range(index, size: total)) } }
 
-    /// Returns once all that is whole was hashed, and told; throws when some of it could not be.
+    /// Returns once all that is whole was hashed, and told, or that is wanted no more; throws when some of it could not be
+    /// hashed.
     func settle() async throws(DownloadError) {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -63,13 +68,14 @@ final class PieceVerifier: Sendable {
             for rest in checked.missing(in: range).ranges {
                 // Pieces that begin in it, and are whole in what is written.
                 var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
-                while index < pieces.count, !isAbandoned.load(ordering: .relaxed) {
+                while index < pieces.count {
                     let piece = pieces.range(index, size: total)
                     guard piece.upperBound <= range.upperBound else { break }
                     if piece.lowerBound >= rest.upperBound { break }
-                    self.checked.withLock { $0.insert(piece) }
                     do throws(DownloadError) {
-                        if try !isRight(index, piece) { failed(index) }
+                        guard let isRight = try isRight(index, piece) else { return }
+                        self.checked.withLock { $0.insert(piece) }
+                        if !isRight { failed(index) }
                     } catch {
                         return failure.withLock { $0 = error }
                     }
@@ -79,8 +85,10 @@ final class PieceVerifier: Sendable {
         }
     }
 
-    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool {
-        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm)
+    private func isRight(_ index: Int, _ range: Range<Int64>) throws(DownloadError) -> Bool? {
+        try Self.isRight(pieces.digest(index), range, file.descriptor, file.path, pieces.algorithm) {
+            isAbandoned.load(ordering: .relaxed) || isUnwanted()
+        }
     }
 
     /// The bytes of the pieces that are what they should be, of a file that may be shorter.
@@ -92,18 +100,23 @@ final class PieceVerifier: Sendable {
         defer { close(descriptor) }
         guard let size = FileStatus.of(descriptor: descriptor)?.size else { throw .file(errno, "stat", path: path) }
         var right = ByteRanges()
-        for index in 0..<pieces.count where !isUnwanted() {
+        for index in 0..<pieces.count {
             let range = pieces.range(index, size: total)
             if range.upperBound > size { break }
-            if try isRight(pieces.digest(index), range, descriptor, path, pieces.algorithm) { right.insert(range) }
+            guard
+                let isRight = try isRight(
+                    pieces.digest(index), range, descriptor, path, pieces.algorithm, unless: isUnwanted)
+            else { break }
+            if isRight { right.insert(range) }
         }
         return right
     }
 
+    /// Nil: that is wanted no more.
     private static func isRight(
         _ digest: Substring, _ range: Range<Int64>, _ descriptor: Int32, _ path: String,
-        _ algorithm: Checksum.Algorithm
-    ) throws(DownloadError) -> Bool {
+        _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> Bool? {
         guard let context = dlm_digest_create(algorithm.rawValue) else {
             throw .unexpected("OpenSSL here has no \(algorithm.rawValue)")
         }
@@ -112,6 +125,7 @@ final class PieceVerifier: Sendable {
         defer { buffer.deallocate() }
         var position = range.lowerBound
         while position < range.upperBound {
+            if isUnwanted() { return nil }
             let wanted = min(bufferSize, Int(clamping: range.upperBound - position))
             let count = pread(descriptor, buffer.baseAddress, wanted, off_t(position))
             if count < 0, errno == EINTR { continue }
@@ -121,6 +135,7 @@ final class PieceVerifier: Sendable {
         }
         var out = [UInt8](repeating: 0, count: 64)
         let count = dlm_digest_finish(context, &out)
+        FaultPoint.reached("pieceHashed")
         return Checksum(algorithm: algorithm, bytes: out.prefix(count))?.digest == String(digest)
     }
 }

@@ -34,18 +34,20 @@ extension Metalink {
         private(set) var failure: String?
         private var open: [Element] = []
         private var file: File?
-        private var checksums: [Checksum] = []
+        private var checksums: [Checksum.Algorithm: Checksum] = [:]
         private var pieces: [PieceHashes] = []
         private var digests: [String] = []
 
         /// Of one text that means something.
         private static let longestText = 64 << 10
+        /// Elements whose text does.
+        private static let meaningful: Set = ["size", "hash", "url"]
 
         mutating func start(_ name: String, _ attributes: [String: String]) {
             if open.isEmpty, name != "metalink" { failure = "no Metalink document, but <\(name)>" }
             if name == "file", isFilePlace {
                 file = File(name: attributes["name"] ?? "")
-                (checksums, pieces) = ([], [])
+                (checksums, pieces) = ([:], [])
             }
             if name == "pieces" { digests = [] }
             open.append(Element(name: name, attributes: attributes))
@@ -57,7 +59,9 @@ extension Metalink {
         }
 
         mutating func add(_ text: String) {
-            guard file != nil, var element = open.popLast() else { return }
+            guard file != nil, let name = open.last?.name, Self.meaningful.contains(name),
+                var element = open.popLast()
+            else { return }
             element.text += text
             if element.text.utf8.count > Self.longestText { failure = "<\(element.name)> is too long" }
             open.append(element)
@@ -95,10 +99,9 @@ extension Metalink {
                 return
             }
             let checksum = Checksum(algorithm: algorithm, digest: text)
-            if checksums.contains(where: { $0.algorithm == algorithm && $0 != checksum }) {
+            if let known = checksums.updateValue(checksum, forKey: algorithm), known != checksum {
                 failure = "two \(algorithm.rawValue) digests for one file"
             }
-            checksums.append(checksum)
         }
 
         /// Those that make no sense are passed over: the file as a whole is verified all the same.
@@ -129,7 +132,7 @@ extension Metalink {
             guard var done = file else { return }
             file = nil
             for algorithm in Checksum.Algorithm.preferred.reversed() {
-                done.checksum = checksums.first { $0.algorithm == algorithm } ?? done.checksum
+                done.checksum = checksums[algorithm] ?? done.checksum
                 done.pieces = pieces.first { $0.algorithm == algorithm } ?? done.pieces
             }
             if let size = done.size, done.pieces?.fits(size: size) == false { done.pieces = nil }

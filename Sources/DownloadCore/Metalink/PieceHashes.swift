@@ -42,7 +42,7 @@ public struct PieceHashes: Codable, Sendable, Equatable {
     /// Bytes, roughly, as it travels.
     package var carriedSize: Int { digests.utf8.count + 100 }
     /// More do not travel to the background session, which then verifies the file as a whole.
-    package static let longestCarried = 400 << 10
+    package static let longestCarried = 9 << 20
 
     public var count: Int { digests.utf8.count / algorithm.digits }
 

@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads the plain part of XML 1.0 that documents of others may use here: elements, attributes, text, CDATA, comments and
 /// processing instructions, in UTF-8. No document type, and so no entities but the five that every document has: what
-/// those are abused for (expansion without end, reading of local files) cannot be written. Names are without prefixes.
+/// those are abused for (expansion without end, reading of local files) cannot be written. Elements with the prefix of the
+/// outermost one are named without it; all others, and attributes, keep theirs: they are somebody else's.
 struct XMLReader {
     enum Token: Equatable {
         case start(name: String, attributes: [String: String])
@@ -22,6 +23,8 @@ struct XMLReader {
     /// The end of an element that was opened and closed by one tag.
     private var owedEnd = false
     private var hasRoot = false
+    /// Of the outermost element; empty for none.
+    private var ownPrefix: ArraySlice<UInt8> = []
 
     private static let deepest = 32
     private static let mostAttributes = 64
@@ -65,7 +68,9 @@ struct XMLReader {
             let start = position
             try skip(past: "]]>")
             if open.isEmpty { throw failure("text outside of its element") }
-            return .text(String(decoding: bytes[start..<position - 3], as: UTF8.self))
+            let text = bytes[start..<position - 3]
+            if text.contains(where: Self.isControl) { throw failure("a control character") }
+            return .text(String(decoding: text, as: UTF8.self))
         }
         if take("<!") { throw failure("a document type, or entities, which are not taken") }
         return take("</") ? try endTag() : try startTag()
@@ -73,10 +78,12 @@ struct XMLReader {
 
     /// Another encoding would give the bytes another meaning.
     private func checkDeclaration(_ text: ArraySlice<UInt8>) throws(Failure) {
-        guard text.starts(with: "xml ".utf8) else { return }
+        guard text.starts(with: "xml".utf8), text.dropFirst(3).first.map(Self.isSpace) ?? false else { return }
         let words = String(decoding: text, as: UTF8.self).lowercased()
         guard let mark = words.range(of: "encoding") else { return }
-        let value = words[mark.upperBound...].drop { " =\"'".contains($0) }.prefix { !"\"' ?".contains($0) }
+        let value = words[mark.upperBound...].drop { $0.isWhitespace || "=\"'".contains($0) }.prefix {
+            !"\"' ?".contains($0)
+        }
         if !["utf-8", "us-ascii"].contains(value) { throw failure("in the encoding \(value), and not in UTF-8") }
     }
 
@@ -105,8 +112,11 @@ struct XMLReader {
     private mutating func startTag() throws(Failure) -> Token {
         position += 1
         if open.isEmpty, hasRoot { throw failure("a second element at the top") }
-        hasRoot = true
         let qualified = try name()
+        if !hasRoot { ownPrefix = Self.prefix(qualified) }
+        hasRoot = true
+        let isOwn = Self.prefix(qualified) == ownPrefix
+        let element = isOwn ? Self.local(qualified) : String(decoding: qualified, as: UTF8.self)
         var attributes: [String: String] = [:]
         while true {
             let hadSpace = skipSpace()
@@ -123,13 +133,13 @@ struct XMLReader {
             let value = try quoted()
             // What declares a namespace is no attribute of ours.
             if key.starts(with: "xmlns".utf8) { continue }
-            guard attributes.updateValue(value, forKey: Self.local(key)) == nil else {
+            guard attributes.updateValue(value, forKey: String(decoding: key, as: UTF8.self)) == nil else {
                 throw failure("an attribute twice")
             }
         }
         guard open.count < Self.deepest else { throw failure("elements nested too deeply") }
-        open.append((Self.local(qualified), qualified))
-        return .start(name: Self.local(qualified), attributes: attributes)
+        open.append((element, qualified))
+        return .start(name: element, attributes: attributes)
     }
 
     private mutating func endTag() throws(Failure) -> Token {
@@ -139,6 +149,10 @@ struct XMLReader {
             throw failure("</\(String(decoding: qualified, as: UTF8.self))> closes nothing")
         }
         return .end(name: last.name)
+    }
+
+    private static func prefix(_ qualified: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        qualified.firstIndex(of: UInt8(ascii: ":")).map { qualified[..<$0] } ?? []
     }
 
     private static func local(_ qualified: ArraySlice<UInt8>) -> String {
@@ -165,7 +179,7 @@ struct XMLReader {
     @discardableResult
     private mutating func skipSpace() -> Bool {
         let start = position
-        while position < bytes.count, [0x20, 9, 10, 13].contains(bytes[position]) { position += 1 }
+        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
         return position > start
     }
 
@@ -190,7 +204,7 @@ struct XMLReader {
             if byte == UInt8(ascii: "<") { throw failure("a < within a value") }
             if byte == UInt8(ascii: "&") {
                 text += try reference()
-            } else if byte < 0x20, ![9, 10, 13].contains(byte) {
+            } else if Self.isControl(byte) {
                 throw failure("a control character")
             } else {
                 text.append(byte)
@@ -199,6 +213,10 @@ struct XMLReader {
         }
         return String(decoding: text, as: UTF8.self)
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 9, 10, 13].contains(byte) }
+
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && !isSpace(byte) }
 
     private mutating func reference() throws(Failure) -> [UInt8] {
         let rest = bytes[(position + 1)...].prefix(12)
@@ -215,9 +233,11 @@ struct XMLReader {
         case "apos": return [UInt8(ascii: "'")]
         default: break
         }
-        let number =
-            name.hasPrefix("#x")
-            ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : nil
+        let isHexadecimal = name.hasPrefix("#x")
+        let digits = name.dropFirst(isHexadecimal ? 2 : 1)
+        // Swift would take a sign, too.
+        let isNumber = name.hasPrefix("#") && digits.utf8.allSatisfy { $0.hexadecimalDigit != nil }
+        let number = isNumber ? UInt32(digits, radix: isHexadecimal ? 16 : 10) : nil
         guard let number, number >= 0x20 || [9, 10, 13].contains(number), let scalar = Unicode.Scalar(number) else {
             throw failure("the entity &\(name); which is unknown here")
         }

@@ -14,6 +14,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var location: String?
     /// The name in the document that ``url`` was found to be: the file is at its mirrors alone.
     public var describedName: String?
+    /// The document that the server named for the file: ``mirrors``, ``size`` and ``pieces`` are from it, and hold as long
+    /// as what is here is of the version that it was named for.
+    public var describedBy: SourceURL?
     /// Of a file that is here, only the pieces that are not what they should be are fetched.
     public var repairs = false
     public var headers: [RequestHeader] = []

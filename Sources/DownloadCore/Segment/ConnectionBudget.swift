@@ -42,6 +42,11 @@ struct ConnectionBudget: Sendable, Equatable {
         return granted
     }
 
+    /// It has no more than these, whatever it was granted.
+    mutating func settle(_ id: Int, has: Int) {
+        if let index = parts.firstIndex(where: { $0.id == id }) { parts[index].has = has }
+    }
+
     /// The host let go of a connection, or did not take one more. Returns the limit from now on.
     /// - Parameter serving: those of this download that it still answers.
     mutating func refused(_ id: Int, serving: Int) -> Int {

@@ -73,6 +73,9 @@ package final class ConnectionShare: Sendable {
         memory.change(origin) { $0.budget?.grant(id, has: has, wants: wants) ?? 1 }
     }
 
+    /// What it was granted and does not use is free.
+    package func settle(has: Int) { memory.change(origin) { $0.budget?.settle(id, has: has) } }
+
     /// The host let go of a connection, or did not take one more. Others learn it at once.
     /// - Parameter serving: those of this download that it still answers.
     package func refused(serving: Int, at now: Date) -> HostKnowledge? {

@@ -1,25 +1,40 @@
+import Foundation
 import HTTPTypes
 
-/// `Link` fields (RFC 8288) that name mirrors of what was asked for (RFC 6249): `<URL>; rel=duplicate; pri=1; geo=de`.
+/// `Link` fields (RFC 8288) that name mirrors of what was asked for (RFC 6249): `<URL>; rel=duplicate; pri=1; geo=de`;
+/// and documents that describe it: `<URL>; rel=describedby; type="application/metalink4+xml"`.
 struct MirrorLinks: Equatable {
     /// The best one first.
     var mirrors: [SourceURL] = []
+    /// The first one that can be asked for (RFC 6249 section 4.1).
+    var document: SourceURL?
     /// Of the answer that named them: without one nothing proves that they have the same file (RFC 6249 section 7).
     var digest: Checksum?
 
     /// Bytes; longer fields are not what they are taken for.
     private static let longest = 64 << 10
+    private static let longestTarget = 8 << 10
     /// More are no use, and each costs a line in the store.
     private static let most = 32
 
-    /// - Parameter location: a country, whose mirrors come first.
-    init(_ head: ResponseHead, near location: String? = nil) {
-        let values = HTTPField.Name("Link").map { head.fields.values($0) } ?? []
+    /// There may be a document: what is asked of each small file is to cost little.
+    static func mayDescribe(_ head: ResponseHead) -> Bool {
+        guard let name = HTTPField.Name.link else { return false }
+        return head.fields.values(name).contains { $0.utf8.lowercasedASCII.contains("describedby") }
+    }
+
+    /// - Parameters:
+    ///   - base: where the answer came from, for addresses that are relative to it.
+    ///   - location: a country, whose mirrors come first.
+    init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
+        let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
-            for link in Self.links(Array(value.utf8)) where found.count < Self.most {
-                guard link.relations.contains("duplicate"),
+            // What is said of another thing than this answer (RFC 8288 section 3.2) is nothing to go by.
+            for link in Self.links(Array(value.utf8)) where link.parameters["anchor"] == nil {
+                if document == nil, link.relations.contains("describedby") { document = link.document(from: base) }
+                guard found.count < Self.most, link.relations.contains("duplicate"),
                     case .success((let url, nil)) = SourceURL.parse(link.target),
                     url.isHTTP
                 else { continue }
@@ -43,6 +58,17 @@ struct MirrorLinks: Equatable {
         var parameters: [String: String] = [:]
         var relations: [String] {
             (parameters["rel"] ?? "").split(separator: " ").map { $0.lowercased() }
+        }
+
+        /// Where it is, if it is a Metalink document.
+        func document(from base: SourceURL?) -> SourceURL? {
+            let type = parameters["type"]?.prefix { $0 != ";" }.lowercased().filter { !" \t".contains($0) }
+            guard let type, Metalink.types.contains(type), target.utf8.count <= MirrorLinks.longestTarget else {
+                return nil
+            }
+            let text = base.flatMap { URL(string: target, relativeTo: URL(string: $0.string))?.absoluteString }
+            guard case .success((let url, nil)) = SourceURL.parse(text ?? target), url.isHTTP else { return nil }
+            return url
         }
     }
 
@@ -100,4 +126,8 @@ struct MirrorLinks: Equatable {
         }
         return nil
     }
+}
+
+extension HTTPField.Name {
+    fileprivate static let link = Self("Link")
 }

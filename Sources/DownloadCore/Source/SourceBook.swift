@@ -10,6 +10,8 @@ public struct SourceBook: Codable, Sendable, Equatable {
     public var isAlone = false
     /// The one that is asked is not to blame for the last failure.
     public var isInnocent = false
+    /// Why the Metalink document that the server named last is not gone by.
+    public var documentFailure: String?
 
     public init() {}
 
@@ -65,14 +67,22 @@ extension DownloadRequest {
         let old = record.request
         if repairs, pieces == nil, old.pieces != nil {
             (describedName, mirrors, size, pieces) = (old.describedName, old.mirrors, old.size, old.pieces)
+            describedBy = old.describedBy
             checksum = checksum ?? old.checksum
             return
         }
-        guard let name = old.describedName, !record.resume.written.isEmpty, mirrors.isEmpty, followsMetalink else {
-            return
-        }
-        (describedName, mirrors, size, pieces) = (name, old.mirrors, old.size, old.pieces)
+        guard old.describedName != nil || old.describedBy != nil, !record.resume.written.isEmpty, mirrors.isEmpty,
+            followsMetalink
+        else { return }
+        (describedName, describedBy) = (old.describedName, old.describedBy)
+        (mirrors, size, pieces) = (old.mirrors, old.size, old.pieces)
         checksum = checksum ?? old.checksum
+    }
+
+    /// What a document says that the server named for another version than the one that is fetched from now on.
+    mutating func forgetDescription() {
+        guard describedBy != nil else { return }
+        (describedBy, mirrors, size, pieces) = (nil, [], nil, nil)
     }
 }
 

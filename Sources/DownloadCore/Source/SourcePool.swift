@@ -1,3 +1,5 @@
+import Foundation
+
 /// The sources of one attempt that bring parts of the same file at the same time: which connection asks which, and what
 /// each has brought. Used by the task of the runner.
 final class SourcePool {
@@ -12,6 +14,11 @@ final class SourcePool {
         var strikes = 0
         /// More than so many it does not take.
         var limit = Int.max
+        /// In the connections with its host; nil: nobody else's count.
+        var share: ConnectionShare?
+        /// More than so many are not for this download, others of the session being there, too.
+        var granted = Int.max
+        var capacity: Int { min(limit, granted) }
         /// What came from it, and may not be verified yet.
         var brought = ByteRanges()
     }
@@ -23,13 +30,18 @@ final class SourcePool {
 
     private static let mostStrikes = 3
 
-    /// - Parameter first: runs already, and brings the first member's.
-    init(_ urls: [SourceURL], first: Int, route: RequestRoute, validators: Validators, for request: DownloadRequest) {
+    /// - Parameters:
+    ///   - first: runs already, and brings the first member's.
+    ///   - upgraded: where a request for a URL goes.
+    init(
+        _ urls: [SourceURL], first: Int, route: RequestRoute, validators: Validators, for request: DownloadRequest,
+        upgraded: (SourceURL) -> SourceURL = { $0 }
+    ) {
         members = urls.enumerated().map { index, url in
             Member(
                 url: url,
                 route: index == 0
-                    ? route : RequestRoute(url, sendsCredentials: url.origin == request.url.origin))
+                    ? route : RequestRoute(upgraded(url), sendsCredentials: url.origin == request.url.origin))
         }
         members[0].validators = validators
         assigned = [first: 0]
@@ -44,7 +56,7 @@ final class SourcePool {
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
         if let known = assigned[connection], members[known].failure == nil { return known }
         let loads = loads(of: running.filter { $0 != connection })
-        let free = members.indices.filter { members[$0].failure == nil && loads[$0] < members[$0].limit }
+        let free = members.indices.filter { members[$0].failure == nil && loads[$0] < members[$0].capacity }
         let all = members.indices.filter { members[$0].failure == nil }
         let chosen = (free.isEmpty ? all : free).min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
         assigned[connection] = chosen
@@ -82,8 +94,45 @@ final class SourcePool {
     /// Somebody takes one more.
     func hasRoom(beside running: some Sequence<Int>) -> Bool {
         let loads = loads(of: running)
-        return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].limit }
+        return members.indices.contains { members[$0].failure == nil && loads[$0] < members[$0].capacity }
     }
+
+    // MARK: Others of the session
+
+    /// Each connection counts against the host that it goes to.
+    /// - Parameter share: makes the part in the connections with an origin.
+    func join(first: ConnectionShare?, _ share: (String) -> ConnectionShare) {
+        for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }
+    }
+
+    /// Returns how many connections there may be to all of them.
+    func grant(wants: Int, running: some Sequence<Int>) -> Int {
+        let loads = loads(of: running)
+        let more = max(0, wants - loads.reduce(0, +))
+        var granted = 0
+        for index in members.indices where members[index].failure == nil {
+            let wish = max(1, min(members[index].limit, loads[index] + more))
+            members[index].granted = members[index].share?.grant(has: loads[index], wants: wish) ?? .max
+            granted += min(wish, members[index].granted)
+        }
+        return granted
+    }
+
+    /// What was granted and is not used, others may have.
+    func settle(running: some Sequence<Int>) {
+        let loads = loads(of: running)
+        for index in members.indices {
+            members[index].share?.settle(has: loads[index])
+            if members[index].failure != nil { members[index].share = nil }
+        }
+    }
+
+    /// The host of a member takes no more connections than it has.
+    func refused(_ member: Int, serving count: Int, at now: Date) {
+        _ = members[member].share?.refused(serving: count, at: now)
+    }
+
+    func leaveHosts() { for index in members.indices { members[index].share = nil } }
 
     private func loads(of running: some Sequence<Int>) -> [Int] {
         var loads = [Int](repeating: 0, count: members.count)

@@ -10,12 +10,18 @@ package struct DocumentFetch: Sendable {
     let userAgent: String
     /// Bytes; a larger document is an error.
     let largest: Int
+    /// False where somebody else named the URL: what the request has for one origin is for no other.
+    let sendsCredentials: Bool
 
     /// For one answer, from its request to its last byte.
     private static let limit = Duration.seconds(60)
 
-    package init(_ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int) {
+    package init(
+        _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
+        sendsCredentials: Bool = true
+    ) {
         self.request = request
+        self.sendsCredentials = sendsCredentials
         self.transport = transport
         self.userAgent = userAgent
         self.largest = largest
@@ -38,13 +44,34 @@ package struct DocumentFetch: Sendable {
         }
     }
 
+    /// Asks once, and for no longer than that.
+    func once(within limit: Duration) async -> Result<[UInt8], DownloadError> {
+        await withTaskGroup(of: Result<[UInt8], DownloadError>?.self) { group in
+            group.addTask {
+                do {
+                    return .success(try await attempt())
+                } catch {
+                    let known = (error as? Failure)?.error ?? error as? DownloadError
+                    return .failure(known ?? .unexpected("\(error)"))
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: limit)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next().flatMap(\.self)
+                ?? .failure(.networkFailed(.timedOut, TransportDiagnosis(code: 0, message: "\(request.url)")))
+        }
+    }
+
     private struct Failure: Error {
         let error: DownloadError
         var retryAfter: Double?
     }
 
     private func attempt() async throws -> [UInt8] {
-        var route = RequestRoute(request.url)
+        var route = RequestRoute(request.url, sendsCredentials: sendsCredentials)
         var secrets = try await LoadedSecrets.load(request.secretFiles)
         while true {
             let answer = await ask(route, secrets)

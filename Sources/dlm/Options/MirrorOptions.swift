@@ -18,8 +18,8 @@ struct MirrorOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Where the server answers with a Metalink document of one file, download that file, or the document; at first "
-                + "the former."))
+            "Where the server answers with a Metalink document of one file, download that file, or the document; and go "
+                + "by the one that it names for its file (Link: rel=describedby), or do not. At first the former."))
     var followMetalink: Bool?
 
     @Flag(

@@ -40,6 +40,10 @@ enum ProgressText {
         let name = "\(record.id): \(record.displayName)"
         var lines: [String] = []
         if let url = record.resume.finalURL, url != record.request.url { lines.append("\(name): redirected to \(url)") }
+        if let document = record.request.describedBy { lines.append("\(name): described by \(document)") }
+        if let failure = record.resume.sources?.documentFailure {
+            lines.append("\(name): the Metalink document that the server names is not used: \(failure)")
+        }
         for (index, attempt) in record.attempts.enumerated() {
             var parts = ["attempt \(index + 1)", Units.size(attempt.received)]
             parts.append("\(attempt.connections) \(attempt.connections == 1 ? "connection" : "connections")")

@@ -17,6 +17,8 @@ struct ShowText {
         for (index, source) in (document.sources ?? []).enumerated() {
             add(index == 0 ? "sources" : "", Self.text(source))
         }
+        add("metalink", document.describedBy)
+        add("metalink", document.documentFailure.map { "not used: \($0)" })
         add(isComplete ? "file" : "to", document.path ?? document.folder + "/")
         add(isComplete ? "size" : "have", have)
         add("checksum", document.checksum.map { $0 + verification })

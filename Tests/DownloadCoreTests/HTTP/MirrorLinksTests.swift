@@ -25,6 +25,44 @@ struct MirrorLinksTests {
                 == ["http://b/", "http://a/"])
     }
 
+    private func document(_ value: String, from base: String? = "http://h/d/f?x") throws -> String? {
+        var head = ResponseHead(status: 200)
+        head.fields.append(HTTPField(name: try #require(HTTPField.Name("Link")), value: value))
+        let links = MirrorLinks(head, from: try base.map { try SourceURL.parse($0).get().url })
+        if links.document != nil { #expect(MirrorLinks.mayDescribe(head)) }
+        return links.document?.string
+    }
+
+    @Test("A document that describes the file, wherever it is seen from")
+    func describedBy() throws {
+        let type = "type=\"application/metalink4+xml\""
+        #expect(try document("<http://a/f.meta4>; rel=describedby; \(type)") == "http://a/f.meta4")
+        #expect(try document("<f.meta4>;rel=\"x DescribedBy\";TYPE=Application/Metalink+XML") == "http://h/d/f.meta4")
+        #expect(try document("</f.meta4?a=b>; \(type); rel=describedby") == "http://h/f.meta4?a=b")
+        #expect(try document("<//b/f.meta4>; rel=describedby; \(type)", from: "https://h/f") == "https://b/f.meta4")
+        #expect(
+            try document(
+                "<f.asc>; rel=describedby; type=\"application/pgp-signature\", <f.meta4>; rel=describedby; \(type)")
+                == "http://h/d/f.meta4")
+        #expect(
+            try document("<http://a/1>; rel=describedby; \(type), <http://a/2>; rel=describedby; \(type)")
+                == "http://a/1")
+        #expect(try links("<http://a/f>; rel=duplicate; anchor=\"/other\"").isEmpty)
+    }
+
+    @Test(
+        "Nothing else describes it",
+        arguments: [
+            "<f.meta4>; rel=describedby", "<f.meta4>; rel=duplicate; type=\"application/metalink4+xml\"",
+            "<f>; rel=describedby; type=\"text/html\"",
+            "<file:///etc/passwd>; rel=describedby; type=\"application/metalink4+xml\"",
+            "<ftp://a/f>; rel=describedby; type=\"application/metalink4+xml\"",
+            "<http://ann:x@a/f>; rel=describedby; type=\"application/metalink4+xml\"",
+            "<f.meta4>; rel=describedby; type=\"application/metalink4+xml\"; anchor=\"/b\"",
+            "<\(String(repeating: "x", count: 9000))>; rel=describedby; type=\"application/metalink4+xml\"",
+        ])
+    func notDescribed(value: String) throws { #expect(try document(value) == nil) }
+
     @Test(
         "Nothing else",
         arguments: [
@@ -38,14 +76,19 @@ struct MirrorLinksTests {
     @Test("Whatever comes, it is read in linear time, and names mirrors that can be asked")
     func fuzz() {
         let fuzzing = Fuzzing(
-            "Link fields", corpus: ["<http://a/f>; rel=duplicate; pri=1, <http://b/>; rel=\"duplicate x\"; geo=de"],
+            "Link fields",
+            corpus: [
+                "<http://a/f>; rel=duplicate; pri=1, <http://b/>; rel=\"duplicate x\"; geo=de",
+                "<f.meta4>; rel=describedby; type=\"application/metalink4+xml\"",
+            ],
             words: ["<", ">", ";", ",", "\"", "\\", "rel=duplicate", "http://"])
         func read(_ input: [UInt8]) -> [SourceURL] {
             var head = ResponseHead(status: 200)
             head.fields[fields: HTTPField.Name("Link") ?? .accept] = [
                 HTTPField(name: HTTPField.Name("Link") ?? .accept, value: String(decoding: input, as: UTF8.self))
             ]
-            return MirrorLinks(head).mirrors
+            let links = MirrorLinks(head, from: try? SourceURL.parse("http://h/d/").get().url)
+            return links.mirrors + [links.document].compactMap(\.self)
         }
         fuzzing.run { input in
             read(input).allSatisfy { ["http", "https"].contains($0.scheme) } ? nil : "another scheme"

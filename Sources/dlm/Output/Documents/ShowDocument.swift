@@ -80,6 +80,10 @@ struct ShowDocument: Document, Equatable {
     let attempts: [Attempt]
     /// Where the file is; nil where there is but one.
     let sources: [Source]?
+    /// The Metalink document that the server named, whose mirrors and digests count.
+    let describedBy: String?
+    /// Why the one that it named does not.
+    let documentFailure: String?
     let error: ErrorDocument?
     let waitingFor: String?
     let waitingUntil: Date?
@@ -123,6 +127,8 @@ struct ShowDocument: Document, Equatable {
         (waitingFor, waitingUntil) = record.state.waiting
         let book = record.resume.sources ?? SourceBook()
         sources = request.mirrors.isEmpty ? nil : request.sources.map { Source(book.standing(of: $0.string)) }
+        describedBy = request.describedBy?.string
+        documentFailure = book.documentFailure
         error = record.state.error.map(ErrorDocument.init)
         created = record.created
         updated = record.updated

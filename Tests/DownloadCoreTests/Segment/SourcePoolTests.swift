@@ -1,0 +1,69 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("SourcePool: connections among sources", .inTurn)
+struct SourcePoolTests {
+    private let hosts = HostMemory()
+
+    private func pool(_ urls: String..., isFixed: Bool = false) throws -> SourcePool {
+        let urls = try urls.map { try SourceURL.parse($0).get().url }
+        let pool = SourcePool(
+            urls, first: 0, route: RequestRoute(urls[0]), validators: Validators(),
+            for: DownloadRequest(url: urls[0], destination: Destination(folder: "/d")))
+        pool.join(first: share(urls[0].origin, isFixed)) { share($0, isFixed) }
+        return pool
+    }
+
+    private func share(_ origin: String, _ isFixed: Bool) -> ConnectionShare {
+        hosts.share(of: origin, isFixed: isFixed, at: Date())
+    }
+
+    @Test("Connections count against the host that they go to, and not against that of the URL")
+    func counted() throws {
+        let pool = try pool("http://a/f", "http://b/f")
+        #expect(pool.grant(wants: 16, running: [0]) >= 16)
+        let members = (0..<16).map { pool.member(for: $0, running: 0..<$0) }
+        #expect(members.count { $0 == 0 } == 8 && members.count { $0 == 1 } == 8)
+        pool.settle(running: 0..<16)
+        // Each host has 16 for the session: half of them is left.
+        for origin in ["http://a:80", "http://b:80"] {
+            let other = share(origin, false)
+            #expect(other.grant(has: 1, wants: 16) == 8, "\(origin)")
+        }
+    }
+
+    @Test("A host that others use has fewer for it, and the rest goes to the next")
+    func shared() throws {
+        let other = share("http://b:80", true)
+        _ = other.grant(has: 14, wants: 14)
+        let pool = try pool("http://a/f", "http://b/f")
+        #expect(pool.grant(wants: 12, running: [0]) >= 12)
+        let members = (0..<12).map { pool.member(for: $0, running: 0..<$0) }
+        #expect(members.count { $0 == 1 } == 2, "\(members)")
+    }
+
+    @Test("A source that is left gives back what it had, and so do all at the end")
+    func left() throws {
+        let pool = try pool("http://a/f", "http://b/f")
+        _ = pool.grant(wants: 16, running: [0])
+        for connection in 0..<16 { _ = pool.member(for: connection, running: 0..<connection) }
+        #expect(pool.fail(1, "gone", isFinal: true))
+        pool.settle(running: 0..<16)
+        #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 16)
+        pool.leaveHosts()
+        #expect(share("http://a:80", false).grant(has: 1, wants: 16) == 16)
+        #expect(hosts.isIdle)
+    }
+
+    @Test("A number of connections that was given is not cut, and counts for others")
+    func fixed() throws {
+        let pool = try pool("http://a/f", "http://b/f", isFixed: true)
+        #expect(pool.grant(wants: 40, running: [0]) >= 40)
+        for connection in 0..<40 { _ = pool.member(for: connection, running: 0..<connection) }
+        pool.settle(running: 0..<40)
+        #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 1)
+    }
+}

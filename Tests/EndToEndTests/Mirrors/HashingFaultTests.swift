@@ -1,0 +1,97 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+#if DEBUG
+    extension EndToEnd {
+        @Suite("Ended while pieces are hashed", .timeLimit(.minutes(3)))
+        struct HashingFaultTests {
+            static let content = Content(seed: 880, size: 8 * mebibyte + 3)
+            static let length: Int64 = 256 << 10
+            /// In the 21st of 33 pieces: not hashed yet when the fifth is.
+            static let wrong = content.flipping(5 * mebibyte + 1)
+
+            enum End: CaseIterable { case killed, terminated }
+
+            static func document(_ servers: [FaultServer]) -> String {
+                var file = MetalinkText(size: content.size, urls: servers.map { $0.url() })
+                file.pieces = MetalinkText.pieces(content, length: length)
+                return MetalinkText.version4(file)
+            }
+
+            /// Ended when the fifth piece is hashed.
+            static func run(_ sandbox: DlmSandbox, endsBy end: End, _ arguments: String...) async throws {
+                var launch = try sandbox.launch(arguments)
+                launch.environment["DLM_FAULT_POINT"] = "pieceHashed:5" + (end == .killed ? "" : ":stop")
+                let process = try ChildProcess(launch)
+                if end == .terminated {
+                    try #require(await process.waitUntilStopped(), "\(process.standardError)")
+                    process.send(SIGTERM)
+                    process.send(SIGCONT)
+                }
+                let result = try await process.result()
+                #expect(result.ending == .signalled(end == .killed ? SIGKILL : SIGTERM), "\(result.stderr)")
+            }
+
+            @Test("A repair: the file is as it was, and the next repair finds the wrong piece", arguments: End.allCases)
+            func repair(end: End) async throws {
+                try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
+                    let document = try sandbox.write(metalink: Self.document([server]))
+                    try Self.wrong.write(to: sandbox.file("file.bin"))
+                    try await Self.run(sandbox, endsBy: end, "get", "--repair", "-x", "1", "-M", document)
+                    #expect(sandbox.names == ["file.bin"])
+                    #expect(try sha256(of: sandbox.file("file.bin")) == Self.wrong.sha256)
+                    #expect(server.log.entries.isEmpty)
+                    let result = try await sandbox.run("resume", "1")
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(server.log.bytesSent <= Self.length + 128 << 10, "\(server.log.bytesSent)")
+                }
+            }
+
+            @Test(
+                "All came from one server: nothing is called right, nothing comes twice", arguments: End.allCases,
+                [true, false])
+            func atTheEnd(end: End, isRight: Bool) async throws {
+                let reply = FaultReply(isRight ? Self.content : Self.wrong, etag: "\"v1\"")
+                try await withDlm(serving: reply) { sandbox, server in
+                    let document = try sandbox.write(metalink: Self.document([server]))
+                    try await Self.run(sandbox, endsBy: end, "get", "-x", "1", "-M", document)
+                    #expect(sandbox.names == ["file.bin.part"])
+                    #expect(try await sandbox.show(1).received == Self.content.size)
+                    let before = server.log.bytesSent
+                    var result = try await sandbox.run("resume", "1")
+                    if !isRight {
+                        #expect(result.ending == .exited(9), "\(result.stderr)")
+                        #expect(!sandbox.exists("file.bin"))
+                        server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                        result = try await sandbox.run("resume", "1")
+                    }
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(server.log.bytesSent - before <= (isRight ? 0 : Self.length + 128 << 10))
+                }
+            }
+
+            @Test(
+                "Parts of several sources, one of which lies: what was not hashed is, later", arguments: End.allCases,
+                [true, false])
+            func together(end: End, liesOn: Bool) async throws {
+                let honest: FaultServer.Handler = { _ in
+                    FaultReply(Self.content).with { $0.bytesPerSecond = Int(4 * mebibyte) }
+                }
+                let liar: FaultServer.Handler = { _ in
+                    FaultReply(Content(seed: 881, size: Self.content.size)).with {
+                        $0.bytesPerSecond = Int(4 * mebibyte)
+                    }
+                }
+                try await withMirrors([honest, liar]) { sandbox, mirrors in
+                    let document = try sandbox.write(metalink: Self.document(mirrors.servers))
+                    try await Self.run(sandbox, endsBy: end, "get", "-x", "2", "-M", document)
+                    #expect(sandbox.names == ["file.bin.part"])
+                    if !liesOn { mirrors.servers[1].handle(honest) }
+                    let result = try await sandbox.run("resume", "1")
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,213 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// Servers with the same file, as mirrors have it.
+func withNginxMirrors(
+    _ contents: Content..., as name: String = "file.bin", body: (DlmSandbox, [Nginx]) async throws -> Void
+) async throws {
+    var servers: [Nginx] = []
+    do {
+        for content in contents {
+            servers.append(try await Nginx())
+            try servers[servers.count - 1].add(content, as: name)
+        }
+        try await withDlm { try await body($0, servers) }
+    } catch {
+        for server in servers { await server.stop() }
+        throw error
+    }
+    for server in servers { await server.stop() }
+}
+
+extension [Nginx.LogLine] {
+    /// Bytes of the file that went out in answers that have ended.
+    func sent(_ path: String) -> Int64 { filter { $0.path == path }.map(\.bodyBytes).reduce(0, +) }
+}
+
+extension Nginx {
+    /// As a mirror that keeps the times of its files: nginx makes ETags of time and size.
+    func date(_ name: String, _ seconds: Double) throws {
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: folder("files/\(name)"))
+    }
+}
+
+extension EndToEnd {
+    @Suite("Mirrors: real servers", .timeLimit(.minutes(3)))
+    struct RealMirrorTests {
+        static let content = Content(seed: 890, size: 16 * mebibyte + 11)
+        static let slow = "/slow/file.bin"
+
+        static func document(_ urls: [String], hasPieces: Bool = true, of content: Content = content) -> String {
+            var file = MetalinkText(size: content.size, urls: urls)
+            if hasPieces { file.pieces = MetalinkText.pieces(content, length: 512 << 10) }
+            file.hashes = [("sha-256", content.sha256)]
+            return MetalinkText.version4(file)
+        }
+
+        @Test("Three of nginx bring parts at the same time", arguments: [true, false], ["3", "auto"])
+        func together(hasPieces: Bool, connections: String) async throws {
+            try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
+                let document = try sandbox.write(
+                    metalink: Self.document(servers.map { $0.url(Self.slow) }, hasPieces: hasPieces))
+                let result = try await sandbox.run("get", "-x", connections, "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                for server in servers { #expect(await server.waitUntil { $0.sent(Self.slow) >= mebibyte }) }
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.allSatisfy { $0.received > 0 && $0.failure == nil })
+            }
+        }
+
+        @Test(
+            "Without digests, the ETags that nginx makes of time and size prove it, or prove nothing",
+            arguments: [true, false])
+        func tags(areSame: Bool) async throws {
+            try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
+                for (index, server) in servers.enumerated() {
+                    try server.date("file.bin", 1_700_000_000 + (areSame ? 0 : Double(index)))
+                }
+                let result = try await sandbox.run(
+                    "get", "-x", "2", "--mirror", servers[1].url(Self.slow), servers[0].url(Self.slow))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect((sources[1].received > 0) == areSame)
+            }
+        }
+
+        @Test(
+            "Broken first mirrors, all of them real: nobody there, gone, for others, another file, another size; and the last one",
+            .enabled(if: Lighttpd.canRun), arguments: ["1", "4"])
+        func broken(connections: String) async throws {
+            let dead = try LoopbackSocket.unusedPort()
+            let lighttpd = try await Lighttpd()
+            try lighttpd.add(Self.content, as: "file.bin")
+            let wrong = Content(seed: 891, size: Self.content.size)
+            try await withNginxMirrors(wrong, Content(seed: 892, size: 99), Self.content) { sandbox, servers in
+                let urls =
+                    [
+                        "http://127.0.0.1:\(dead)/file.bin", servers[2].url("/expired/file.bin"),
+                        lighttpd.url("file.bin"),
+                    ]
+                    + servers.map { $0.url("/file.bin") }
+                let document = try sandbox.write(metalink: Self.document(urls))
+                let result = try await sandbox.run("get", "-x", connections, "--retry-delay", "0.1", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let sources = try #require(try await sandbox.show(1).sources)
+                #expect(sources.map { $0.failure == nil } == [false, false, false, false, false, true], "\(sources)")
+                #expect(sources[5].received >= Self.content.size)
+            }
+            let log = await lighttpd.stop()
+            #expect(!log.isEmpty && log.allSatisfy { $0.status == 401 }, "\(log)")
+        }
+
+        @Test("A mirror ends in the middle: the others bring its part")
+        func dies() async throws {
+            try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
+                let document = try sandbox.write(metalink: Self.document(servers.map { $0.url(Self.slow) }))
+                let get = try sandbox.start("get", "-x", "3", "--retries", "0", "-M", document)
+                // It has begun, and has not ended.
+                #expect(await servers[1].waitUntil { !$0.isEmpty })
+                await servers[1].stop()
+                try expectDownloaded(Self.content, as: "file.bin", by: try await get.result(), in: sandbox)
+            }
+        }
+    }
+
+    @Suite("Metalink documents that nginx names", .timeLimit(.minutes(3)))
+    struct DescribedTests {
+        static let content = RealMirrorTests.content
+        static let path = "/described/file.bin"
+
+        private func describe(_ servers: [Nginx], _ text: String? = nil) throws {
+            let mirrors = servers.dropFirst().map { $0.url(RealMirrorTests.slow) }
+            try servers[0].add(Content(text ?? RealMirrorTests.document(mirrors)), as: "file.bin.meta4")
+        }
+
+        @Test("Its mirrors bring parts, and all is verified", arguments: [true, false])
+        func together(inBackground: Bool) async throws {
+            try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
+                try describe(servers)
+                let url = servers[0].url(Self.path)
+                if inBackground {
+                    #expect(try await sandbox.run("get", "-x", "3", "-b", url).ending == .exited(0))
+                    #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                    #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                    try expectFile(Self.content, "file.bin", in: sandbox)
+                } else {
+                    let result = try await sandbox.run("get", "-x", "3", "-v", url)
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(result.stderr.contains("described by \(url).meta4"), "\(result.stderr)")
+                }
+                for server in servers.dropFirst() {
+                    #expect(await server.waitUntil { $0.sent(RealMirrorTests.slow) >= mebibyte })
+                }
+                let shown = try await sandbox.show(1)
+                #expect(shown.describedBy == url + ".meta4" && shown.documentFailure == nil)
+                #expect(shown.sources?.count == 3)
+                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "server")
+            }
+        }
+
+        @Test("The server itself has a wrong piece: a mirror brings the right one")
+        func wrongPiece() async throws {
+            let wrong = Self.content.flipping(9 * mebibyte)
+            try await withNginxMirrors(wrong, Self.content) { sandbox, servers in
+                try describe(servers)
+                let result = try await sandbox.run("get", "-x", "2", servers[0].url(Self.path))
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test(
+            "It is not there, is none, or is not wanted: the file comes as it is",
+            arguments: ["missing", "junk", "off"])
+        func useless(kind: String) async throws {
+            try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
+                if kind != "missing" { try describe(servers, kind == "junk" ? "<html>" : nil) }
+                let options = kind == "off" ? ["--no-follow-metalink", "-v"] : ["-v"]
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get"] + options + [servers[0].url(Self.path)])
+                ).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr.contains("is not used: ") == (kind != "off"), "\(result.stderr)")
+                #expect(servers[0].log.contains { $0.path.hasSuffix("meta4") } == (kind != "off"))
+                #expect((try await sandbox.show(1).documentFailure != nil) == (kind != "off"))
+            }
+        }
+
+        @Test("Killed in the middle, and the server gone since: its mirrors bring the rest")
+        func killed() async throws {
+            try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
+                try describe(servers)
+                let get = try sandbox.start("get", "-x", "2", servers[0].url(Self.path))
+                #expect(await servers[1].waitUntil { !$0.isEmpty })
+                get.send(SIGKILL)
+                _ = try await get.result()
+                await servers[0].stop()
+                #expect(!sandbox.exists("file.bin") && sandbox.exists("file.bin.part"))
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A document that never comes holds the file up for its time, and no longer")
+        func hanging() async throws {
+            try await withDlm(serving: FaultReply()) { sandbox, server in
+                server.handle { request in
+                    if request.target.hasSuffix("meta4") {
+                        return FaultReply(Content("x")).with { $0.cut = .stall(after: 0) }
+                    }
+                    return FaultReply(Self.content, etag: "\"a\"").with {
+                        $0.fields = [("Link", "<x.meta4>; rel=describedby; type=application/metalink4+xml")]
+                    }
+                }
+                let result = try await sandbox.run("get", "-v", server.url()) {
+                    $0.environment["DLM_FAULT_DOCUMENT_SECONDS"] = "0.2"
+                }
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(result.stderr.contains("is not used: "), "\(result.stderr)")
+            }
+        }
+    }
+}
