@@ -1,8 +1,8 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
-/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection; all below
-/// `/expired` is gone. End it with ``stop()``.
+/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection, and below `/private`, for those
+/// who know the name and password (Basic); all below `/expired` is gone. End it with ``stop()``.
 package final class Nginx: Sendable {
     /// Bytes a second.
     package static let slowRate = 4 << 20
@@ -24,6 +24,7 @@ package final class Nginx: Sendable {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder)
         try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.write("\(PrivateServer.user):{PLAIN}\(PrivateServer.password)\n", to: "users")
         plainPort = try LoopbackSocket.unusedPort()
         securePort = try LoopbackSocket.unusedPort()
         try folder.write(
@@ -126,6 +127,11 @@ package final class Nginx: Sendable {
                 location /slow/ {
                     alias \(folder("files"))/;
                     limit_rate \(slowRate);
+                }
+                location /private/ {
+                    alias \(folder("files"))/;
+                    auth_basic dlm;
+                    auth_basic_user_file \(folder("users"));
                 }
                 location /expired/ {
                     return 410;
