@@ -57,7 +57,7 @@ extension EndToEnd {
             for spoken in Spoken.remote { ProtocolTable.note("\(kind)://", spoken.rawValue, "download") }
         }
 
-        @Test("Goes on after kill -9", arguments: RealProxy.Kind.allCases)
+        @Test("Goes on after kill -9", arguments: ProtocolTable.isFull ? RealProxy.Kind.allCases : [.https, .socks5])
         func resume(kind: RealProxy.Kind) async throws {
             // SCP cannot.
             let protocols = Spoken.remote.filter { $0 != .scp }
