@@ -11,7 +11,7 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test fault-test fuzz sanitize bench lint generate install uninstall clean
+.PHONY: all get build test fault-test protocol-test fuzz sanitize bench lint generate install uninstall clean
 
 all: build
 
@@ -40,6 +40,17 @@ fault-test:
 	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(SWIFT) test --disable-xctest --filter FaultTests
 	scripts/reliability $(FAULTS) >$(FAULTS).md
 	mv $(FAULTS).md docs/reliability.md
+
+# Every protocol from real servers, through every kind of proxy, and the tables of docs/protocols.md made of what the tests
+# noted (ProtocolTable.note).
+protocol-test: CELLS = .build/protocol-report
+protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|FTP|SSH|LocalFile
+protocol-test:
+	@scripts/need test
+	@mkdir -p .build; rm -f $(CELLS)
+	DLM_PROTOCOL_REPORT="$(CURDIR)/$(CELLS)" $(SWIFT) test --disable-xctest --filter 'EndToEnd/($(PROTOCOL_SUITES))Tests'
+	scripts/protocols $(CELLS) docs/protocols.md >$(CELLS).md
+	mv $(CELLS).md docs/protocols.md
 
 # Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
 FUZZ = $(CURDIR)/.build/fuzz

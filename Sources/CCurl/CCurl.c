@@ -129,7 +129,8 @@ CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const 
     case DLM_DIGEST: types = CURLAUTH_DIGEST; break;
     case DLM_NTLM: types = CURLAUTH_NTLM; break;
     case DLM_NEGOTIATE: types = CURLAUTH_NEGOTIATE; break;
-    case DLM_ANY_AUTHENTICATION: types = CURLAUTH_ANY; break;
+    // With Negotiate, which libcurl prefers, a ticket alone would count; where there is none it tries nothing else.
+    case DLM_ANY_AUTHENTICATION: types = (long)(*user ? CURLAUTH_ANY & ~CURLAUTH_NEGOTIATE : CURLAUTH_ANY); break;
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, types);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_USERNAME, user);

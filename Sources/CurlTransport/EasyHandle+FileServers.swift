@@ -87,7 +87,8 @@ extension EasyHandle {
             return .serverRefused(status: status, phrase: "the server does not send it: no such file, or no permission")
         case CURLE_FTP_WEIRD_PASV_REPLY, CURLE_FTP_WEIRD_227_FORMAT, CURLE_FTP_CANT_GET_HOST:
             return .networkFailed(.connect, diagnosis)
-        case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH:
+        // Not the certificate of a proxy.
+        case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH && remote.hostKey != nil:
             return .trustFailed(
                 TransportDiagnosis(code: diagnosis.code, message: Self.refusal(of: remote.hostKey, at: url)))
         case CURLE_SSH:

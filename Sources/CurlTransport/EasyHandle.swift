@@ -90,9 +90,14 @@ final class EasyHandle {
         if code == CURLE_WRITE_ERROR, request.decodesContent {
             return .protocolViolated(.malformedReply("its content coding cannot be taken off"))
         }
-        // Of the proxy, to the question for a tunnel.
+        // SOCKS 5 has no numbers for it.
+        let refusals = [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].map { Int($0.rawValue) }
+        if code == CURLE_PROXY, refusals.contains(number(CURLINFO_PROXY_ERROR)) {
+            return .authenticationFailed(status: 407)
+        }
+        // Of the proxy, to the question for a tunnel; tinyproxy calls a wrong password 401.
         switch number(CURLINFO_HTTP_CONNECTCODE) {
-        case 407: return .authenticationFailed(status: 407)
+        case 401, 407: return .authenticationFailed(status: 407)
         case let status where status >= 400: return .serverRefused(status: status, phrase: "by the proxy")
         default: return .transport(code, message: message(code), errno: errno)
         }

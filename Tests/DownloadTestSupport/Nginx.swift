@@ -1,8 +1,9 @@
 import Foundation
 
 /// A real web server on the loopback interface, over http and https with HTTP/2, that serves a folder of its own.
-/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection, and so below `/described`, where
-/// the answer names a Metalink document, `NAME.meta4`; all below `/expired` is gone. End it with ``stop()``.
+/// Every path is also there below `/slow`, at ``slowRate`` bytes a second and connection; so below `/described`, where the
+/// answer names a Metalink document, `NAME.meta4`; and below `/private`, for those who know the name and password (Basic).
+/// All below `/expired` is gone. End it with ``stop()``.
 package final class Nginx: Sendable {
     /// Bytes a second.
     package static let slowRate = 4 << 20
@@ -24,6 +25,7 @@ package final class Nginx: Sendable {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder)
         try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        try folder.write("\(PrivateServer.user):{PLAIN}\(PrivateServer.password)\n", to: "users")
         plainPort = try LoopbackSocket.unusedPort()
         securePort = try LoopbackSocket.unusedPort()
         try folder.write(
@@ -131,6 +133,11 @@ package final class Nginx: Sendable {
                     alias \(folder("files"))/;
                     limit_rate \(slowRate);
                     add_header Link '<$uri.meta4>; rel=describedby; type="application/metalink4+xml"';
+                }
+                location /private/ {
+                    alias \(folder("files"))/;
+                    auth_basic dlm;
+                    auth_basic_user_file \(folder("users"));
                 }
                 location /expired/ {
                     return 410;

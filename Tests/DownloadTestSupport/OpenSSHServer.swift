@@ -72,26 +72,6 @@ package final class OpenSSHServer: Sendable {
         return log.matches(of: /close "[^"]*" bytes read (\d+)/).compactMap { Int64($0.output.1) }
     }
 
-    /// A SOCKS5 proxy (`ssh -D`) through this server, and its port. End it with a signal.
-    package func startSOCKS() async throws -> (process: ChildProcess, port: Int) {
-        let proxy = try LoopbackSocket.unusedPort()
-        try folder.write(knownHost, to: "known_hosts")
-        let words = [
-            "-F", "none", "-o", "UserKnownHostsFile=\(folder("known_hosts"))", "-o", "BatchMode=yes", "-i", key, "-N",
-            "-D",
-            "127.0.0.1:\(proxy)", "-p", "\(port)", "\(Self.user)@127.0.0.1",
-        ]
-        let process = try ChildProcess(ProcessLaunch("/usr/bin/ssh", words))
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !LoopbackSocket.accepts(port: proxy) {
-            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
-                process.send(SIGKILL)
-                throw ChildProcess.Failure(description: "ssh -D did not start: \(process.standardError)")
-            }
-        }
-        return (process, proxy)
-    }
-
     package func stop() async {
         await server.stop()
         folder.remove()

@@ -1,58 +1,115 @@
 import Foundation
 
-/// A real proxy on the loopback interface: tinyproxy for HTTP, OpenSSH (`ssh -D`) for SOCKS. End it with ``stop()``.
+/// A real proxy on the loopback interface: tinyproxy for HTTP, with nginx in front where it speaks TLS; for SOCKS
+/// OpenSSH (`ssh -D`), or microsocks where it wants a name. End it with ``stop()``.
 package final class RealProxy: Sendable {
-    package enum Kind: Sendable {
-        case http, socks
+    package enum Kind: String, Sendable, CaseIterable {
+        case http, https, socks4, socks4a, socks5, socks5h
 
-        fileprivate var programs: [String] {
-            switch self {
-            case .http: ["/usr/bin/tinyproxy"]
-            case .socks: ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"]
-            }
-        }
-
-        /// sshd lets others in only when it runs as root.
-        package var isPossible: Bool {
-            programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
-                && (self == .http || geteuid() == 0)
-        }
+        package static let withLogin: [Kind] = [.http, .https, .socks5, .socks5h]
     }
 
+    private static let tinyproxy = "/usr/bin/tinyproxy"
+    private static let microsocks = "/usr/bin/microsocks"
+    private static let nginx = "/usr/sbin/nginx"
+    private static let streams = "/usr/lib/nginx/modules/ngx_stream_module.so"
+
+    /// sshd lets others in only when it runs as root.
+    package static let canRun =
+        geteuid() == 0 && FileManager.default.isReadableFile(atPath: streams)
+        && ([tinyproxy, microsocks, nginx] + ssh).allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+    private static let ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"]
+
     package let port: Int
+    /// Of the certificate that it shows where it speaks TLS.
+    package let authority: String?
     private let kind: Kind
     private let folder: TemporaryFolder
     private let processes: [ChildProcess]
+    /// The one that writes ``mark`` for each connection that it makes for somebody.
+    private let witness: ChildProcess
+    private let mark: String
 
-    /// - Parameter user: name and password, of an HTTP proxy; nil for none.
+    /// - Parameter user: name and password that it wants; nil for none.
     package init(_ kind: Kind, user: (String, String)? = nil) async throws {
         self.kind = kind
-        folder = try TemporaryFolder()
-        port = try LoopbackSocket.unusedPort()
-        processes =
-            switch kind {
-            case .http: [try Self.tinyproxy(in: folder, port: port, user)]
-            case .socks: try await Self.openSSH(in: folder, port: port)
-            }
+        let folder = try TemporaryFolder()
+        let port = try LoopbackSocket.unusedPort()
+        self.folder = folder
+        self.port = port
+        let certificates = kind == .https ? try await Certificates(in: folder) : nil
+        authority = certificates?.authority
+        if let certificates {
+            let inner = try LoopbackSocket.unusedPort()
+            witness = try Self.tinyproxy(in: folder, port: inner, user)
+            try await Self.waitFor(inner, [witness])
+            processes = [witness, try Self.nginx(in: folder, port: port, to: inner, certificates)]
+        } else if kind == .http {
+            witness = try Self.tinyproxy(in: folder, port: port, user)
+            processes = [witness]
+        } else if let user {
+            witness = try Self.microsocks(port: port, user)
+            processes = [witness]
+        } else {
+            let (server, client) = try await Self.openSSH(in: folder, port: port)
+            witness = client
+            processes = [server, client]
+        }
+        let isHTTP = kind == .http || kind == .https
+        mark = isHTTP ? "Established connection to host" : user == nil ? ": new dynamic-tcpip" : ": connected to "
         try await Self.waitFor(port, processes)
+    }
+
+    /// For `--proxy`.
+    package func url(as user: (String, String)? = nil) -> String {
+        "\(kind.rawValue)://\(user.map { "\($0.0):\($0.1)@" } ?? "")127.0.0.1:\(port)"
     }
 
     private static func tinyproxy(in folder: TemporaryFolder, port: Int, _ user: (String, String)?) throws
         -> ChildProcess
     {
+        // Without a line ConnectPort it makes tunnels to any port.
         let lines = [
             "Port \(port)", "Listen 127.0.0.1", "Timeout 60", "MaxClients 100", "LogLevel Connect",
             user.map { "BasicAuth \($0.0) \($0.1)" } ?? "",
         ]
         try folder.write(lines.map { $0 + "\n" }.joined(), to: "proxy.conf")
-        return try ChildProcess(launch(Kind.http.programs[0], ["-d", "-c", folder("proxy.conf")]))
+        return try ChildProcess(launch(tinyproxy, ["-d", "-c", folder("proxy.conf")]))
     }
 
-    private static func openSSH(in folder: TemporaryFolder, port: Int) async throws -> [ChildProcess] {
-        let programs = Kind.socks.programs
+    private static func microsocks(port: Int, _ user: (String, String)) throws -> ChildProcess {
+        try ChildProcess(launch(microsocks, ["-i", "127.0.0.1", "-p", "\(port)", "-u", user.0, "-P", user.1]))
+    }
+
+    /// TLS, and what is inside goes to another port.
+    private static func nginx(
+        in folder: TemporaryFolder, port: Int, to inner: Int, _ certificates: Certificates
+    ) throws -> ChildProcess {
+        try folder.write(
+            """
+            load_module \(streams);
+            daemon off;
+            \(geteuid() == 0 ? "user root;" : "")
+            pid \(folder("nginx.pid"));
+            events { worker_connections 512; }
+            stream {
+                server {
+                    listen 127.0.0.1:\(port) ssl;
+                    ssl_certificate \(certificates.certificate);
+                    ssl_certificate_key \(certificates.key);
+                    ssl_protocols TLSv1.2 TLSv1.3;
+                    proxy_pass 127.0.0.1:\(inner);
+                }
+            }
+
+            """, to: "nginx.conf")
+        return try ChildProcess(launch(nginx, ["-p", folder.path, "-c", folder("nginx.conf"), "-e", "stderr"]))
+    }
+
+    private static func openSSH(in folder: TemporaryFolder, port: Int) async throws -> (ChildProcess, ChildProcess) {
         for name in ["host", "key"] {
             let made = try await ChildProcess(
-                launch(programs[2], ["-q", "-t", "ed25519", "-N", "", "-f", folder(name)])
+                launch(ssh[2], ["-q", "-t", "ed25519", "-N", "", "-f", folder(name)])
             ).result()
             guard made.ending == .exited(0) else { throw ChildProcess.Failure(description: made.stderr) }
         }
@@ -64,17 +121,17 @@ package final class RealProxy: Sendable {
         try folder.write(lines.map { $0 + "\n" }.joined(), to: "sshd.conf")
         // Where it drops its rights.
         try FileManager.default.createDirectory(atPath: "/run/sshd", withIntermediateDirectories: true)
-        let server = try ChildProcess(launch(programs[0], ["-D", "-e", "-f", folder("sshd.conf")]))
+        let server = try ChildProcess(launch(ssh[0], ["-D", "-e", "-f", folder("sshd.conf")]))
         try await waitFor(inner, [server])
         let client = try ChildProcess(
             launch(
-                programs[1],
+                ssh[1],
                 [
                     "-v", "-N", "-F", "none", "-D", "127.0.0.1:\(port)", "-p", "\(inner)", "-i", folder("key"),
                     "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
                     "root@127.0.0.1",
                 ]))
-        return [server, client]
+        return (server, client)
     }
 
     private static func launch(_ program: String, _ arguments: [String]) -> ProcessLaunch {
@@ -96,16 +153,28 @@ package final class RealProxy: Sendable {
 
     /// Connections that it made for somebody.
     package var connections: Int {
-        let text = processes.map { $0.standardOutput + $0.standardError }.joined()
-        let mark = kind == .http ? "Established connection to host" : ": new dynamic-tcpip"
-        return text.components(separatedBy: mark).count - 1
+        Self.count(of: mark, in: witness.standardOutput + witness.standardError)
     }
 
-    package func stop() async {
+    /// What it writes may come later than what it does. False when it did not come within the limit.
+    package func waitForConnections(_ count: Int) async -> Bool {
+        await witness.waitForOutput(atMost: .seconds(10)) { [mark] in
+            Self.count(of: mark, in: $0.outputText + $0.errorText) >= count
+        }
+    }
+
+    private static func count(of mark: String, in text: String) -> Int { text.components(separatedBy: mark).count - 1 }
+
+    /// Nothing listens there any more.
+    package func end() async {
         for process in processes.reversed() {
             process.send(SIGTERM)
             if await !process.waitForEnd(atMost: .seconds(5)) { process.send(SIGKILL) }
         }
+    }
+
+    package func stop() async {
+        await end()
         folder.remove()
     }
 }

@@ -38,6 +38,7 @@ extension EndToEnd {
             }
             #expect(log.contains { $0.status == 206 && $0.authorization.hasPrefix("Digest ") }, "\(log)")
             #expect(!log.contains { $0.authorization.hasPrefix("Basic ") }, "\(log)")
+            ProtocolTable.note("http", "authentication", "Digest")
         }
 
         @Test("With Digest, killed and resumed: nothing comes twice", .enabled(if: Lighttpd.canRun, hasServer))

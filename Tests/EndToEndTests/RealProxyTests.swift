@@ -2,84 +2,49 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
+func withProxy(
+    _ kind: RealProxy.Kind, user: (String, String)? = nil, _ body: (RealProxy) async throws -> Void
+) async throws {
+    let proxy = try await RealProxy(kind, user: user)
+    do {
+        try await body(proxy)
+    } catch {
+        await proxy.stop()
+        throw error
+    }
+    await proxy.stop()
+}
+
+extension DlmSandbox {
+    /// The options with which what these authorities sign is trusted, and nothing else.
+    func trust(_ authorities: [String?]) throws -> [String] {
+        let text = try authorities.compactMap { $0 }.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
+        try root.write(text, to: "authorities.pem")
+        return ["--ca-certificate", root("authorities.pem")]
+    }
+}
+
 extension EndToEnd {
     @Suite(
         "Real proxies", .timeLimit(.minutes(3)),
-        .enabled(
-            if: RealProxy.Kind.http.isPossible && RealProxy.Kind.socks.isPossible,
-            "real proxies take tinyproxy, OpenSSH and root"))
+        .enabled(if: RealProxy.canRun, "real proxies take tinyproxy, microsocks, OpenSSH, nginx and root"))
     struct RealProxyTests {
         static let content = Content(seed: 781, size: 9 * mebibyte + 5)
-        static let kinds = ["http", "socks4", "socks4a", "socks5", "socks5h"]
 
-        func withProxy(
-            _ kind: RealProxy.Kind, user: (String, String)? = nil,
-            _ body: (DlmSandbox, Nginx, RealProxy) async throws -> Void
-        ) async throws {
-            let proxy = try await RealProxy(kind, user: user)
-            do {
+        @Test("http and https, over several connections", arguments: RealProxy.Kind.allCases, ["http", "https"])
+        func download(kind: RealProxy.Kind, scheme: String) async throws {
+            try await withProxy(kind) { proxy in
                 try await withNginx { sandbox, nginx in
                     try nginx.add(Self.content, as: "file.bin")
-                    try await body(sandbox, nginx, proxy)
-                }
-            } catch {
-                await proxy.stop()
-                throw error
-            }
-            await proxy.stop()
-        }
-
-        private func kindOf(_ kind: String) -> RealProxy.Kind { kind == "http" ? .http : .socks }
-
-        @Test("http and https, over several connections", arguments: kinds, ["http", "https"])
-        func download(kind: String, scheme: String) async throws {
-            try await withProxy(kindOf(kind)) { sandbox, nginx, proxy in
-                let url = scheme == "http" ? nginx.url("/file.bin") : nginx.secureURL("/file.bin")
-                let words = [
-                    "get", "-x", "4", "--retries", "0", "--proxy", "\(kind)://127.0.0.1:\(proxy.port)",
-                    "--ca-certificate", nginx.certificates.authority, url,
-                ]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, kind)
-                #expect(proxy.connections >= 2, "\(proxy.connections)")
-            }
-        }
-
-        @Test("Goes on after kill -9", arguments: kinds)
-        func resume(kind: String) async throws {
-            try await withProxy(kindOf(kind)) { sandbox, nginx, proxy in
-                let words = [
-                    "get", "-x", "1", "--proxy", "\(kind)://127.0.0.1:\(proxy.port)", nginx.url("/slow/file.bin"),
-                ]
-                let first = try ChildProcess(try sandbox.launch(words))
-                try await sandbox.waitForStates { $0.count == 1 }
-                try await sandbox.waitToShow(1) { $0.received >= mebibyte }
-                first.send(SIGKILL)
-                _ = try await first.result()
-                let result = try await sandbox.run("resume", "1")
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, kind)
-                #expect(await nginx.waitUntil { $0.last.map { $0.range != "bytes=0-" && $0.range != "-" } ?? false })
-            }
-        }
-
-        @Test("tinyproxy wants a name and a password, for http and for tunnels")
-        func authentication() async throws {
-            try await withProxy(.http, user: ("ann", "pw")) { sandbox, nginx, proxy in
-                let trust = ["--retries", "0", "--ca-certificate", nginx.certificates.authority]
-                for (index, url) in [nginx.url("/file.bin"), nginx.secureURL("/file.bin")].enumerated() {
-                    let right = try await ChildProcess(
-                        try sandbox.launch(
-                            ["get", "-o", "\(index)", "--proxy", "http://ann:pw@127.0.0.1:\(proxy.port)", url] + trust)
-                    ).result()
-                    try expectDownloaded(Self.content, as: "\(index)", by: right, in: sandbox)
-                    let wrong = try await ChildProcess(
-                        try sandbox.launch(
-                            ["get", "-o", "w\(index)", "--proxy", "http://ann:no@127.0.0.1:\(proxy.port)", url] + trust)
-                    ).result()
-                    #expect(wrong.ending != .exited(0))
-                    #expect(wrong.errorLines.count == 1, "\(wrong.stderr)")
+                    let trust = try sandbox.trust([nginx.certificates.authority, proxy.authority])
+                    let url = scheme == "http" ? nginx.url("/file.bin") : nginx.secureURL("/file.bin")
+                    let words = ["get", "-x", "4", "--retries", "0", "--proxy", proxy.url()] + trust + [url]
+                    let result = try await ChildProcess(try sandbox.launch(words)).result()
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, kind)
+                    #expect(await proxy.waitForConnections(2), "\(proxy.connections)")
                 }
             }
+            ProtocolTable.note("\(kind)://", scheme, "segments")
         }
 
         @Test(
@@ -89,17 +54,20 @@ extension EndToEnd {
                 ("127.0.0.1", true), ("*", true),
             ], [false, true])
         func exceptions(list: (String, Bool), asOption: Bool) async throws {
-            try await withProxy(.http) { sandbox, nginx, proxy in
-                let result = try await sandbox.run("get", "--retries", "0", nginx.url("/file.bin")) { launch in
-                    launch.environment["http_proxy"] = "http://127.0.0.1:\(proxy.port)"
-                    if asOption {
-                        launch.arguments += ["--no-proxy", list.0]
-                    } else {
-                        launch.environment["no_proxy"] = list.0
+            try await withProxy(.http) { proxy in
+                try await withNginx { sandbox, nginx in
+                    try nginx.add(Self.content, as: "file.bin")
+                    let result = try await sandbox.run("get", "--retries", "0", nginx.url("/file.bin")) { launch in
+                        launch.environment["http_proxy"] = proxy.url()
+                        if asOption {
+                            launch.arguments += ["--no-proxy", list.0]
+                        } else {
+                            launch.environment["no_proxy"] = list.0
+                        }
                     }
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, list.0)
+                    #expect((proxy.connections == 0) == list.1, "\(list.0)")
                 }
-                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, list.0)
-                #expect((proxy.connections == 0) == list.1, "\(list.0)")
             }
         }
 

@@ -89,6 +89,7 @@ extension EndToEnd {
                 let result = try await sandbox.run("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
+            ProtocolTable.note("sftp", "authentication", "key")
         }
 
         @Test("A server whose key is not known, or another one now, is refused; --insecure is for those who know")
@@ -129,35 +130,6 @@ extension EndToEnd {
             }
         }
 
-        @Test("Through a SOCKS proxy (ssh -D), over each protocol", .enabled(if: Vsftpd.canRun, "needs vsftpd"))
-        func socks() async throws {
-            try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
-                let ftp = try await Vsftpd()
-                let proxy = try await server.startSOCKS()
-                do {
-                    try ftp.add(Self.content, as: "file.bin")
-                    let login = [
-                        "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", ftp.certificates.authority,
-                    ]
-                    let urls = [
-                        server.url("file.bin"), server.url("file.bin", "scp"), ftp.url("file.bin"),
-                        ftp.secureURL("file.bin"),
-                    ]
-                    for (number, url) in urls.enumerated() {
-                        let words =
-                            ["get", "--proxy", "socks5h://127.0.0.1:\(proxy.port)", "-o", "\(number)"] + login + [url]
-                        let result = try await ChildProcess(try sandbox.launch(words)).result()
-                        try expectDownloaded(Self.content, as: "\(number)", by: result, in: sandbox, url)
-                    }
-                } catch {
-                    Issue.record(error)
-                }
-                proxy.process.send(SIGTERM)
-                await ftp.stop()
-            }
-        }
-
         @Test("A key of the agent logs in")
         func agent() async throws {
             try await withSSH { sandbox, server in
@@ -174,6 +146,7 @@ extension EndToEnd {
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
+            ProtocolTable.note("sftp", "authentication", "agent")
         }
 
         @Test(

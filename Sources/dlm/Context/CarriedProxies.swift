@@ -11,7 +11,7 @@ struct CarriedProxies: Sendable {
     init(_ environment: [String: String]) throws {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]
-        for scheme in ["http", "https"] {
+        for scheme in SourceScheme.names {
             guard let named = proxies.proxy(scheme: scheme) else { continue }
             guard let address = try? ProxyAddress(argument: named.value) else {
                 throw ValidationError("\(named.variable) names no proxy that can be used; correct it, or give --proxy")

@@ -55,7 +55,10 @@ struct RequestMaker: Sendable {
             request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
         }
         try MirrorOptions.check(request)
-        request.credential = credential ?? request.credential
+        // A bare name in the URL leaves that user's password to -u.
+        if let credential, credential.password != "" || credential.user != request.credential?.user {
+            request.credential = credential
+        }
         try request.requireAllowed()
         if item?.checksums.given == nil { try list?.settle(&request, isOnly: isOnly) }
         return request

@@ -13,7 +13,7 @@ struct DaemonProcess {
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
 
     /// Downloads bring the proxies of the commands that add them.
-    private static let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+    private static let proxies = ProxyEnvironment.variables
 
     /// - Parameters:
     ///   - options: of `dlm daemon run`.

@@ -18,13 +18,22 @@ struct ProxyEnvironment: Equatable, Sendable {
         self.settings = settings
     }
 
-    /// HTTP_PROXY is not read: a CGI program has it from whoever asks it.
+    private static let general = ["all_proxy", "ALL_PROXY"]
+
+    /// HTTP_PROXY is not among them: a CGI program has it from whoever asks it.
+    private static func names(_ scheme: String) -> [String] {
+        ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
+    }
+
+    /// What names a proxy for any download.
+    static let variables = SourceScheme.names.flatMap(names) + general
+
     func proxy(scheme: String) -> Named? {
         if let proxy = settings.proxy {
             return proxy.url.isEmpty ? nil : Named(variable: "--proxy", value: proxy.url)
         }
-        let names = ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
-        return first(names + ["all_proxy", "ALL_PROXY"])
+        // A file of this machine has none.
+        return scheme == SourceScheme.file.rawValue ? nil : first(Self.names(scheme) + Self.general)
     }
 
     /// Hosts that are reached without one.

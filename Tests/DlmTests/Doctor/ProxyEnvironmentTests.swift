@@ -28,6 +28,10 @@ struct ProxyEnvironmentTests {
             (["all_proxy": "p", "no_proxy": "[::1]"], "http://[::1]/", nil),
             (["all_proxy": "p", "no_proxy": "fd00::/8"], "http://[fd12::1]/", nil),
             (["all_proxy": "p", "no_proxy": "10.0.0.0/99"], "http://10.1.2.3/", "all_proxy"),
+            (["all_proxy": "p", "ftp_proxy": "q"], "ftp://a/b", "ftp_proxy"),
+            (["all_proxy": "p", "ftp_proxy": "q"], "ftps://a/b", "all_proxy"),
+            (["SFTP_PROXY": "p", "ftp_proxy": "q"], "sftp://a/b", "SFTP_PROXY"),
+            (["all_proxy": "p", "file_proxy": "q"], "file:///b", nil),
         ] as [([String: String], String, String?)])
     func choice(environment: [String: String], url: String, expected: String?) throws {
         #expect(try variable(environment, url) == expected)

@@ -79,6 +79,33 @@ struct DocumentationTests {
         for name in names { #expect(files.contains { $0.hasSuffix("/\(name).swift") }, "\(name)") }
     }
 
+    /// The page is made of what tests noted, see `make protocol-test`.
+    @Test("Each cell of the tables of docs/protocols.md names suites that note cells, or says why there is none")
+    func protocolTables() throws {
+        let page = try Self.text("docs/protocols.md").components(separatedBy: "<!-- ")
+        let made = try #require(page.first { $0.hasPrefix("made by make protocol-test -->") })
+        let rows = made.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { line in
+            line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast().map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+        }
+        let protocols = ["http", "https", "ftp", "ftp --ssl-reqd", "ftps", "sftp", "scp"]
+        let proxies = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].map { $0 + "://" }
+        #expect(rows.map { $0[0] } == ["protocol"] + protocols + ["file", "through"] + proxies)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: Self.root.appending(path: "Tests").path)
+        for row in rows where row[0] != "protocol" && row[0] != "through" {
+            #expect(row.count == (row[0].hasSuffix("://") ? protocols.count + 2 : 6), "\(row)")
+            for cell in row.dropFirst() where !cell.hasPrefix("no: ") {
+                let names = cell.matches(of: /: `([A-Za-z]+Tests)`/).map { String($0.output.1) }
+                #expect(!names.isEmpty, "\(row[0]): \(cell)")
+                for name in names {
+                    let file = try #require(files.first { $0.hasSuffix("/\(name).swift") }, "\(name)")
+                    #expect(try Self.text("Tests/\(file)").contains("ProtocolTable.note("), "\(name)")
+                }
+            }
+        }
+    }
+
     @Test("The tests that docs/user-needs.md names are there")
     func namedTests() throws {
         let rows = try Self.text("docs/user-needs.md").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst()

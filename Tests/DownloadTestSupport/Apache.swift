@@ -1,0 +1,149 @@
+import Foundation
+
+/// A real web server on the loopback interface that lets in by NTLM or by Negotiate (Kerberos), and serves a folder of
+/// its own. `/away/PORT` leads those who were let in to another port. End it with ``stop()``.
+package final class Apache: Sendable {
+    package enum Way: Sendable {
+        case ntlm
+        case negotiate(KerberosCentre)
+    }
+
+    package static let user = PrivateServer.user
+    package static let password = PrivateServer.password
+    /// gss-ntlmssp is a mechanism of GSSAPI; its library is in another folder for each kind of machine.
+    package static let canRun =
+        FileManager.default.isExecutableFile(atPath: program)
+        && ["\(modules)/mod_auth_gssapi.so", "/etc/gss/mech.d/mech.ntlmssp.conf"].allSatisfy {
+            FileManager.default.isReadableFile(atPath: $0)
+        }
+    private static let program = "/usr/sbin/apache2"
+    private static let modules = "/usr/lib/apache2/modules"
+
+    private let folder: TemporaryFolder
+    private let process: ChildProcess
+    private let port: Int
+
+    package init(_ way: Way) async throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
+        port = try LoopbackSocket.unusedPort()
+        try folder.write("DLM:\(Self.user):\(Self.password)\n", to: "users")
+        let lines: String
+        var heading = ""
+        var environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+        switch way {
+        case .ntlm:
+            environment["NTLM_USER_FILE"] = folder("users")
+            lines = "GssapiAllowedMech ntlmssp\nGssapiConnectionBound On"
+            heading = Self.completed
+        case .negotiate(let centre):
+            environment.merge(centre.environment) { $1 }
+            lines = "GssapiAllowedMech krb5\nGssapiCredStore keytab:\(centre.keytab)"
+        }
+        try folder.write(Self.configuration(folder, port, heading, lines), to: "apache.conf")
+        var launch = ProcessLaunch(Self.program, ["-D", "FOREGROUND", "-f", folder("apache.conf")])
+        launch.environment = environment
+        launch.timeLimit = .seconds(600)
+        process = try ChildProcess(launch)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !LoopbackSocket.accepts(port: port) {
+            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
+                process.send(SIGKILL)
+                throw ChildProcess.Failure(description: "Apache did not start: \(process.standardError) \(errors)")
+            }
+        }
+    }
+
+    /// gss-ntlmssp 1.2 wants the field Version in each message (MS-NLMP section 2.2.2.10), which libcurl's messages lack:
+    /// the first is filled up with zeros, and the third, which takes over the server's flag that there is one, loses it. The
+    /// flag is 0x02 in the byte at 63, whose low bits share a digit of base64 with the byte behind: one of 16 digits.
+    private static let completed: String = {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv")
+        let edits =
+            [("TlRMTVNTUAABAAAA.{24}", "AAA=$", "AAAAAAAAAAAAAA==")]
+            + (0..<16).map { ("TlRMTVNTUAADAAAA.{68}A", "\(digits[32 + $0])", "\(digits[$0])") }
+        return edits.map { "RequestHeader edit Authorization \"^(NTLM \($0))\($1)\" \"$1\($2)\" early" }
+            .joined(separator: "\n")
+    }()
+
+    private static func configuration(
+        _ folder: TemporaryFolder, _ port: Int, _ heading: String, _ lines: String
+    ) -> String {
+        let names = ["mpm_event", "authn_core", "authz_core", "authz_user", "auth_gssapi", "headers", "rewrite"]
+        let loaded = names.map { "LoadModule \($0)_module \(modules)/mod_\($0).so\n" }
+        return """
+            \(loaded.joined())
+            \(heading)
+            ServerRoot "\(folder.path)"
+            ServerName localhost
+            DefaultRuntimeDir "\(folder.path)"
+            PidFile "\(folder("pid"))"
+            Mutex posixsem
+            Listen 127.0.0.1:\(port)
+            User nobody
+            Group nogroup
+            KeepAlive On
+            MaxKeepAliveRequests 0
+            DocumentRoot "\(folder("files"))"
+            ErrorLog "\(folder("errors"))"
+            LogLevel info
+            LogFormat "%>s %B %{Range}i %u %{Authorization}i" short
+            CustomLog "\(folder("log"))" short
+            <Location "/">
+            AuthType GSSAPI
+            AuthName dlm
+            \(lines)
+            Require valid-user
+            </Location>
+            <Location "/away">
+            Options FollowSymLinks
+            RewriteEngine On
+            RewriteRule "away/([0-9]+)$" "http://127.0.0.1:$1/file.bin" [R=302,L]
+            </Location>
+
+            """
+    }
+
+    package func add(_ content: Content, as name: String) throws {
+        try content.write(to: folder("files/\(name)"))
+        chmod(folder("files/\(name)"), 0o644)
+        // Of what changed a moment ago its ETag is a weak one.
+        let time = Date(timeIntervalSince1970: 1_600_000_000)
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: folder("files/\(name)"))
+    }
+
+    /// By name: that is whom a ticket is for.
+    package func url(_ name: String) -> String { "http://localhost:\(port)/\(name)" }
+
+    package var errors: String { (try? folder.read("errors")) ?? "" }
+
+    /// A request as the access log has it.
+    package struct LogLine: Sendable {
+        package let status: Int
+        package let bytes: Int64
+        package let range: String
+        /// Who was let in; "-" for nobody.
+        package let user: String
+        /// The first word of the field Authorization, or "-".
+        package let scheme: String
+    }
+
+    package var log: [LogLine] {
+        ((try? folder.read("log")) ?? "").split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ", maxSplits: 5)
+            guard words.count >= 5, let status = Int(words[0]) else { return nil }
+            return LogLine(
+                status: status, bytes: Int64(words[1]) ?? 0, range: String(words[2]), user: String(words[3]),
+                scheme: String(words[4]))
+        }
+    }
+
+    /// Ends the server, so that its log is whole, and gives the log back.
+    @discardableResult
+    package func stop() async -> [LogLine] {
+        process.send(SIGTERM)
+        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        defer { folder.remove() }
+        return log
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// A Kerberos realm of one user and one service on the loopback interface: MIT's key distribution centre with a
+/// database of its own. End it with ``stop()``.
+package final class KerberosCentre: Sendable {
+    package static let canRun = [centre, tool, admin, "/usr/bin/kinit"].allSatisfy {
+        FileManager.default.isExecutableFile(atPath: $0)
+    }
+    package static let user = PrivateServer.user
+    package static let password = PrivateServer.password
+    private static let centre = "/usr/sbin/krb5kdc"
+    private static let tool = "/usr/sbin/kdb5_util"
+    private static let admin = "/usr/sbin/kadmin.local"
+    private static let realm = "DLM.TEST"
+
+    /// With the key of `HTTP/localhost`, for its server.
+    package let keytab: String
+    /// What every program of the realm needs.
+    package let environment: [String: String]
+    private let folder: TemporaryFolder
+    private let process: ChildProcess
+
+    package init() async throws {
+        folder = try TemporaryFolder()
+        keytab = folder("service.keytab")
+        let port = try LoopbackSocket.unusedPort()
+        // Over TCP alone: the kernel chose the port for it.
+        try folder.write(
+            """
+            [libdefaults]
+            default_realm = \(Self.realm)
+            dns_lookup_kdc = false
+            dns_lookup_realm = false
+            dns_canonicalize_hostname = false
+            rdns = false
+            udp_preference_limit = 1
+            [realms]
+            \(Self.realm) = {
+                kdc = 127.0.0.1:\(port)
+            }
+            [domain_realm]
+            localhost = \(Self.realm)
+
+            """, to: "krb5.conf")
+        try folder.write(
+            """
+            [kdcdefaults]
+            kdc_listen = ""
+            kdc_tcp_listen = 127.0.0.1:\(port)
+            [realms]
+            \(Self.realm) = {
+                database_name = \(folder("principal"))
+                key_stash_file = \(folder("stash"))
+                max_life = 1h
+            }
+            [logging]
+            kdc = STDERR
+
+            """, to: "kdc.conf")
+        environment = [
+            "KRB5_CONFIG": folder("krb5.conf"), "KRB5_KDC_PROFILE": folder("kdc.conf"), "KRB5RCACHENAME": "none:",
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        ]
+        for (program, words) in [
+            (Self.tool, ["create", "-s", "-P", "master", "-r", Self.realm]),
+            (Self.admin, ["-q", "addprinc -pw \(Self.password) \(Self.user)"]),
+            (Self.admin, ["-q", "addprinc -randkey HTTP/localhost"]),
+            (Self.admin, ["-q", "ktadd -k \(keytab) HTTP/localhost"]),
+        ] {
+            try await Self.run(program, words, environment)
+        }
+        // Its server runs as somebody else.
+        chmod(keytab, 0o644)
+        var launch = ProcessLaunch(Self.centre, ["-n", "-P", folder("pid")])
+        launch.environment = environment
+        launch.timeLimit = .seconds(600)
+        process = try ChildProcess(launch)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !LoopbackSocket.accepts(port: port) {
+            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
+                process.send(SIGKILL)
+                throw ChildProcess.Failure(description: "krb5kdc did not start: \(process.standardError)")
+            }
+        }
+    }
+
+    /// Gets the user's ticket, and gives back what a program needs to use it.
+    package func logIn() async throws -> [String: String] {
+        let own = environment.merging(["KRB5CCNAME": "FILE:\(folder("tickets"))"]) { $1 }
+        try await Self.run("/usr/bin/kinit", [Self.user], own, input: Self.password + "\n")
+        return own
+    }
+
+    private static func run(
+        _ program: String, _ words: [String], _ environment: [String: String], input: String? = nil
+    ) async throws {
+        var launch = ProcessLaunch(program, words)
+        launch.environment = environment
+        launch.input = input
+        let result = try await ChildProcess(launch).result()
+        guard result.ending == .exited(0) else {
+            throw ChildProcess.Failure(description: "\(launch): \(result.stdout) \(result.stderr)")
+        }
+    }
+
+    package func stop() async {
+        process.send(SIGTERM)
+        if await !process.waitForEnd(atMost: .seconds(10)) { process.send(SIGKILL) }
+        folder.remove()
+    }
+}

@@ -1,0 +1,153 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// The second table of docs/protocols.md. See ``RealProxyTests`` for what http and https do besides.
+    @Suite(
+        "Every protocol through every kind of proxy", .timeLimit(.minutes(3)),
+        .enabled(
+            if: RealServers.canRun && RealProxy.canRun,
+            "needs root, nginx, vsftpd, OpenSSH, tinyproxy and microsocks"))
+    struct ProxyTests {
+        static let content = Content(seed: 1901, size: 9 * mebibyte + 9)
+        static let login = ("ann", "pw")
+
+        /// `dlm get` of `file.bin` into a new home.
+        private func get(
+            _ spoken: Spoken, _ servers: RealServers, _ proxy: RealProxy, as user: (String, String)? = nil,
+            _ body: (DlmSandbox, ChildProcess.Result) async throws -> Void
+        ) async throws {
+            try await servers.withDlm { sandbox in
+                let words = try servers.words(spoken, in: sandbox, proxy: proxy)
+                let result = try await ChildProcess(
+                    try sandbox.launch(
+                        ["get", "--retries", "0", "--proxy", proxy.url(as: user)] + words
+                            + [servers.url(spoken, "file.bin")])
+                ).result()
+                try await body(sandbox, result)
+            }
+        }
+
+        @Test(
+            "All goes through it, the data connections of ftp too; without it nothing goes",
+            arguments: RealProxy.Kind.allCases)
+        func download(kind: RealProxy.Kind) async throws {
+            try await withServers { servers in
+                try servers.add(Self.content, as: "file.bin")
+                try await withProxy(kind) { proxy in
+                    for spoken in Spoken.remote {
+                        let before = proxy.connections
+                        try await get(spoken, servers, proxy) { sandbox, result in
+                            try expectDownloaded(
+                                Self.content, as: "file.bin", by: result, in: sandbox, "\(kind) \(spoken)")
+                        }
+                        let isThere = await proxy.waitForConnections(before + (spoken.isFTP ? 2 : 1))
+                        #expect(isThere, "\(kind) \(spoken): \(proxy.connections - before)")
+                    }
+                    await proxy.end()
+                    for spoken in Spoken.remote {
+                        try await get(spoken, servers, proxy) { sandbox, result in
+                            expectFailure(4, of: result, "\(kind) \(spoken)")
+                            #expect(sandbox.names == [], "\(kind) \(spoken)")
+                        }
+                    }
+                }
+            }
+            for spoken in Spoken.remote { ProtocolTable.note("\(kind)://", spoken.rawValue, "download") }
+        }
+
+        @Test("Goes on after kill -9", arguments: ProtocolTable.isFull ? RealProxy.Kind.allCases : [.https, .socks5])
+        func resume(kind: RealProxy.Kind) async throws {
+            // SCP cannot.
+            let protocols = Spoken.remote.filter { $0 != .scp }
+            try await withServers { servers in
+                try await withProxy(kind) { proxy in
+                    let before = proxy.connections
+                    try await servers.resume(
+                        protocols, Self.content, proxy: proxy, options: ["--proxy", proxy.url()])
+                    // Twice for each, and as often for the data of ftp.
+                    let count = protocols.map { $0.isFTP ? 4 : 2 }.reduce(0, +)
+                    #expect(await proxy.waitForConnections(before + count), "\(kind) \(proxy.connections)")
+                }
+            }
+            for spoken in protocols { ProtocolTable.note("\(kind)://", spoken.rawValue, "resume") }
+        }
+
+        @Test("A name and a password for the proxy; a wrong one is status 6", arguments: RealProxy.Kind.withLogin)
+        func login(kind: RealProxy.Kind) async throws {
+            try await withServers { servers in
+                try servers.add(Self.content, as: "file.bin")
+                try await withProxy(kind, user: Self.login) { proxy in
+                    for spoken in Spoken.remote {
+                        try await get(spoken, servers, proxy, as: Self.login) { sandbox, result in
+                            try expectDownloaded(
+                                Self.content, as: "file.bin", by: result, in: sandbox, "\(kind) \(spoken)")
+                        }
+                        for wrong in [("ann", "wrong"), nil] {
+                            try await get(spoken, servers, proxy, as: wrong) { sandbox, result in
+                                expectFailure(6, of: result, "\(kind) \(spoken)")
+                                #expect(sandbox.names == [], "\(kind) \(spoken)")
+                            }
+                        }
+                    }
+                }
+            }
+            ProtocolTable.note("\(kind)://", "name and password")
+        }
+
+        @Test("In the background all goes the way of the command that added it, and of no other")
+        func background() async throws {
+            try await withServers { servers in
+                try servers.add(Self.content, as: "file.bin")
+                try await withProxy(.socks5h) { proxy in
+                    for (index, spoken) in Spoken.remote.enumerated() {
+                        try await servers.withDlm { sandbox in
+                            let own = "\(spoken.rawValue.prefix { $0 != " " })_proxy"
+                            let environment = [own: proxy.url(), "all_proxy": proxy.url()]
+                            try await sandbox.done("daemon", "start") { $0.environment.merge(environment) { $1 } }
+                            let words = try ["get", "-b", "--retries", "0"] + servers.words(spoken, in: sandbox)
+                            for (number, variable) in [nil, index % 2 == 0 ? own : "all_proxy"].enumerated() {
+                                let before = proxy.connections
+                                var launch = try sandbox.launch(
+                                    words + ["-o", "\(number)", servers.url(spoken, "file.bin")])
+                                if let variable { launch.environment[variable] = proxy.url() }
+                                _ = try await ChildProcess(launch).result()
+                                let waited = try await sandbox.run("wait", "\(number + 1)")
+                                #expect(waited.ending == .exited(0), "\(spoken) \(waited.stderr)")
+                                try expectFile(Self.content, "\(number)", in: sandbox, spoken)
+                                if variable == nil {
+                                    #expect(proxy.connections == before, "\(spoken)")
+                                } else {
+                                    #expect(await proxy.waitForConnections(before + 1), "\(spoken)")
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test("A proxy that cannot prove who it is gets no request")
+        func identity() async throws {
+            try await withServers { servers in
+                try servers.add(Self.content, as: "file.bin")
+                try await withProxy(.https) { proxy in
+                    for spoken in Spoken.remote {
+                        try await servers.withDlm { sandbox in
+                            let words = try servers.words(spoken, in: sandbox) + ["--proxy", proxy.url()]
+                            let result = try await ChildProcess(
+                                try sandbox.launch(
+                                    ["get", "--retries", "0"] + words + [servers.url(spoken, "file.bin")])
+                            ).result()
+                            expectFailure(5, of: result, spoken)
+                            #expect(result.stderr.contains("certificate"), "\(spoken) \(result.stderr)")
+                            #expect(sandbox.names == [], "\(spoken)")
+                        }
+                    }
+                    #expect(proxy.connections == 0)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// A protocol that dlm speaks: a row of docs/protocols.md.
+enum Spoken: String, CaseIterable, Sendable, CustomStringConvertible {
+    case http, https, ftp, ftps, sftp, scp, file
+    case encryptedFTP = "ftp --ssl-reqd"
+
+    static let remote = allCases.filter { $0 != .file }
+
+    var description: String { rawValue }
+    var fileName: String { rawValue.replacing(" --", with: "-") + ".bin" }
+    var isHTTP: Bool { self == .http || self == .https }
+    var isFTP: Bool { self == .ftp || self == .ftps || self == .encryptedFTP }
+    var isSSH: Bool { self == .sftp || self == .scp }
+    /// A name and a password go along with every test.
+    var needsLogin: Bool { isFTP || isSSH }
+}
+
+/// A real server for each protocol, all with the same files.
+struct RealServers: Sendable {
+    static let canRun =
+        Vsftpd.canRun && OpenSSHServer.canRun && FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
+    static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
+    static let wrongLogin = ["-u", "\(Vsftpd.user):wrong"]
+
+    let nginx: Nginx
+    let vsftpd: Vsftpd
+    let openSSH: OpenSSHServer
+    /// Of `file` URLs.
+    let folder: TemporaryFolder
+
+    func add(_ content: Content, as name: String) throws {
+        try nginx.add(content, as: name)
+        try vsftpd.add(content, as: name)
+        try openSSH.add(content, as: name)
+        try content.write(to: folder(name))
+    }
+
+    func url(_ spoken: Spoken, _ name: String) -> String {
+        switch spoken {
+        case .http: nginx.url("/\(name)")
+        case .https: nginx.secureURL("/\(name)")
+        case .ftp, .encryptedFTP: vsftpd.url(name)
+        case .ftps: vsftpd.secureURL(name)
+        case .sftp, .scp: openSSH.url(name, spoken.rawValue, password: nil)
+        case .file: "file://\(folder(name))"
+        }
+    }
+
+    /// A home whose user trusts the servers.
+    func withDlm(_ body: (DlmSandbox) async throws -> Void) async throws {
+        try await EndToEndTests.withDlm { sandbox in
+            try FileManager.default.createDirectory(
+                atPath: sandbox.root("home/.ssh"), withIntermediateDirectories: true)
+            try sandbox.root.write(openSSH.knownHost, to: "home/.ssh/known_hosts")
+            try await body(sandbox)
+        }
+    }
+
+    /// The options that a download takes.
+    /// - Parameter proxy: on its way.
+    func words(_ spoken: Spoken, in sandbox: DlmSandbox, proxy: RealProxy? = nil) throws -> [String] {
+        let files = [nginx.certificates.authority, vsftpd.certificates.authority, proxy?.authority]
+        // The servers' addresses are of IPv4, wherever localhost leads.
+        return try sandbox.trust(files) + ["-4"] + (spoken.needsLogin ? Self.login : [])
+            + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
+    }
+
+    /// Downloads, is killed, and goes on with what it had: the servers' logs say so.
+    func resume(
+        _ protocols: [Spoken], _ content: Content, proxy: RealProxy? = nil, options: [String] = []
+    ) async throws {
+        for spoken in protocols { try add(content, as: spoken.fileName) }
+        try await concurrently(protocols, atMost: 4) { spoken in
+            try await withDlm { sandbox in
+                let name = spoken.fileName
+                let words = try self.words(spoken, in: sandbox, proxy: proxy) + options + ["-x", "1"]
+                let received = try await sandbox.kill(words + [url(spoken, name)], after: 3 * mebibyte)
+                #expect(received < content.size, "\(spoken)")
+                let again = ["resume", "1"] + (spoken.needsLogin ? Self.login : [])
+                let result = try await ChildProcess(try sandbox.launch(again)).result()
+                try expectDownloaded(content, as: name, by: result, in: sandbox, spoken)
+                guard spoken.isHTTP else { return }
+                @Sendable func lines(_ log: [Nginx.LogLine], again: Bool) -> [Nginx.LogLine] {
+                    log.filter { $0.path == "/\(name)" && ["bytes=0-", "-"].contains($0.range) != again }
+                }
+                #expect(await nginx.waitUntil { !lines($0, again: true).isEmpty }, "\(spoken)")
+                #expect(lines(nginx.log, again: false).count == 1, "\(spoken) \(nginx.log)")
+            }
+        }
+        let offsets = vsftpd.offsets.filter { $0 >= 3 * mebibyte - 65536 }
+        #expect(offsets.count >= protocols.count(where: \.isFTP), "\(vsftpd.log)")
+        if protocols.contains(.sftp) {
+            let read = try #require(openSSH.read.last)
+            #expect(read <= content.size - 3 * mebibyte + 65536, "\(openSSH.read)")
+        }
+    }
+}
+
+func withServers(_ body: (RealServers) async throws -> Void) async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    try await withNginx { _, nginx in
+        try await withVsftpd { _, vsftpd in
+            let openSSH = try await OpenSSHServer()
+            do {
+                try await body(RealServers(nginx: nginx, vsftpd: vsftpd, openSSH: openSSH, folder: folder))
+            } catch {
+                await openSSH.stop()
+                throw error
+            }
+            await openSSH.stop()
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// What each connection is let in by: NTLM with a password, Negotiate with a Kerberos ticket.
+enum SignOn: String, CaseIterable, Sendable, CustomStringConvertible {
+    case ntlm, negotiate
+
+    var description: String { rawValue }
+    /// As a server calls it.
+    var scheme: String { self == .ntlm ? "NTLM" : "Negotiate" }
+}
+
+extension EndToEnd {
+    @Suite(
+        "NTLM and Negotiate, from Apache", .timeLimit(.minutes(3)),
+        .enabled(
+            if: Apache.canRun && KerberosCentre.canRun,
+            "needs apache2-bin, libapache2-mod-auth-gssapi, gss-ntlmssp, krb5-admin-server and krb5-user"))
+    struct SignOnTests {
+        static let content = Content(seed: 2001, size: 9 * mebibyte + 1)
+        static let password = ["-u", "\(Apache.user):\(Apache.password)"]
+
+        /// A server, and a home whose user knows what lets in.
+        struct Site {
+            let way: SignOn
+            let sandbox: DlmSandbox
+            let server: Apache
+            /// Of who has a ticket, and of who has none.
+            let ticket, none: [String: String]
+
+            var login: [String] { way == .ntlm ? SignOnTests.password : [] }
+
+            func start(_ words: [String], allowed: Bool = true) throws -> ChildProcess {
+                var launch = try sandbox.launch(words)
+                launch.environment.merge(allowed ? ticket : none) { own, _ in own }
+                return try ChildProcess(launch)
+            }
+
+            func run(_ words: [String], allowed: Bool = true) async throws -> ChildProcess.Result {
+                try await start(words, allowed: allowed).result()
+            }
+        }
+
+        /// Returns the server's log.
+        private func withSite(_ way: SignOn, _ body: (Site) async throws -> Void) async throws -> [Apache.LogLine] {
+            let centre = way == .negotiate ? try await KerberosCentre() : nil
+            do {
+                let ticket = try await centre?.logIn() ?? [:]
+                let server = try await Apache(centre.map { .negotiate($0) } ?? .ntlm)
+                do {
+                    try server.add(Self.content, as: "file.bin")
+                    try await withDlm { sandbox in
+                        try await body(
+                            Site(
+                                way: way, sandbox: sandbox, server: server, ticket: ticket,
+                                none: centre?.environment ?? [:]))
+                    }
+                } catch {
+                    await server.stop()
+                    throw error
+                }
+                let log = await server.stop()
+                await centre?.stop()
+                return log
+            } catch {
+                await centre?.stop()
+                throw error
+            }
+        }
+
+        @Test(
+            "Lets in over one connection and over several; the password is never sent",
+            arguments: SignOn.allCases, [["-x", "1"], ["-x", "4"], ["-x", "4", "--anyauth"]])
+        func download(way: SignOn, options: [String]) async throws {
+            let log = try await withSite(way) { site in
+                let words = options.contains("--anyauth") ? options : options + ["--\(way)"]
+                let result = try await site.run(
+                    ["get", "-v", "-v"] + words + site.login + [site.server.url("file.bin")])
+                try expectFile(Self.content, "file.bin", in: site.sandbox)
+                #expect(result.ending == .exited(0), "\(result.stderr) \(site.server.errors)")
+                SecretSearch(sandbox: site.sandbox).expectSilent(result)
+                try SecretSearch(sandbox: site.sandbox).expectNoTrace("finished")
+            }
+            let sent = log.filter { $0.status == 206 }
+            #expect(!sent.isEmpty && sent.allSatisfy { $0.user.contains(Apache.user) }, "\(log)")
+            #expect(options[1] == "1" || Set(sent.map(\.range)).count > 1, "\(log)")
+            #expect(log.allSatisfy { [way.scheme, "Negotiate", "-"].contains($0.scheme) }, "\(log)")
+            ProtocolTable.note("http", "authentication", way.scheme)
+        }
+
+        @Test("Killed and resumed: nothing comes twice", arguments: SignOn.allCases)
+        func resumed(way: SignOn) async throws {
+            var received: Int64 = 0
+            let log = try await withSite(way) { site in
+                let words = ["-x", "1", "--\(way)"] + site.login + [site.server.url("file.bin")]
+                let first = try site.start(["get", "--limit-rate", "3M"] + words)
+                try await site.sandbox.waitForStates { $0.count == 1 }
+                received = try await site.sandbox.waitToShow(1) { $0.received >= 3 * mebibyte }.received
+                first.send(SIGKILL)
+                _ = try await first.result()
+                // Without what lets in.
+                expectFailure(way == .ntlm ? 2 : 6, of: try await site.run(["resume", "1"], allowed: false))
+                let result = try await site.run(["resume", "1"] + site.login)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+            }
+            let last = try #require(log.last { $0.status == 206 })
+            #expect(last.bytes <= Self.content.size - received + 65536, "\(log)")
+        }
+
+        @Test("A wrong password, or no ticket, is status 6", arguments: SignOn.allCases)
+        func refused(way: SignOn) async throws {
+            let log = try await withSite(way) { site in
+                for option in ["--\(way)", "--anyauth", "--basic"] {
+                    let login = way == .ntlm || option == "--basic" ? ["-u", "\(Apache.user):wrong"] : []
+                    let words = ["get", option] + login + [site.server.url("file.bin")]
+                    expectFailure(6, of: try await site.run(words, allowed: false), option)
+                    #expect(site.sandbox.names == [], "\(option)")
+                }
+            }
+            #expect(log.allSatisfy { $0.status == 401 }, "\(log)")
+        }
+
+        @Test("Nothing of it follows a redirect to another origin", arguments: SignOn.allCases)
+        func redirect(way: SignOn) async throws {
+            let elsewhere = try FaultServer { request in
+                request["Authorization"] == nil && request.number == 1
+                    ? FaultReply(status: 401).with { $0.fields = [("WWW-Authenticate", way.scheme)] }
+                    : FaultReply(Self.content, etag: "\"v1\"")
+            }
+            defer { elsewhere.stop() }
+            let log = try await withSite(way) { site in
+                let words = ["get", "--\(way)"] + site.login + [site.server.url("away/\(elsewhere.port)")]
+                expectFailure(6, of: try await site.run(words))
+            }
+            #expect(log.contains { $0.status == 302 && $0.user.contains(Apache.user) }, "\(log)")
+            #expect(elsewhere.log.entries.count == 1)
+            for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
+        }
+    }
+}
