@@ -10,11 +10,17 @@ package struct DocumentFetch: Sendable {
     let userAgent: String
     /// Bytes; a larger document is an error.
     let largest: Int
+    /// Hosts that want https alone.
+    let strictHosts: HSTSStore?
 
     /// For one answer, from its request to its last byte.
     private static let limit = Duration.seconds(60)
 
-    package init(_ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int) {
+    package init(
+        _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
+        strictHosts: HSTSStore?
+    ) {
+        self.strictHosts = strictHosts
         self.request = request
         self.transport = transport
         self.userAgent = userAgent
@@ -44,7 +50,7 @@ package struct DocumentFetch: Sendable {
     }
 
     private func attempt() async throws -> [UInt8] {
-        var route = RequestRoute(request.url)
+        var route = RequestRoute(strictHosts?.upgraded(request.url, for: request) ?? request.url)
         var secrets = try await LoadedSecrets.load(request.secretFiles)
         while true {
             let answer = await ask(route, secrets)
@@ -54,7 +60,9 @@ package struct DocumentFetch: Sendable {
                 throw Failure(error: .protocolViolated(.malformedReply("no response head")))
             }
             switch ResponseJudge(start: 0, end: nil, asksRange: false).judge(head) {
-            case .redirect(let location): try route.follow(head.status, to: location, of: request)
+            case .redirect(let location):
+                let target = strictHosts?.upgraded(location: location, for: request) ?? location
+                try route.follow(head.status, to: target, of: request)
             case .failed(let error):
                 throw Failure(error: error, retryAfter: ServerPause(head, route.url)?.seconds)
             case .body where answer.isTooLarge:
