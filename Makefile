@@ -44,7 +44,7 @@ fault-test:
 # Every protocol from real servers, through every kind of proxy, and the tables of docs/protocols.md made of what the tests
 # noted (ProtocolTable.note).
 protocol-test: CELLS = .build/protocol-report
-protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|FTP|SSH|LocalFile
+protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|FTP|SSH|LocalFile|PartsWithoutHTTP
 protocol-test:
 	@scripts/need test
 	@mkdir -p .build; rm -f $(CELLS)

@@ -198,7 +198,8 @@ final class CurlLoop: @unchecked Sendable {
             for: transfer.request,
             setting: .init(
                 bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
-                waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0),
+                waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0,
+                listsFolder: transfer.remote?.suspicion != nil),
             shared: shared)
         if transfer.request.url.isHTTP {
             easy.setFields(of: transfer.request, &headers)
@@ -226,6 +227,8 @@ final class CurlLoop: @unchecked Sendable {
         if let rate = request.lowestRate, rate < 8_000_000 { return 16 << 10 }
         return switch active.count {
         case ..<4 where multi === bulk: 512 << 10
+        // Over SFTP so much is asked for ahead.
+        case ..<32 where request.url.known == .sftp: 512 << 10
         case ..<32: 64 << 10
         case ..<128: 32 << 10
         default: 16 << 10
@@ -236,6 +239,7 @@ final class CurlLoop: @unchecked Sendable {
         if transfer.request.prefersMultiplexing {
             shared.origins.withLock { $0.forget(transfer.origin, transfer) }
         }
+        transfer.hangUp()
         finish(transfer, TransferResult(.cancelled))
     }
 
@@ -345,6 +349,7 @@ final class CurlLoop: @unchecked Sendable {
                 let message = "no data for \(transfer.request.stallTimeout.formatted()) s"
                 let diagnosis = TransportDiagnosis(code: Int(CURLE_OPERATION_TIMEDOUT.rawValue), message: message)
                 transfer.verdict = .failed(.networkFailed(.stalled, diagnosis))
+                transfer.hangUp()
                 finish(transfer, result(transfer, CURLE_OPERATION_TIMEDOUT))
             }
         }

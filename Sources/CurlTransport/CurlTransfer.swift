@@ -80,8 +80,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// A header line, as CURLOPT_HEADERFUNCTION delivers it. False ends the transfer.
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = loop.now
-        // Replies on the control connection.
-        if remote != nil { return true }
+        if remote != nil {
+            remote?.note(reply: line)
+            return true
+        }
         switch parser.take(line) {
         case .incomplete: return true
         case .tooLarge:

@@ -45,8 +45,10 @@ extension EasyHandle {
             return
         }
         let password = credential?.password ?? ""
+        let key = request.trust.sshKey ?? logins.key
+        if password.isEmpty { onlyKey = key }
         if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
-        check(dlm_use_ssh_authentication(pointer, request.trust.sshKey ?? logins.key, password.isEmpty ? 0 : 1))
+        check(dlm_use_ssh_authentication(pointer, key, password.isEmpty ? 0 : 1))
         // It would ask for one on the terminal.
         set(CURLOPT_KEYPASSWD, "")
         if !request.trust.verifiesServer || request.trust.knownHosts != nil {
@@ -75,12 +77,23 @@ extension EasyHandle {
         let status = url.known.isFTP ? number(CURLINFO_RESPONSE_CODE) : 0
         let diagnosis = TransportDiagnosis(code: Int(code.rawValue), message: message(code))
         // 4yz: another try may succeed (RFC 959 section 4.2.1); 421 says that there are too many already.
+        if status == 421, Self.isReply(code) || code == CURLE_OPERATION_TIMEDOUT {
+            let words = "the server says 421: it has connections enough, or ends"
+            return .networkFailed(.connect, TransportDiagnosis(code: diagnosis.code, message: words))
+        }
         if (400..<500).contains(status), Self.isReply(code) {
             let words = TransportDiagnosis(code: diagnosis.code, message: "the server says \(status): \(message(code))")
-            return .networkFailed(status == 421 ? .connect : .connectionLost, words)
+            return .networkFailed(.connectionLost, words)
         }
         switch code {
-        case CURLE_LOGIN_DENIED: return .authenticationFailed(status: status)
+        case CURLE_LOGIN_DENIED where remote.hasNoRoom:
+            let words = TransportDiagnosis(
+                code: diagnosis.code, message: "the server says \(status): it has connections enough")
+            return .networkFailed(.connect, words)
+        case CURLE_LOGIN_DENIED:
+            return .authenticationFailed(status: status, hint: url.known.isSSH ? SSHKey.hint(onlyKey) : nil)
+        case CURLE_REMOTE_FILE_NOT_FOUND where url.known == .scp:
+            return .serverRefused(status: status, phrase: "no such file, or a folder")
         case CURLE_REMOTE_FILE_NOT_FOUND: return .serverRefused(status: status, phrase: "no such file")
         case CURLE_REMOTE_ACCESS_DENIED: return .serverRefused(status: status, phrase: "access denied")
         case CURLE_FTP_COULDNT_RETR_FILE:
@@ -94,6 +107,8 @@ extension EasyHandle {
         case CURLE_SSH:
             let words = "\(diagnosis.message); the connection ended, or this is no file that can be read"
             return .networkFailed(.connectionLost, TransportDiagnosis(code: diagnosis.code, message: words))
+        case CURLE_FAILED_INIT where url.known.isSSH && Self.isCutHandshake(diagnosis.message):
+            return .networkFailed(.connectionLost, diagnosis)
         case CURLE_FTP_COULDNT_SET_TYPE, CURLE_FTP_WEIRD_PASS_REPLY, CURLE_FAILED_INIT, CURLE_QUOTE_ERROR,
             CURLE_FTP_PRET_FAILED:
             return .protocolViolated(.malformedReply(diagnosis.message))
@@ -106,6 +121,13 @@ extension EasyHandle {
             CURLE_LOGIN_DENIED, CURLE_WEIRD_SERVER_REPLY, CURLE_REMOTE_ACCESS_DENIED, CURLE_FTP_COULDNT_RETR_FILE,
             CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_REMOTE_FILE_NOT_FOUND,
         ].contains(code)
+    }
+
+    /// By libssh2's numbers for sockets that fail or are closed, and a banner that does not come: a server that has
+    /// connections enough begins no session.
+    private static func isCutHandshake(_ message: String) -> Bool {
+        guard let number = message.firstMatch(of: /ssh session: (-\d+)/)?.output.1 else { return false }
+        return ["-1", "-2", "-3", "-7", "-9", "-13", "-43"].contains(number)
     }
 
     private static func refusal(of key: RemoteFile.HostKey?, at url: SourceURL) -> String {
@@ -127,9 +149,11 @@ private func onHostKey(
     _ context: UnsafeMutableRawPointer?, _ key: dlm_host_key, _ bytes: UnsafePointer<CChar>?, _ count: Int
 ) -> Int32 {
     guard let context else { return 0 }
-    if key == DLM_HOST_KEY_KNOWN { return 1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+    if key == DLM_HOST_KEY_KNOWN, transfer.trace == nil { return 1 }
     let fingerprint = bytes.flatMap { Fingerprint.sha256(UnsafeRawBufferPointer(start: $0, count: count)) }
+    transfer.trace?.hostKey = fingerprint
+    if key == DLM_HOST_KEY_KNOWN { return 1 }
     transfer.remote?.hostKey = RemoteFile.HostKey(isChanged: key == DLM_HOST_KEY_CHANGED, fingerprint: fingerprint)
     return 0
 }

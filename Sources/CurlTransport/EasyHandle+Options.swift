@@ -11,12 +11,14 @@ extension EasyHandle {
         var waitsForConnection: Bool
         /// Where to begin, without HTTP.
         var offset: Int64 = 0
+        /// What is in it, if it is a folder.
+        var listsFolder = false
     }
 
     func configure(
         for request: TransferRequest, setting: Setting, shared: SharedState
     ) {
-        set(CURLOPT_URL, request.url.string)
+        set(CURLOPT_URL, request.url.string + (setting.listsFolder ? "/" : ""))
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_NOPROGRESS, 1)
         set(CURLOPT_BUFFERSIZE, setting.bufferSize)

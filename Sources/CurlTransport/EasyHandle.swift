@@ -10,6 +10,8 @@ final class EasyHandle {
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The first option that libcurl refused.
     private(set) var setupError: CURLcode?
+    /// What it logs in with over SSH, where it has no password.
+    var onlyKey: String?
 
     init?() {
         guard let pointer = curl_easy_init() else { return nil }

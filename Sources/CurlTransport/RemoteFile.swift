@@ -15,6 +15,10 @@ struct RemoteFile: Equatable {
     var hasHead = false
     /// The server's key, where it was refused.
     var hostKey: HostKey?
+    /// A login was refused for its number.
+    private(set) var hasNoRoom = false
+    /// Why it could not be read: it is looked whether it is a folder, which can be opened like a file.
+    private(set) var suspicion: DownloadError?
 
     struct HostKey: Equatable {
         let isChanged: Bool
@@ -34,6 +38,19 @@ struct RemoteFile: Equatable {
     mutating func beginAtStart() {
         offset = 0
         hasHead = false
+    }
+
+    mutating func lookForFolder(because error: DownloadError) {
+        suspicion = error
+        beginAtStart()
+    }
+
+    /// A reply on the control connection (RFC 959 section 4.2). Some servers say of one login too many what others say of
+    /// a wrong password.
+    mutating func note(reply: UnsafeRawBufferPointer) {
+        guard reply.starts(with: "530".utf8) else { return }
+        let text = String(decoding: reply.prefix(200), as: UTF8.self).lowercased()
+        if ["too many", "maximum", "connections"].contains(where: { text.contains($0) }) { hasNoRoom = true }
     }
 
     /// - Parameters:
@@ -65,6 +82,23 @@ extension CurlTransfer {
 
     /// A piece of a file that comes without a head.
     func takePart(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        let disposition = takeWanted(bytes)
+        if disposition == .refuse { hangUp() }
+        return disposition
+    }
+
+    /// Its connection is of no use any more. libcurl would still say farewell to an SSH server, and wait for all that was
+    /// asked for ahead; its thread does nothing else meanwhile.
+    func hangUp() {
+        guard request.url.known.isSSH, easy != nil, !needsOwnConnection, let socket else { return }
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    private func takeWanted(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
+        if remote?.suspicion != nil {
+            verdict = Self.folder
+            return .refuse
+        }
         guard openPart(isEmpty: false) else { return .refuse }
         guard let remote, let end = remote.end else { return offer(bytes) }
         // Of what comes again, `ahead` bytes were taken.
@@ -108,12 +142,23 @@ extension CurlTransfer {
     func noteEnd(_ code: CURLcode) {
         _ = presentChallenge()
         guard let file = remote, !file.hasHead, verdict == nil, !needsOwnConnection else { return }
+        if let suspicion = file.suspicion {
+            verdict = code == CURLE_OK ? Self.folder : .failed(suspicion)
+            return
+        }
         switch code {
         case CURLE_OK: _ = openPart(isEmpty: true)
         // It is shorter now, or the server cannot go on from within a file.
         case CURLE_BAD_DOWNLOAD_RESUME, CURLE_FTP_COULDNT_USE_REST, CURLE_RANGE_ERROR:
             if file.offset > 0 { _ = startAgain() }
+        case CURLE_SSH where request.url.known == .sftp:
+            guard let failure = easy?.failure(code, of: self) else { return }
+            needsOwnConnection = true
+            remote?.lookForFolder(because: failure)
         default: break
         }
     }
+
+    private static let folder = TransferResult.Ending.failed(
+        .serverRefused(status: 0, phrase: "it is a folder; give the URL of a file"))
 }

@@ -22,8 +22,11 @@ extension DownloadSession {
     /// Asks for the first byte of what a URL leads to, and tells all about it.
     /// - Throws: ``DownloadError`` when there is no libcurl.
     public static func probe(_ request: DownloadRequest) async throws -> ProbedRequest {
-        let transport = try CurlTransport(environment: ProcessInfo.processInfo.environment)
+        let environment = ProcessInfo.processInfo.environment
+        let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
-        return await RequestProbe(request, over: transport, userAgent: "dlm/\(version)").run()
+        return await RequestProbe(
+            request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment)
+        ).run()
     }
 }

@@ -61,14 +61,22 @@ public enum DownloadSession {
         StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
     }
 
-    /// Fetches something small into memory, recorded nowhere.
+    /// Fetches something small into memory, recorded nowhere; what servers say of themselves is not kept.
     /// - Parameter largest: bytes; a larger document is an error.
     /// - Throws: ``DownloadError``.
     public static func document(_ request: DownloadRequest, largest: Int) async throws -> [UInt8] {
-        let transport = try CurlTransport(environment: ProcessInfo.processInfo.environment)
+        let environment = ProcessInfo.processInfo.environment
+        let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
-        let fetch = DocumentFetch(request, over: transport, userAgent: "dlm/\(version)", largest: largest)
+        let fetch = DocumentFetch(
+            request, over: transport, userAgent: "dlm/\(version)", largest: largest,
+            strictHosts: strictHosts(environment))
         return try await fetch.run()
+    }
+
+    /// Hosts that want https alone, as sessions that are recorded have found out.
+    static func strictHosts(_ environment: [String: String]) -> HSTSStore? {
+        HSTSStore.path(in: environment).map { HSTSStore(path: $0) }
     }
 
     private static func manager(
@@ -99,8 +107,7 @@ public enum DownloadSession {
                 return { await server.stop() }
             },
             isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            strictHosts: isRecorded
-                ? HSTSStore.path(in: ProcessInfo.processInfo.environment).map { HSTSStore(path: $0) } : nil)
+            strictHosts: isRecorded ? strictHosts(ProcessInfo.processInfo.environment) : nil)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

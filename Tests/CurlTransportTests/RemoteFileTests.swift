@@ -37,6 +37,19 @@ struct RemoteFileTests {
         #expect(file.head(rest: 100, modified: nil, isEmpty: false, isSeekable: true)?.fields[.lastModified] == nil)
     }
 
+    @Test("A login that is refused for its number is told from a wrong password")
+    func replies() {
+        for (reply, hasNoRoom) in [
+            ("530 Login incorrect.\r\n", false), ("230 Too many cooks.\r\n", false),
+            ("530 Sorry, the maximum number of clients (4) for this user are already connected.\r\n", true),
+            ("530-Too many users logged in.\r\n", true), ("530", false), ("", false),
+        ] {
+            var file = RemoteFile(range: "0-")
+            Array(reply.utf8).withUnsafeBytes { file.note(reply: $0) }
+            #expect(file.hasNoRoom == hasNoRoom, "\(reply)")
+        }
+    }
+
     @Test("Its time is Last-Modified, and it is no version of HTTP")
     func time() throws {
         let head = try #require(

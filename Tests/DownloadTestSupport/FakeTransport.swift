@@ -70,6 +70,16 @@ package final class FakeTransport: Transport {
     }
 }
 
+extension Transport {
+    /// Transports of tests know no limits, unless they say so themselves.
+    package func allowance(under limits: [RateLimit]) -> any RateAllowance { BoundlessAllowance() }
+}
+
+private final class BoundlessAllowance: RateAllowance {
+    func take(_ count: Int) -> Int { count }
+    func giveBack(_ count: Int) {}
+}
+
 /// What a fake transfer plays: a head, the pieces of a body, an ending.
 struct Playback: Sendable {
     var head: ResponseHead?

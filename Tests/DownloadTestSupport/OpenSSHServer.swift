@@ -11,16 +11,21 @@ package final class OpenSSHServer: Sendable {
     private let port: Int
     /// Of a key that logs in.
     package let key: String
+    /// Of another one, which needs a signature with SHA-2.
+    package let rsaKey: String
     /// As ssh-keyscan writes it.
     package let knownHost: String
 
-    package init() async throws {
+    /// - Parameter mostLogins: under way at the same time; nil for OpenSSH's own limit.
+    package init(mostLogins: Int? = nil) async throws {
         folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
-        for name in ["host", "key", "other"] { try await Self.makeKey(folder(name)) }
+        for name in ["host", "key", "other"] { try await Self.makeKey(folder(name), "ed25519") }
+        try await Self.makeKey(folder("rsa"), "rsa")
         key = folder("key")
         port = try LoopbackSocket.unusedPort()
-        try FileManager.default.copyItem(atPath: folder("key.pub"), toPath: folder("authorized"))
+        rsaKey = folder("rsa")
+        try folder.write(try folder.read("key.pub") + folder.read("rsa.pub"), to: "authorized")
         knownHost = "[127.0.0.1]:\(port) \(try folder.read("host.pub"))"
         try folder.write(
             """
@@ -35,6 +40,7 @@ package final class OpenSSHServer: Sendable {
             AuthorizedKeysFile \(folder("authorized"))
             StrictModes no
             LogLevel VERBOSE
+            \(mostLogins.map { "MaxStartups \($0)" } ?? "")
             Subsystem sftp /usr/lib/openssh/sftp-server -e -l VERBOSE 2>>\(folder("sftp.log"))
 
             """, to: "sshd.conf")
@@ -45,15 +51,19 @@ package final class OpenSSHServer: Sendable {
         try await server.waitFor(port: port)
     }
 
-    private static func makeKey(_ path: String) async throws {
+    private static func makeKey(_ path: String, _ type: String) async throws {
         let result = try await ChildProcess(
-            ProcessLaunch("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", path])
+            ProcessLaunch("/usr/bin/ssh-keygen", ["-q", "-t", type, "-N", "", "-f", path])
         ).result()
         guard result.ending == .exited(0) else { throw ChildProcess.Failure(description: result.stderr) }
     }
 
     /// A line for known_hosts with another key than the server's.
     package func otherKey() throws -> String { "[127.0.0.1]:\(port) \(try folder.read("other.pub"))" }
+
+    package func addFolder(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+    }
 
     package func add(_ content: Content, as name: String) throws { try content.write(to: path(name)) }
 

@@ -14,8 +14,10 @@ package final class Vsftpd: Sendable {
     private let port: Int
     private let securePort: Int
 
-    /// - Parameter encrypts: false: no TLS, when a client begins in plain.
-    package init(encrypts: Bool = true) async throws {
+    /// - Parameters:
+    ///   - encrypts: false: no TLS, when a client begins in plain.
+    ///   - mostConnections: at the same time; nil for any number.
+    package init(encrypts: Bool = true, mostConnections: Int? = nil) async throws {
         folder = try TemporaryFolder()
         certificates = try await Certificates(in: folder)
         for name in ["files", "empty"] {
@@ -26,7 +28,8 @@ package final class Vsftpd: Sendable {
         securePort = try LoopbackSocket.unusedPort()
         let pam = "auth required pam_unix.so\naccount required pam_unix.so\nsession required pam_permit.so\n"
         try folder.write(pam, to: "pam")
-        let base = Self.configuration(folder, certificates)
+        let limit = mostConnections.map { "max_per_ip=\($0)\n" } ?? ""
+        let base = Self.configuration(folder, certificates) + limit
         let plainBase = encrypts ? base : base.replacing("ssl_enable=YES", with: "ssl_enable=NO")
         try folder.write(plainBase + "listen_port=\(port)\n", to: "plain.conf")
         try folder.write(base + "listen_port=\(securePort)\nimplicit_ssl=YES\n", to: "secure.conf")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A line of `dlm doctor --json`.
-private struct Found: Decodable {
+struct Found: Decodable {
     struct Timings: Decodable {
         let connect: Double
         let total: Double
@@ -20,13 +20,13 @@ private struct Found: Decodable {
 }
 
 extension ChildProcess.Result {
-    fileprivate func findings() throws -> [Found] {
+    func findings() throws -> [Found] {
         try outputLines.map { try JSONDecoder().decode(Found.self, from: Data($0.utf8)) }
     }
 }
 
 extension [Found] {
-    fileprivate func named(_ name: String) -> [Found] { filter { $0.name == name } }
+    func named(_ name: String) -> [Found] { filter { $0.name == name } }
     fileprivate var problems: [Found] { filter { $0.result == "problem" } }
 }
 

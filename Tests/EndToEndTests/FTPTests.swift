@@ -2,8 +2,10 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-func withVsftpd(encrypts: Bool = true, _ body: (DlmSandbox, Vsftpd) async throws -> Void) async throws {
-    let server = try await Vsftpd(encrypts: encrypts)
+func withVsftpd(
+    encrypts: Bool = true, mostConnections: Int? = nil, _ body: (DlmSandbox, Vsftpd) async throws -> Void
+) async throws {
+    let server = try await Vsftpd(encrypts: encrypts, mostConnections: mostConnections)
     do {
         try await withDlm { try await body($0, server) }
     } catch {

@@ -16,7 +16,9 @@ extension EndToEnd {
                 try await withSecureDlm(
                     certificates,
                     { request in
-                        FaultReply(request.target == "/small" ? Self.small : Self.content, etag: "\"v1\"").with {
+                        let sums = Content("\(Self.small.sha256)  small\n")
+                        let content = ["/small": Self.small, "/sums": sums][request.target] ?? Self.content
+                        return FaultReply(content, etag: "\"v1\"").with {
                             $0.fields += [("Strict-Transport-Security", "max-age=3600; includeSubDomains")]
                         }
                     }
@@ -35,6 +37,10 @@ extension EndToEnd {
                         let result = try await get(name, plain + path)
                         try expectDownloaded(content, as: name, by: result, in: site.sandbox)
                     }
+                    let sums = ["--checksum-file", plain + "/sums"]
+                    let verified = try await site.run(["get", "--retries", "0"] + sums + [plain + "/small"])
+                    try expectDownloaded(Self.small, as: "small", by: verified, in: site.sandbox)
+                    #expect(try await site.run("doctor", plain + "/small").ending == .exited(0))
                     #expect(try await get("f", "--no-hsts", plain + "/file").ending != .exited(0))
                     let kept = try site.sandbox.root.read("home/.cache/dlm/hsts")
                     #expect(kept.contains(".localhost \""), "\(kept)")

@@ -3,8 +3,10 @@ import Foundation
 import Testing
 
 /// With the server's key in ~/.ssh/known_hosts.
-func withSSH(_ body: (DlmSandbox, OpenSSHServer) async throws -> Void) async throws {
-    let server = try await OpenSSHServer()
+func withSSH(
+    mostLogins: Int? = nil, _ body: (DlmSandbox, OpenSSHServer) async throws -> Void
+) async throws {
+    let server = try await OpenSSHServer(mostLogins: mostLogins)
     do {
         try await withDlm { sandbox in
             try FileManager.default.createDirectory(
@@ -130,6 +132,18 @@ extension EndToEnd {
             }
         }
 
+        @Test("An RSA key that libssh2 cannot use is named")
+        func rsa() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let url = server.url("file.bin", password: nil)
+                let result = try await sandbox.run("get", "--ssh-key", server.rsaKey, url)
+                if result.ending == .exited(0) { return try expectFile(Self.content, "file.bin", in: sandbox) }
+                expectFailure(6, of: result)
+                #expect(result.stderr.contains("SHA-1") && result.stderr.contains("ed25519"), "\(result.stderr)")
+            }
+        }
+
         @Test("A key of the agent logs in")
         func agent() async throws {
             try await withSSH { sandbox, server in
@@ -160,6 +174,10 @@ extension EndToEnd {
                 expectFailure(6, of: try await sandbox.run("get", server.url("file.bin", scheme, password: nil)))
                 expectFailure(8, of: try await sandbox.run("get", server.url("missing.bin", scheme)))
                 expectFailure(2, of: try await sandbox.run("get", server.url("folder/", scheme)))
+                try server.addFolder("folder")
+                let folder = try await sandbox.run("get", server.url("folder", scheme))
+                expectFailure(8, of: folder)
+                if scheme == "sftp" { #expect(folder.stderr.contains("folder;"), "\(folder.stderr)") }
                 let right = try await sandbox.run("get", "-v", "-v", server.url("file.bin", scheme))
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 search.expectSilent(right)

@@ -8,11 +8,16 @@ package struct RequestProbe: Sendable {
     let request: DownloadRequest
     let transport: any Transport
     let userAgent: String
+    /// Hosts that want https alone; nothing is added to them.
+    let strictHosts: HSTSStore?
 
     /// For one answer, from its request to its first bytes.
     private static let limit = Duration.seconds(60)
 
-    package init(_ request: DownloadRequest, over transport: any Transport, userAgent: String) {
+    package init(
+        _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil
+    ) {
+        self.strictHosts = strictHosts
         self.request = request
         self.transport = transport
         self.userAgent = userAgent
@@ -27,7 +32,7 @@ package struct RequestProbe: Sendable {
             probed.error = error
             return probed
         }
-        var route = RequestRoute(request.url)
+        var route = RequestRoute(strictHosts?.upgraded(request.url, for: request) ?? request.url)
         while true {
             let url = route.url
             let (head, result) = await ask(route, loaded)
@@ -51,7 +56,8 @@ package struct RequestProbe: Sendable {
             switch judge(head) {
             case .redirect(let location):
                 do {
-                    try route.follow(head.status, to: location, of: request)
+                    let target = strictHosts?.upgraded(location: location, for: request) ?? location
+                    try route.follow(head.status, to: target, of: request)
                 } catch {
                     probed.error = error.hiding(secrets)
                     return probed

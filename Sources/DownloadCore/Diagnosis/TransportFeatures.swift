@@ -48,6 +48,8 @@ public struct ConnectionTrace: Sendable, Equatable {
     /// Such as `TLSv1.3`; nil without TLS, or when the library does not tell.
     public var tlsVersion: String?
     public var cipher: String?
+    /// The fingerprint of the server's key, over SSH.
+    public var hostKey: String?
 
     public init() {}
 }

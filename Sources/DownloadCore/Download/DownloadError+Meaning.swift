@@ -64,7 +64,7 @@ extension DownloadError {
         case .fileFailed(let failure, _): failure.word
         case .networkFailed(let failure, _): failure.rawValue
         case .trustFailed(let diagnosis): diagnosis.isAboutHostKey ? "hostKey" : "certificate"
-        case .authenticationFailed(let status): [401, 407].contains(status) ? "status\(status)" : "login"
+        case .authenticationFailed(let status, _): [401, 407].contains(status) ? "status\(status)" : "login"
         case .protocolViolated(let failure): failure.word
         case .serverRefused(0, _): "refused"
         case .serverRefused(let status, _): "status\(status)"
@@ -87,7 +87,7 @@ extension DownloadError {
 
     public var httpStatus: Int? {
         switch self {
-        case .authenticationFailed(let status): [401, 407].contains(status) ? status : nil
+        case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
         case .serverRefused(let status, _): status == 0 ? nil : status
         default: nil
         }
@@ -121,7 +121,8 @@ extension DownloadError: CustomStringConvertible {
         case .networkFailed(let failure, let diagnosis): failure.describe(diagnosis)
         case .trustFailed(let diagnosis):
             diagnosis.isAboutHostKey ? diagnosis.message : "TLS: \(diagnosis.message)"
-        case .authenticationFailed(let status): Self.refusedLogin(status)
+        case .authenticationFailed(_, let hint?): "login refused; \(hint)"
+        case .authenticationFailed(let status, nil): Self.refusedLogin(status)
         case .protocolViolated(let failure): failure.description
         case .serverRefused(0, let phrase): phrase
         case .serverRefused(let status, let phrase): phrase.isEmpty ? "status \(status)" : "\(status) \(phrase)"

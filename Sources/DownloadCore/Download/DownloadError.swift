@@ -5,7 +5,8 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case fileFailed(FileFailure, path: String)
     case networkFailed(NetworkFailure, TransportDiagnosis)
     case trustFailed(TransportDiagnosis)
-    case authenticationFailed(status: Int)
+    /// - Parameter hint: why, where more than the refusal is known.
+    case authenticationFailed(status: Int, hint: String? = nil)
     case protocolViolated(ProtocolFailure)
     case serverRefused(status: Int, phrase: String)
     case verificationFailed(VerificationFailure)

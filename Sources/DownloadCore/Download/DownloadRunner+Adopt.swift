@@ -14,7 +14,8 @@ extension DownloadRunner {
     func adopt(_ found: Continuable) async throws -> Bool {
         let size = found.file.size
         if size > 0 {
-            guard let total = try await compareEnd(of: found) else {
+            let isLocal = record.request.url.known == .file
+            guard let total = try await isLocal ? compareLocalEnd(of: found) : compareEnd(of: found) else {
                 triesNameOfURL = false
                 await endSegments()
                 return false
@@ -69,6 +70,25 @@ extension DownloadRunner {
         if !isSame { throw differs("its last \(range.count) bytes are others") }
         try note(head, opening)
         return total
+    }
+
+    /// The same of a file on this machine.
+    private func compareLocalEnd(of found: Continuable) async throws -> Int64 {
+        let (path, size) = (path(found), found.file.size)
+        let source = try LocalSource(try localPath())
+        guard source.status.size >= size else {
+            throw DownloadError.verificationFailed(
+                .notItsBeginning(path: path, why: "it has \(size) bytes, and the other \(source.status.size)"))
+        }
+        let range = max(0, size - Self.comparedSize)..<size
+        let isSame = try await context.disk.onWriter { () throws(DownloadError) in
+            try source.read(range).elementsEqual(try FileStatus.read(path, range))
+        }
+        guard isSame else {
+            throw DownloadError.verificationFailed(
+                .notItsBeginning(path: path, why: "its last \(range.count) bytes are others"))
+        }
+        return source.status.size
     }
 
     func makeProbe(_ range: Range<Int64>, asksRange: Bool) -> SegmentWriter {

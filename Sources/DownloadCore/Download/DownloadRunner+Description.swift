@@ -12,7 +12,7 @@ extension DownloadRunner {
         let asked = requestForDescription(url)
         let fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
-            sendsCredentials: asked.url.origin == record.request.url.origin)
+            strictHosts: context.strictHosts, sendsCredentials: asked.url.origin == record.request.url.origin)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
         var ending = opening.result
@@ -51,7 +51,7 @@ extension DownloadRunner {
 
     private func requestForDescription(_ url: SourceURL) -> DownloadRequest {
         var asked = record.request
-        asked.url = context.upgraded(url, for: record.request)
+        asked.url = url
         // That is about the file.
         asked.validation = ResponseValidation()
         asked.http.acceptsCompressed = nil

@@ -2,7 +2,8 @@ import Foundation
 
 /// How many connections there are to be, by what is known of the host.
 extension DownloadRunner {
-    /// Several connections only where a strong validator makes sure that they fetch the same version.
+    /// Several connections only where a strong validator makes sure that they fetch the same version, or what stands for
+    /// one without HTTP. There each of them logs in, so that it takes the user's word to have more than one.
     func plan(around scout: SegmentWriter, _ head: ResponseHead, _ origin: String) -> SegmentPlanner {
         var missing = ByteRanges()
         var lease: Range<Int64>?
@@ -15,14 +16,42 @@ extension DownloadRunner {
             if let lease { missing = missing.union(ByteRanges([lease])) }
         }
         let canSplit =
-            head.status == 206 && (validators.ifRange != nil || pool != nil) && record.resume.total != nil
-            && joint?.way != .compared
+            head.status == 206 && (validators.ifRange != nil || pool != nil || isKnownBySizeAndTime)
+            && record.resume.total != nil && joint?.way != .compared
+        let isHTTP = record.source.isHTTP
         let asked = record.request.connections
+        let wish = asked == DownloadRequest.automaticConnections ? isHTTP ? nil : 1 : asked
         return SegmentPlanner(
             missing: missing, first: lease.map { (scout.connection, $0) },
-            wish: canSplit ? (asked == DownloadRequest.automaticConnections ? nil : asked) : 1,
+            wish: canSplit ? wish : 1,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
-            lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, now: 0)
+            lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, keepsConnections: isHTTP, now: 0)
+    }
+
+    /// Without HTTP a server that has connections enough refuses the login, or closes the next one at once. Those that it
+    /// took go on; the only one is asked for again, for the server may still count one that has just ended.
+    /// - Returns: nil where it failed for another reason.
+    func refusal(
+        of segment: SegmentWriter, _ error: DownloadError, _ work: SegmentWork
+    ) async throws -> SegmentPlanner.Ending? {
+        guard !work.url.isHTTP, segment.head == nil else { return nil }
+        switch error {
+        case .authenticationFailed: break
+        case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
+            // Else it is the network that failed, not the server.
+            if segments.isEmpty, diagnosis.errno != 0 { return nil }
+        default: return nil
+        }
+        if !segments.isEmpty { return .refused }
+        guard work.patience > 0 else {
+            // The same login was good enough for the first one.
+            throw DownloadError.networkFailed(
+                .connect, TransportDiagnosis(code: 0, message: "the server takes no more connections: \(error)"))
+        }
+        work.patience -= 1
+        try await wait(until: .now + .seconds(1))
+        work.isPulseDue = false
+        return .cut
     }
 
     /// What other sessions found out about the host; asked for where it may make a difference, once.

@@ -8,18 +8,13 @@ extension DownloadRunner {
 
     /// Returns the size of the file once all of it is written; nil when there was nothing to copy.
     func copyLocalFile() async throws -> Int64? {
-        if context.stream != nil {
-            throw DownloadError.requestInvalid(
-                .notForScheme(record.request.url.string, what: "it goes to a file; cat writes it to standard output"))
-        }
         for restart in 0... {
             do {
                 try obeyStop()
                 try checkNameBeforehand()
                 return try await copy(from: try LocalSource(try localPath()))
             } catch let found as Continuable {
-                let path = FileNaming.path(record.request.destination.folder, found.name)
-                throw DownloadError.fileFailed(.exists, path: path)
+                if try await adopt(found) { return nil }
             } catch let present as AlreadyThere {
                 record.completed = try await verified(present.file)
                 return nil
@@ -31,7 +26,7 @@ extension DownloadRunner {
         return nil
     }
 
-    private func localPath() throws(DownloadError) -> String {
+    func localPath() throws(DownloadError) -> String {
         let url = record.request.url
         let bytes = url.path.utf8.percentDecoded
         guard let path = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
@@ -66,12 +61,10 @@ extension DownloadRunner {
 
     private func copy(from source: LocalSource, to file: PartialFile, startingAt start: Int64) async throws {
         let total = source.status.size
-        let began = ContinuousClock.now
+        let allowance = context.transport.allowance(under: limits)
         var position = start
         while position < total {
-            let limit = [record.request.rateLimit, context.rateLimit.bytesPerSecond].compactMap(\.self).min()
-            let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 4)) } ?? Self.longestStep
-            let range = position..<min(total, position + step)
+            let range = position..<position + (try await nextCount(upTo: total - position, allowance))
             let received = file.written.count
             let count = try await nextStep { () throws(DownloadError) in try file.copy(range, from: source) }
             if let failure = file.failure { throw failure }
@@ -79,9 +72,56 @@ extension DownloadRunner {
             if count == 0 { throw RemoteChanged(why: "it is shorter now") }
             control.add(received: Int(file.written.count - received))
             position += count
-            if let limit { try await wait(until: began + .seconds(Double(position - start) / Double(limit))) }
+            if count < range.count { allowance.giveBack(range.count - Int(count)) }
         }
     }
+
+    /// Reads and writes it, for want of a file that the kernel could copy to. Nothing is begun twice.
+    func sendLocalFile(to stream: StreamOutput) async throws {
+        let source = try LocalSource(try localPath())
+        let scout = try makeStreamScout(stream, asksRange: true)
+        let head = Self.head(of: source, from: scout.judge.start)
+        _ = scout.transferDidReceiveHead(head)
+        if case .failed(let error)? = scout.verdict { throw error }
+        try note(head, Opening(scout: scout, route: RequestRoute(record.request.url), result: nil))
+        if let expected { try stream.beginDigest(expected.checksum.algorithm) }
+        control.show(record)
+        context.announce(.didStart(DownloadSnapshot(record: record), atOffset: 0))
+        let allowance = context.transport.allowance(under: limits)
+        while stream.written < source.status.size {
+            let begin = stream.written
+            let step = try await nextCount(upTo: min(source.status.size - begin, 1 << 20), allowance)
+            let count = try await nextStep { () throws(DownloadError) in
+                let bytes = try source.read(begin..<begin + step)
+                bytes.withUnsafeBytes { stream.write($0, at: begin) }
+                return Int64(bytes.count)
+            }
+            if let failure = stream.failure { throw failure }
+            if count == 0 { break }
+            control.add(received: Int(count))
+            noteDelivered(stream)
+        }
+        if stream.written < source.status.size || source.hasChanged {
+            throw DownloadError.verificationFailed(.streamBroken("it was written to while it was copied"))
+        }
+        try complete(stream)
+    }
+
+    private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
+
+    /// How many bytes may be copied now; it takes until there are some.
+    private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {
+        while true {
+            let limit = limits.compactMap(\.bytesPerSecond).min()
+            let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
+            let count = allowance.take(Int(min(most, step)))
+            if count > 0 { return Int64(count) }
+            try await wait(until: .now + Self.patience)
+        }
+    }
+
+    /// As long as engines wait before they look at the limits again.
+    private static let patience = Duration.milliseconds(10)
 
     private func nextStep(_ body: @escaping @Sendable () throws(DownloadError) -> Int64) async throws -> Int64 {
         let step = Task { [context, control] in
@@ -92,7 +132,8 @@ extension DownloadRunner {
         return try await step.value
     }
 
-    private func wait(until time: ContinuousClock.Instant) async throws {
+    /// Messages are obeyed meanwhile; no transfer runs.
+    func wait(until time: ContinuousClock.Instant) async throws {
         guard time > .now else { return }
         let alarm = Task { [control] in
             try await Task.sleep(until: time, clock: .continuous)

@@ -15,7 +15,8 @@ extension DownloadRunner {
         var asked = record.request
         asked.validation = ResponseValidation()
         let bytes = try await DocumentFetch(
-            asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest
+            asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
+            strictHosts: context.strictHosts
         ).run()
         let metalink = try Metalink(bytes, name: url.string)
         guard metalink.files.count == 1, let file = metalink.files.first else {

@@ -204,13 +204,11 @@ extension DownloadRunner {
     }
 
     private func upgraded(_ location: String) -> String {
-        guard context.strictHosts != nil, case .success(let target) = SourceURL.parse(location) else { return location }
-        let upgraded = context.upgraded(target.url, for: record.request)
-        return upgraded == target.url ? location : upgraded.string
+        context.strictHosts?.upgraded(location: location, for: record.request) ?? location
     }
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
-        context.learnHost(head, url, of: record.request)
+        context.strictHosts?.learn(head, url, of: record.request)
         retryAfter = ServerPause(head, url)
         noteLinks(head, from: url)
     }
@@ -287,7 +285,7 @@ extension DownloadRunner {
 
     /// Servers without HTTP tell no more of a version than size and time: with the same of both, the end of what is here
     /// is compared.
-    private var isKnownBySizeAndTime: Bool {
+    var isKnownBySizeAndTime: Bool {
         !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
     }
 

@@ -89,7 +89,7 @@ extension DownloadRunner {
         noteReceived()
     }
 
-    private func complete(_ stream: StreamOutput) throws(DownloadError) {
+    func complete(_ stream: StreamOutput) throws(DownloadError) {
         control.show(received: stream.written)
         control.show(total: stream.written)
         if let expected {

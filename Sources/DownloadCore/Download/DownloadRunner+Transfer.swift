@@ -70,6 +70,8 @@ extension DownloadRunner {
         let started = ContinuousClock.now
         var isPulseDue = false
         var shortAnswers = 0
+        /// So often the only connection may be refused and asked for again.
+        var patience = 5
         var lastError: DownloadError?
 
         init(route: RequestRoute, planner: SegmentPlanner, share: ConnectionShare?) {
@@ -94,7 +96,8 @@ extension DownloadRunner {
         return value
     }
 
-    /// Where the redirects led does not answer any more (a signed URL that expired): ask the original URL again, once.
+    /// Where the redirects led does not answer any more (a signed URL that expired), or not with parts: ask the original URL
+    /// again, once.
     struct StaleLocation: Error { let error: DownloadError }
 
     // MARK: What the first answer established
@@ -244,7 +247,9 @@ extension DownloadRunner {
 
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
-        let position = await forgetDoubtful(of: segment, result)
+        var position = await forgetDoubtful(of: segment, result)
+        // What it would have compared first is here still.
+        if segment.head == nil { position = max(position, segment.countedStart) }
         tellAnswer(of: segment, work)
         let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
         try follow(.ended(segment.connection, position: position, ending), work)
@@ -264,6 +269,7 @@ extension DownloadRunner {
             // Cut off after its last byte, it lacks nothing.
             if record.resume.total != nil, isFinished { return .cut }
             work.lastError = error
+            if let refusal = try await refusal(of: segment, error, work) { return refusal }
             if segments.isEmpty { throw error }
             return .lost
         case .refused where segment.refusal == .cut: return .cut
@@ -328,7 +334,8 @@ extension DownloadRunner {
         retryAfter = segment.head.flatMap { ServerPause($0, work.url) }
         let error = try require(work.lastError)
         guard case .serverRefused(let status, _) = error else {
-            if segments.isEmpty { throw error }
+            // Some FTP servers cannot begin within a file: then all of it comes, and is compared.
+            if segments.isEmpty { throw work.url.isHTTP ? error : StaleLocation(error: error) }
             return .unfit
         }
         if work.url != record.source, [403, 404, 410].contains(status) { throw StaleLocation(error: error) }

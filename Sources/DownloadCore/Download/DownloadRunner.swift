@@ -127,7 +127,8 @@ package final class DownloadRunner {
         await renewExpiredLink()
         try await prepare()
         let isLocal = record.request.url.known == .file
-        if let stream = context.stream, !isLocal {
+        if let stream = context.stream {
+            if isLocal { return try await sendLocalFile(to: stream) }
             try await send(to: stream)
             return try saveCookies()
         }

@@ -120,7 +120,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return false }
         let url = finisher.context.upgraded(started.request.url, for: started.request)
-        finisher.context.learnHost(head, url, of: started.request)
+        finisher.context.strictHosts?.learn(head, url, of: started.request)
         name = started.request.destination.name(of: head, from: started.request.url)
         guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return false }
         let file = try scout.withWhole { bytes in

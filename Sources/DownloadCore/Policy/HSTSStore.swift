@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Synchronization
 
 /// The ``HSTSList`` of a session in a file that all sessions share, read when it is first asked for.
@@ -72,5 +73,26 @@ package final class HSTSStore: Sendable {
                 atPath: new, contents: Data(list.text(at: Date()).utf8), attributes: [.posixPermissions: 0o600])
         else { return }
         rename(new, path)
+    }
+}
+
+extension HSTSStore {
+    func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
+        download.http.upgradesKnownHosts == false ? url : upgraded(url)
+    }
+
+    /// Where a redirect leads.
+    func upgraded(location: String, for download: DownloadRequest) -> String {
+        guard case .success(let target) = SourceURL.parse(location) else { return location }
+        let upgraded = upgraded(target.url, for: download)
+        return upgraded == target.url ? location : upgraded.string
+    }
+
+    /// What an answer says of its host. Nothing is believed but over verified https (RFC 6797 section 8.1).
+    func learn(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
+        guard url.scheme == "https", download.trust.verifiesServer, download.http.upgradesKnownHosts != false,
+            let field = head.fields.values(.strictTransportSecurity).first
+        else { return }
+        learn(field, of: url.host)
     }
 }

@@ -120,7 +120,7 @@ extension SegmentPlanner {
         if taker.isTimed {
             let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
-        } else if isCut || give < Self.crumb {
+        } else if isCut && keepsConnections || give < Self.crumb {
             // What runs may be over before it could be cut.
             return nil
         }

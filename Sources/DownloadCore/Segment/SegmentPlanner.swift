@@ -49,6 +49,9 @@ package struct SegmentPlanner: Sendable {
     private var losses = 0
     private let lossLimit: Int
     private let begun: Double
+    /// A request that is over leaves a connection behind it that takes the next one. Where it does not, each has all that
+    /// it is to bring, and may be cut: that costs no more than its end.
+    let keepsConnections: Bool
 
     /// - Parameters:
     ///   - missing: what is to be fetched, with what the first request is about to bring.
@@ -58,9 +61,11 @@ package struct SegmentPlanner: Sendable {
     ///   - start: so many are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
-        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, start: Int = 1, now: Double
+        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, start: Int = 1, keepsConnections: Bool = true,
+        now: Double
     ) {
         free = missing
+        self.keepsConnections = keepsConnections
         self.now = now
         self.lossLimit = lossLimit
         begun = now
@@ -159,7 +164,7 @@ package struct SegmentPlanner: Sendable {
         connection.isAsked = false
         // Less may be believed of it than came.
         connection.position = min(position, connection.end)
-        connection.isFresh = ending != .complete
+        connection.isFresh = ending != .complete || !keepsConnections
         connections[index] = connection
         switch ending {
         case .complete, .cut: break
@@ -172,7 +177,9 @@ package struct SegmentPlanner: Sendable {
             ramp.stay(at: connections.count)
         case .refused:
             dismiss(index)
-            ramp.refuse(serving: connections.count, wasServing: connection.firstAnswer != nil, now: now)
+            // The one that it has closed the server may still count.
+            let wasServing = keepsConnections && connection.firstAnswer != nil
+            ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
     }
 
@@ -249,7 +256,7 @@ package struct SegmentPlanner: Sendable {
     /// Short enough to leave something to take over, long enough to make the round trips cheap.
     private func lease(of connection: PlannedConnection) -> Range<Int64> {
         let range = connection.position..<connection.end
-        if ramp.target == 1, ramp.isSettled { return range }
+        if ramp.target == 1 && ramp.isSettled || !keepsConnections { return range }
         // Over a long way a lease too short for its line costs more than the cut of one too long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
         if let speed = connection.speed.value {

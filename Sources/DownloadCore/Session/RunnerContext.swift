@@ -33,16 +33,7 @@ package struct RunnerContext: Sendable {
 extension RunnerContext {
     /// Where a request for the URL goes: over https, if the host wants that.
     func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
-        guard let strictHosts, download.http.upgradesKnownHosts != false, url.scheme == "http" else { return url }
-        return strictHosts.upgraded(url)
-    }
-
-    /// What an answer says of its host. Nothing is believed but over verified https (RFC 6797 section 8.1).
-    func learnHost(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
-        guard let strictHosts, url.scheme == "https", download.trust.verifiesServer,
-            download.http.upgradesKnownHosts != false, let field = head.fields.values(.strictTransportSecurity).first
-        else { return }
-        strictHosts.learn(field, of: url.host)
+        strictHosts?.upgraded(url, for: download) ?? url
     }
 
     /// A request for a download, whatever part of it is asked for.

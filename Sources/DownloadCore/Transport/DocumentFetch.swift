@@ -10,6 +10,8 @@ package struct DocumentFetch: Sendable {
     let userAgent: String
     /// Bytes; a larger document is an error.
     let largest: Int
+    /// Hosts that want https alone.
+    let strictHosts: HSTSStore?
     /// False where somebody else named the URL: what the request has for one origin is for no other.
     let sendsCredentials: Bool
 
@@ -18,9 +20,10 @@ package struct DocumentFetch: Sendable {
 
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
-        sendsCredentials: Bool = true
+        strictHosts: HSTSStore?, sendsCredentials: Bool = true
     ) {
         self.request = request
+        self.strictHosts = strictHosts
         self.sendsCredentials = sendsCredentials
         self.transport = transport
         self.userAgent = userAgent
@@ -71,7 +74,8 @@ package struct DocumentFetch: Sendable {
     }
 
     private func attempt() async throws -> [UInt8] {
-        var route = RequestRoute(request.url, sendsCredentials: sendsCredentials)
+        var route = RequestRoute(
+            strictHosts?.upgraded(request.url, for: request) ?? request.url, sendsCredentials: sendsCredentials)
         var secrets = try await LoadedSecrets.load(request.secretFiles)
         while true {
             let answer = await ask(route, secrets)
@@ -81,7 +85,9 @@ package struct DocumentFetch: Sendable {
                 throw Failure(error: .protocolViolated(.malformedReply("no response head")))
             }
             switch ResponseJudge(start: 0, end: nil, asksRange: false).judge(head) {
-            case .redirect(let location): try route.follow(head.status, to: location, of: request)
+            case .redirect(let location):
+                let target = strictHosts?.upgraded(location: location, for: request) ?? location
+                try route.follow(head.status, to: target, of: request)
             case .failed(let error):
                 throw Failure(error: error, retryAfter: ServerPause(head, route.url)?.seconds)
             case .body where answer.isTooLarge:

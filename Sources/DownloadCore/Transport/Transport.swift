@@ -5,6 +5,8 @@ public protocol Transport: Sendable {
     /// Begins a transfer. The sink hears of it on the transport's own thread until `transferDidFinish`, which
     /// always comes, and comes once.
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer
+    /// For bytes that come from this machine: they count like those of its transfers under the same limits.
+    func allowance(under limits: [RateLimit]) -> any RateAllowance
     /// Ends transfers, and lets go of connections, that come from an address of this machine that is not among these:
     /// nothing can arrive on them any more. The sinks hear of ``NetworkFailure/networkChanged``.
     func leave(_ usable: Set<String>)

@@ -15,7 +15,7 @@ struct Doctor: ContextCommand {
             passwords are not shown.
             """)
 
-    @Argument(help: ArgumentHelp("What to ask for: http or https.", valueName: "url"))
+    @Argument(help: ArgumentHelp("What to ask for: http, https, ftp, ftps, sftp or scp.", valueName: "url"))
     var url: String?
 
     @OptionGroup var probe: ProbeOptions
@@ -44,9 +44,9 @@ struct Doctor: ContextCommand {
         var options = probe
         try options.prepare(in: context)
         let (address, credential) = try RequestMaker.address(url ?? "http://none.invalid/").get()
-        guard address.isHTTP else {
+        if address.scheme == "file" {
             throw DownloadError.requestInvalid(
-                .notForScheme(address.string, what: "dlm doctor asks servers of http and https alone"))
+                .notForScheme(address.string, what: "dlm doctor asks servers, and this is a file of this machine"))
         }
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
         // What is wrong with the settings is one of the findings.

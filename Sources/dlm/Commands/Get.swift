@@ -13,7 +13,7 @@ struct Get: ContextCommand, ItemGroups {
             numbers of the downloads.
             """)
 
-    @Argument(help: ArgumentHelp("What to download: http or https.", valueName: "url"))
+    @Argument(help: ArgumentHelp("What to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
     var urls: [String] = []
 
     @Option(

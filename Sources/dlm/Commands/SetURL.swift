@@ -16,7 +16,7 @@ struct SetURL: ContextCommand {
         transform: IDRange.init(argument:))
     var id: IDRange
 
-    @Argument(help: ArgumentHelp("The new address: http or https.", valueName: "url"))
+    @Argument(help: ArgumentHelp("The new address, of any scheme that dlm get takes.", valueName: "url"))
     var url: String
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -27,7 +27,7 @@ struct SetURL: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         let (address, credential) = try RequestMaker.address(url).get()
-        let hasPassword = credential?.password != nil
+        let hasPassword = credential?.password?.isEmpty == false
         let changing = Changing(
             context: context, output: output, event: "changed", text: "goes on from \(address)",
             note: { snapshot in

@@ -20,8 +20,8 @@ struct RequestFindings {
                     Self.section, "error", error.exitStatus, Redaction.describe(error), advice: Self.advice(error)))
         } else if let abilities = probed.abilities {
             findings += [
-                ranges(abilities.ranges), validators(abilities.validators), size(abilities),
-                .ok(Self.section, "name", abilities.name),
+                ranges(abilities.ranges), isHTTP ? validators(abilities.validators) : version(abilities.validators),
+                size(abilities), .ok(Self.section, "name", abilities.name),
             ]
         }
         return findings
@@ -39,7 +39,11 @@ struct RequestFindings {
             findings.append(
                 .ok(Self.section, "TLS", [version, step.connection.cipher].compactMap(\.self).joined(separator: ", ")))
         }
-        var phases = Finding.ok(Self.section, "phases", Self.phases(step.metrics))
+        if let key = step.connection.hostKey {
+            findings.append(.ok(Self.section, "host key", "\(key), in known_hosts"))
+        }
+        var phases = Finding.ok(
+            Self.section, "phases", Self.phases(step.metrics, isSSH: ["sftp", "scp"].contains(step.url.scheme)))
         phases.metrics = step.metrics
         return findings + [phases]
     }
@@ -56,11 +60,12 @@ struct RequestFindings {
     }
 
     /// Each for itself, not from the start; what was not reached is left out.
-    static func phases(_ metrics: TransferMetrics) -> String {
+    static func phases(_ metrics: TransferMetrics, isSSH: Bool = false) -> String {
         var last = 0.0
         var parts: [String] = []
         for (name, end) in [
-            ("name lookup", metrics.nameLookup), ("connect", metrics.connect), ("TLS", metrics.tls),
+            ("name lookup", metrics.nameLookup), ("connect", metrics.connect),
+            (isSSH ? "SSH" : "TLS", metrics.tls),
             ("first byte", metrics.firstByte),
         ] where end > 0 {
             parts.append("\(name) \(milliseconds(end - last))")
@@ -76,7 +81,10 @@ struct RequestFindings {
 
     // MARK: The answer
 
+    private var isHTTP: Bool { probed.steps.last?.url.isHTTP ?? true }
+
     private func answer(_ step: ProbedRequest.Step, _ head: ResponseHead, isLast: Bool) -> Finding {
+        if head.httpVersion.isEmpty { return .ok(Self.section, "login", "accepted, and the file can be read") }
         var text = "\(head.status)\(head.phrase.isEmpty ? "" : " \(head.phrase)") over HTTP/\(head.httpVersion)"
         if !isLast, let location = head.redirectURL { text += ", leads to \(Redaction.hidden(location))" }
         if isLast, probed.abilities?.offersHTTP3 ?? false { text += "; HTTP/3 is offered" }
@@ -114,6 +122,16 @@ struct RequestFindings {
             advice: "a part cannot be told to be of the same file: give --checksum")
     }
 
+    /// Of a server without HTTP.
+    private func version(_ validators: Validators) -> Finding {
+        guard let time = validators.lastModified else {
+            return .warning(
+                Self.section, "validator", "no time of change",
+                advice: "what is here of it is fetched again and compared: give --checksum")
+        }
+        return .ok(Self.section, "validator", "its size, its time of change (\(time)) and the end of what is here")
+    }
+
     private func size(_ abilities: ServerAbilities) -> Finding {
         let type = [abilities.mediaType, abilities.contentEncoding].compactMap { $0.map { ", \($0)" } }.joined()
         guard let total = abilities.total else {
@@ -133,9 +151,11 @@ struct RequestFindings {
         case .networkFailed(.timedOut, _), .networkFailed(.stalled, _):
             "check the way there (a firewall, a proxy), or try later"
         case .networkFailed(.connectionLost, _): "try again; if it stays so, ask whoever runs the server or the proxy"
+        // These say themselves what to do.
+        case .trustFailed where error.reason == "hostKey", .authenticationFailed where error.reason == "login": nil
         case .trustFailed:
             "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"
-        case .authenticationFailed(let status):
+        case .authenticationFailed(let status, _):
             status == 407 ? "give the proxy's user in its variable" : "give a user or a token with dlm get"
         case .serverRefused(let status, _):
             switch status {

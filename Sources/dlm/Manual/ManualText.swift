@@ -20,7 +20,7 @@ enum ManualText {
         ("5", "TLS: certificate, handshake; SSH: the key of the server."),
         ("6", "Authentication: 401, 407, the login of FTP or SSH."),
         ("7", "Protocol: malformed or contradictory reply, redirect loop or refused redirect."),
-        ("8", "The server refused: other 4xx and 5xx."),
+        ("8", "The server refused: other 4xx and 5xx; FTP, SSH: no such file, or a folder."),
         (
             "9",
             "Verification: checksum, size, type, status that is not wanted; or nothing proves that it is whole, or of one version."

@@ -44,6 +44,10 @@ struct ShowText {
         let state = style.state(document.state, document.state)
         // Of a failure there is a line of its own.
         guard document.state != "failed", let note = document.note else { return state }
+        // Some begin with the same word.
+        if note.hasPrefix(document.state + " ") {
+            return state + Escaping.line(String(note.dropFirst(document.state.count)))
+        }
         return "\(state): \(Escaping.line(note))"
     }
 

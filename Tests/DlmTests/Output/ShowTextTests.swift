@@ -71,6 +71,18 @@ struct ShowTextTests {
                 """)
     }
 
+    @Test("What waits says so once")
+    func waiting() {
+        let until = Date(timeIntervalSince1970: 1_700_000_000)
+        let lost = DownloadError.serverRefused(status: 503, phrase: "busy")
+        let scheduled = text(DownloadRecord.example(state: .waiting(.schedule, until: until)))
+        #expect(scheduled.contains("  waiting until \(time)\n"), "\(scheduled)")
+        let network = text(DownloadRecord.example(state: .waiting(.network(lost), until: nil)))
+        #expect(network.contains("  waiting for the network\n"), "\(network)")
+        #expect(
+            text(DownloadRecord.example(state: .waiting(.retry(lost), until: until))).contains("  waiting: retry in"))
+    }
+
     @Test("Secrets are named, not shown; what the server said is escaped")
     func secrets() {
         let record = DownloadRecord.example(state: .failed(.serverRefused(status: 400, phrase: "\u{1B}[2J"))) {

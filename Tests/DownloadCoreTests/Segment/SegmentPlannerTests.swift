@@ -60,6 +60,37 @@ struct SegmentPlannerTests {
         #expect(ranges.allSatisfy { $0.count == 16 << 20 })
     }
 
+    @Test("Where no connection takes a second request, all is dealt at once, and the first is cut")
+    func withoutKeptConnections() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<128 * Self.mib), wish: 4, keepsConnections: false,
+            now: 0)
+        var asked = ByteRanges()
+        for decision in planner.handle(.tick, at: 0) {
+            switch decision {
+            case .cut(0, let end): asked.insert(0..<end)
+            case .ask(_, let range):
+                #expect(!asked.overlaps(range))
+                #expect(range.count >= 24 * Self.mib, "\(range)")
+                asked.insert(range)
+            default: Issue.record("\(decision)")
+            }
+        }
+        #expect(asked == ByteRanges([0..<128 * Self.mib]))
+        #expect(planner.demand.has == 4)
+        // One too many: the others go on, and one of them brings its part in the end.
+        #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
+        #expect(planner.target == 3)
+        let first = planner.connections[0]
+        let decisions = planner.handle(.ended(0, position: first.end, .complete), at: 1)
+        guard case .ask(0, let range)? = decisions.first else {
+            Issue.record("\(decisions)")
+            return
+        }
+        #expect(range.count >= 24 * Self.mib)
+        #expect(planner.connections.first { $0.id == 0 }?.isFresh == true)
+    }
+
     @Test("An answer that is shorter than asked for is continued on the same connection")
     func short() {
         var planner = pair()

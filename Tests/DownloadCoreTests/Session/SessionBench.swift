@@ -23,13 +23,13 @@ final class SessionBench: Sendable {
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
         network: FakeNetwork = FakeNetwork(), now: @escaping @Sendable () -> Date = { Date() },
-        timetable: RateTimetable = RateTimetable(),
+        timetable: RateTimetable = RateTimetable(), pace: Pace? = nil,
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
         let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
-        let transport = WatchedTransport(FakeTransport(script))
+        let transport = WatchedTransport(FakeTransport(script), pace: pace)
         self.store = store
         self.transport = transport
         manager = SessionManager(

@@ -14,7 +14,18 @@ final class WatchedTransport: Transport {
     /// Called before each cancellation is passed on.
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ inner: FakeTransport) { self.inner = inner }
+    private let pace: Pace?
+
+    init(_ inner: FakeTransport, pace: Pace? = nil) {
+        self.inner = inner
+        self.pace = pace
+    }
+
+    func allowance(under limits: [RateLimit]) -> any RateAllowance {
+        guard let pace else { return inner.allowance(under: limits) }
+        pace.limits.update { $0.append(limits) }
+        return pace
+    }
 
     var requests: [TransferRequest] { inner.requests }
     /// The most transfers that there were at a time.

@@ -1,0 +1,29 @@
+import DownloadCore
+import Synchronization
+
+/// One that copies on this machine, beside the transfers under the same limits.
+final class LimitedCopy: RateAllowance {
+    private let shared: SharedState
+    private let limits: [RateLimit]
+
+    init(_ shared: SharedState, _ limits: [RateLimit]) {
+        self.shared = shared
+        self.limits = limits
+    }
+
+    deinit { shared.limiter.withLock { $0.forget(ObjectIdentifier(self)) } }
+
+    /// Also deals: there may be no engine that does.
+    func take(_ count: Int) -> Int {
+        guard limits.contains(where: { $0.bytesPerSecond != nil }) else { return count }
+        let now = CurlLoop.time()
+        return shared.limiter.withLock { limiter in
+            if limiter.isWaiting(ObjectIdentifier(self)) { limiter.deal(now: now) }
+            return limiter.take(count, for: ObjectIdentifier(self), under: limits, now: now)
+        }
+    }
+
+    func giveBack(_ count: Int) {
+        shared.limiter.withLock { $0.giveBack(count, from: ObjectIdentifier(self), now: CurlLoop.time()) }
+    }
+}

@@ -1,0 +1,189 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite(
+        "Several connections without HTTP", .timeLimit(.minutes(4)),
+        .enabled(if: Vsftpd.canRun && OpenSSHServer.canRun, "needs root, vsftpd and OpenSSH's server"))
+    struct PartsWithoutHTTPTests {
+        static let content = Content(seed: 1451, size: 24 * mebibyte + 5)
+        static let time = Date(timeIntervalSince1970: 1_600_000_000)
+
+        private struct Shown: Decodable {
+            struct Attempt: Decodable {
+                let connections: Int
+                let received: Int64
+            }
+            let attempts: [Attempt]
+        }
+
+        /// The last attempt of the only download.
+        private func attempt(_ sandbox: DlmSandbox) async throws -> Shown.Attempt {
+            let result = try await sandbox.run("show", "--json", "1")
+            return try #require(
+                try JSONDecoder().decode(Shown.self, from: Data(result.stdout.utf8)).attempts.last)
+        }
+
+        private func put(_ content: Content, _ server: Vsftpd, at time: Date = time) throws {
+            try server.add(content, as: "file.bin")
+            try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
+        }
+
+        private static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
+
+        @Test(
+            "As many as are asked for over FTP, and one without -x",
+            arguments: [Spoken.ftp, .encryptedFTP, .ftps])
+        func ftp(spoken: Spoken) async throws {
+            try await withVsftpd { sandbox, server in
+                try put(Self.content, server)
+                let url = spoken == .ftps ? server.secureURL("file.bin") : server.url("file.bin")
+                let words =
+                    Self.login + ["--ca-certificate", server.certificates.authority, url]
+                    + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get", "-x", "4", "--limit-rate", "30M"] + words)
+                )
+                .result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await attempt(sandbox).connections == 4)
+                #expect(Set(server.offsets).count >= 3, "\(server.log)")
+                let count = server.offsets.count
+                let one = try await ChildProcess(try sandbox.launch(["get", "-o", "one.bin"] + words)).result()
+                try expectDownloaded(Self.content, as: "one.bin", by: one, in: sandbox)
+                #expect(server.offsets.count == count, "\(server.log)")
+            }
+            ProtocolTable.note(spoken.rawValue, "segments", "with `-x`")
+        }
+
+        @Test("Killed with several connections, each goes on where it was", arguments: [1, 4])
+        func killed(connections: Int) async throws {
+            try await withVsftpd(mostConnections: connections) { sandbox, server in
+                try put(Self.content, server)
+                let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await attempt(sandbox).received <= Self.content.size - received)
+            }
+        }
+
+        @Test(
+            "A file that was changed meanwhile is fetched anew: of another time, or of other bytes", arguments: [0, 9])
+        func changed(seconds: Double) async throws {
+            try await withVsftpd { sandbox, server in
+                try put(Self.content, server)
+                try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
+                let other = Content(seed: 1452, size: Self.content.size)
+                try put(other, server, at: Self.time + seconds)
+                let result = try await sandbox.run("resume", "1")
+                try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
+            }
+        }
+
+        @Test("A server that takes fewer is asked for no more of them", arguments: [1, 2])
+        func ftpLimit(most: Int) async throws {
+            try await withVsftpd(mostConnections: most) { sandbox, server in
+                try put(Self.content, server)
+                let words = ["get", "-x", "6", "--retries", "0", "--limit-rate", "20M", server.url("file.bin")]
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.contains("421 "), "\(server.log)")
+            }
+        }
+
+        @Test("Over SFTP, also where the server takes one login at a time", arguments: [nil, 1])
+        func sftp(mostLogins: Int?) async throws {
+            try await withSSH(mostLogins: mostLogins) { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let words = ["get", "-x", "4", "--retries", "0", "--limit-rate", "30M", server.url("file.bin")]
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                if mostLogins == nil { #expect(try await attempt(sandbox).connections == 4) }
+            }
+            ProtocolTable.note("sftp", "segments", "with `-x`")
+        }
+
+        @Test("Over SFTP, killed and resumed")
+        func sftpKilled() async throws {
+            try await withSSH { sandbox, server in
+                try server.add(Self.content, as: "file.bin")
+                let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
+                let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
+                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(try await attempt(sandbox).received <= Self.content.size - received)
+            }
+        }
+
+        // MARK: From one protocol to another
+
+        /// 3 MiB of it came over http.
+        private func begun(
+            _ body: (DlmSandbox, FaultServer) async throws -> Void
+        ) async throws {
+            let reply = FaultReply(Self.content, etag: "\"v1\"")
+            try await withDlm({ request in
+                request.number == 1 ? reply.with { $0.cut = .close(after: 3 * mebibyte) } : FaultReply(status: 403)
+            }) { sandbox, server in
+                let words = ["get", "-x", "1", "-o", "file.bin", server.url("/expired")]
+                expectFailure(8, of: try await ChildProcess(try sandbox.launch(words)).result())
+                try await body(sandbox, server)
+            }
+        }
+
+        @Test("set-url leads from http to the others: the same file goes on, another one is refused")
+        func fromHTTP() async throws {
+            let ftp = try await Vsftpd()
+            try await withSSH { outer, ssh in
+                for isSame in [true, false] {
+                    let there = isSame ? Self.content : Content(seed: 1453, size: Self.content.size)
+                    try put(there, ftp)
+                    try ssh.add(there, as: "file.bin")
+                    let urls = [
+                        ftp.url("file.bin"), ssh.url("file.bin", password: nil),
+                        ssh.url("file.bin", "scp", password: nil),
+                        "file://\(ssh.path("file.bin"))",
+                    ]
+                    for url in urls {
+                        try await begun { sandbox, _ in
+                            try await sandbox.done("set-url", "1", url)
+                            let result = try await sandbox.run(
+                                "resume", "1", "-k", "--ssh-key", ssh.key)
+                            if isSame {
+                                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, url)
+                            } else {
+                                #expect(result.ending == .exited(9), "\(url) \(result.stderr)")
+                                #expect(result.stderr.contains("another file"), "\(url) \(result.stderr)")
+                                #expect(try await sandbox.show(1).received == 3 * mebibyte)
+                                try sandbox.expectPartial(Self.content, "file.bin", has: 3 * mebibyte)
+                            }
+                        }
+                    }
+                }
+            }
+            await ftp.stop()
+        }
+
+        @Test(
+            "set-url leads from FTP to http: the same file goes on, another one is refused", arguments: [true, false])
+        func fromFTP(isSame: Bool) async throws {
+            try await withVsftpd { sandbox, server in
+                try put(Self.content, server)
+                try await sandbox.kill(["-x", "1", server.url("file.bin")], after: 3 * mebibyte)
+                let there = isSame ? Self.content : Content(seed: 1454, size: Self.content.size)
+                let web = try FaultServer { _ in FaultReply(there, etag: "\"v1\"") }
+                defer { web.stop() }
+                try await sandbox.done("set-url", "1", web.url("/x"))
+                let result = try await sandbox.run("resume", "1")
+                if isSame {
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                    #expect(web.log.bytesSent < Self.content.size - 2 * mebibyte)
+                } else {
+                    expectFailure(9, of: result)
+                    #expect(try await sandbox.show(1).received >= 3 * mebibyte)
+                }
+            }
+        }
+    }
+}
