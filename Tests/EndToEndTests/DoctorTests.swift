@@ -264,7 +264,7 @@ extension EndToEnd {
                     #expect(problem.advice?.contains(advice) == true, "\(problem)")
                     #expect(try result.findings().named("proxy").isEmpty == environment.isEmpty)
                 }
-                expectFailure(2, of: try await sandbox.run("doctor", "ftp://127.0.0.1/x"))
+                expectFailure(2, of: try await sandbox.run("doctor", "file:///etc/passwd"))
                 expectFailure(2, of: try await sandbox.run("doctor", "example.org"))
             }
         }
