@@ -30,6 +30,13 @@ extension EndToEnd {
             try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
         }
 
+        /// Changed long ago.
+        private func put(_ content: Content, _ server: OpenSSHServer) throws {
+            try server.add(content, as: "file.bin")
+            try FileManager.default.setAttributes(
+                [.modificationDate: Self.time], ofItemAtPath: server.path("file.bin"))
+        }
+
         private static let login = ["-u", "\(Vsftpd.user):\(Vsftpd.password)"]
 
         @Test(
@@ -95,7 +102,7 @@ extension EndToEnd {
         @Test("Over SFTP, also where the server takes one login at a time", arguments: [nil, 1])
         func sftp(mostLogins: Int?) async throws {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
+                try put(Self.content, server)
                 let words = ["get", "-x", "4", "--retries", "0", "--limit-rate", "30M", server.url("file.bin")]
                 let result = try await ChildProcess(try sandbox.launch(words)).result()
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -107,7 +114,7 @@ extension EndToEnd {
         @Test("Over SFTP, killed and resumed")
         func sftpKilled() async throws {
             try await withSSH { sandbox, server in
-                try server.add(Self.content, as: "file.bin")
+                try put(Self.content, server)
                 let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
                 let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
                 let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()

@@ -176,7 +176,8 @@ extension EndToEnd {
                         ? FaultReply(Content(text)) : Self.guarded(request)
                 }
                 try await sandbox.sweep(
-                    Way(words: Self.login + ["-M"], url: server.url("/doc.meta4"), again: Self.login), Self.content, "-M")
+                    Way(words: Self.login + ["-M"], url: server.url("/doc.meta4"), again: Self.login), Self.content,
+                    "-M")
             }
         }
 

@@ -16,7 +16,7 @@ extension DownloadRunner {
             if let lease { missing = missing.union(ByteRanges([lease])) }
         }
         let canSplit =
-            head.status == 206 && (validators.ifRange != nil || pool != nil || isKnownBySizeAndTime)
+            head.status == 206 && (validators.ifRange != nil || pool != nil || isKnownBySizeAndTime && isOld)
             && record.resume.total != nil && joint?.way != .compared
         let isHTTP = record.source.isHTTP
         let asked = record.request.connections
@@ -26,6 +26,12 @@ extension DownloadRunner {
             wish: canSplit ? wish : 1,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
             lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, keepsConnections: isHTTP, now: 0)
+    }
+
+    /// A file may be written to twice in a second: as with HTTP (RFC 9110 section 8.8.2.2) only a time that is past by a
+    /// minute tells one version from another.
+    private var isOld: Bool {
+        validators.lastModified.flatMap { HTTPDate.parse($0) }.map { $0.timeIntervalSinceNow <= -60 } ?? false
     }
 
     /// Without HTTP a server that has connections enough refuses the login, or closes the next one at once. Those that it

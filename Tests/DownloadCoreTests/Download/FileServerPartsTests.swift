@@ -64,6 +64,15 @@ struct FileServerPartsTests {
         #expect(bench.ranges == ["0-"])
     }
 
+    @Test("A file that was changed within the last minute may be changed again in the same second: one connection")
+    func justChanged() async throws {
+        let now = HTTPDate.format(Date())
+        let bench = try await SessionBench { request, _ in Self.reply(request, date: now) }
+        let id = try await add(bench, connections: 4)
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.ranges == ["0-"])
+    }
+
     @Test("A part of another time, or of another size, begins it anew", arguments: [true, false])
     func changed(hasTime: Bool) async throws {
         let new = Content(seed: 32, size: hasTime ? Self.content.size : Self.content.size + 1)
