@@ -45,13 +45,7 @@ package final class Apache: Sendable {
         launch.environment = environment
         launch.timeLimit = .seconds(600)
         process = try ChildProcess(launch)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !LoopbackSocket.accepts(port: port) {
-            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
-                process.send(SIGKILL)
-                throw ChildProcess.Failure(description: "Apache did not start: \(process.standardError) \(errors)")
-            }
-        }
+        try await process.waitToListen(at: port, "Apache", log: errors)
     }
 
     /// gss-ntlmssp 1.2 wants the field Version in each message (MS-NLMP section 2.2.2.10), which libcurl's messages lack:

@@ -75,13 +75,7 @@ package final class KerberosCentre: Sendable {
         launch.environment = environment
         launch.timeLimit = .seconds(600)
         process = try ChildProcess(launch)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !LoopbackSocket.accepts(port: port) {
-            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
-                process.send(SIGKILL)
-                throw ChildProcess.Failure(description: "krb5kdc did not start: \(process.standardError)")
-            }
-        }
+        try await process.waitToListen(at: port, "krb5kdc")
     }
 
     /// Gets the user's ticket, and gives back what a program needs to use it.

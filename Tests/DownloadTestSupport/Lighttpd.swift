@@ -37,13 +37,7 @@ package final class Lighttpd: Sendable {
         var launch = ProcessLaunch(Self.program, ["-D", "-f", folder("lighttpd.conf")])
         launch.timeLimit = .seconds(600)
         process = try ChildProcess(launch)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try !LoopbackSocket.accepts(port: port) {
-            guard ContinuousClock.now < deadline, await !process.waitForEnd(atMost: .milliseconds(20)) else {
-                process.send(SIGKILL)
-                throw ChildProcess.Failure(description: "lighttpd did not start: \(process.standardError)")
-            }
-        }
+        try await process.waitToListen(at: port, "lighttpd")
     }
 
     package func add(_ content: Content, as name: String) throws { try content.write(to: folder("files/\(name)")) }

@@ -115,3 +115,16 @@ package enum LoopbackSocket {
         return error
     }
 }
+
+extension ChildProcess {
+    /// Returns once somebody listens at the port; else ends the process, and tells what it said.
+    package func waitToListen(at port: Int, _ name: String, log: @autoclosure () -> String = "") async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !LoopbackSocket.accepts(port: port) {
+            guard ContinuousClock.now < deadline, await !waitForEnd(atMost: .milliseconds(20)) else {
+                send(SIGKILL)
+                throw Failure(description: "\(name) did not start: \(standardError) \(log())")
+            }
+        }
+    }
+}

@@ -298,8 +298,8 @@ extension EndToEnd {
                 let text = try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8)
                 for match in text.matches(of: /FaultPoint\.reached\("(\w+)"\)/) { found.insert(String(match.1)) }
             }
-            // Of -c and of hooks, which have kills of their own (ContinueTests, HookTests).
-            let elsewhere: Set = ["beforeAdopt", "afterAdopt", "beforeHookTaken", "afterHookTaken"]
+            // Of -c, of hooks and of pieces, which have kills of their own (ContinueTests, HookTests, HashingFaultTests).
+            let elsewhere: Set = ["beforeAdopt", "afterAdopt", "beforeHookTaken", "afterHookTaken", "pieceHashed"]
             #expect(found == elsewhere.union(KillPoint.allCases.map(\.rawValue)))
         }
     }
