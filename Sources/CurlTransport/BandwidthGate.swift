@@ -3,7 +3,7 @@ import Synchronization
 
 /// An engine's own transfers that a rate limit holds back, and when to look at them again. Engine thread only.
 ///
-/// While one is held back the engine looks every tick, so a limit that is raised or lifted needs to wake nobody: what
+/// While one is held back the engine looks every few ms, so a limit that is raised or lifted needs to wake nobody: what
 /// is not held back reads the limit with its next piece.
 struct BandwidthGate {
     private let shared: SharedState
@@ -11,7 +11,11 @@ struct BandwidthGate {
     /// Loop time in ms of the next `release`; nil while nothing is held back.
     private(set) var deadline: Int64?
 
-    private static let tick: Int64 = 10
+    /// A fast one is held for no longer than its line takes for a megabyte: what the kernel keeps for it meanwhile must
+    /// not fill up, or the server stops.
+    private static func tick(_ transfer: CurlTransfer) -> Int64 {
+        max(1, min(10, 1_000_000_000 / max(1, transfer.request.lowestRate ?? 1)))
+    }
 
     init(_ shared: SharedState) { self.shared = shared }
 
@@ -24,7 +28,7 @@ struct BandwidthGate {
         }
         if admitted == 0 {
             held.append(transfer)
-            if deadline == nil { deadline = now + Self.tick }
+            deadline = min(deadline ?? .max, now + Self.tick(transfer))
         }
         return admitted
     }
@@ -51,7 +55,7 @@ struct BandwidthGate {
             }
         }
         held = waiting
-        self.deadline = waiting.isEmpty ? nil : now + Self.tick
+        self.deadline = waiting.map(Self.tick).min().map { now + $0 }
         return released
     }
 
