@@ -11,10 +11,16 @@ struct BandwidthGate {
     /// Loop time in ms of the next `release`; nil while nothing is held back.
     private(set) var deadline: Int64?
 
+    /// The longest time between two looks, in ms. A look costs something for each that is held.
+    private static let longest: Int64 = 10
+    private static let heldPerTick = 8
+
     /// A fast one is held for no longer than its line takes for a megabyte: what the kernel keeps for it meanwhile must
-    /// not fill up, or the server stops.
-    private static func tick(_ transfer: CurlTransfer) -> Int64 {
-        max(1, min(10, 1_000_000_000 / max(1, transfer.request.lowestRate ?? 1)))
+    /// not fill up, or the server stops. Where many are held, none of them is fast.
+    private func tick(_ transfer: CurlTransfer) -> Int64 {
+        let least = Int64(1 + held.count / Self.heldPerTick)
+        guard least < Self.longest, let rate = transfer.request.lowestRate else { return Self.longest }
+        return max(least, min(Self.longest, 1_000_000_000 / max(1, rate)))
     }
 
     init(_ shared: SharedState) { self.shared = shared }
@@ -28,7 +34,7 @@ struct BandwidthGate {
         }
         if admitted == 0 {
             held.append(transfer)
-            deadline = min(deadline ?? .max, now + Self.tick(transfer))
+            deadline = min(deadline ?? .max, now + tick(transfer))
         }
         return admitted
     }
@@ -55,7 +61,7 @@ struct BandwidthGate {
             }
         }
         held = waiting
-        self.deadline = waiting.map(Self.tick).min().map { now + $0 }
+        self.deadline = held.map(tick).min().map { now + $0 }
         return released
     }
 
