@@ -43,11 +43,30 @@ struct FileServerPartsTests {
         return try #require(try await bench.manager.add([request]).first).record.id
     }
 
+    /// Holds the first connection after 1 MiB until another is asked for: it cannot bring all of a file before its
+    /// runner looks.
+    private final class Turnstile: Sendable {
+        private let second = DispatchSemaphore(value: 0)
+
+        func watch(_ bench: SessionBench) {
+            bench.transport.onTaken.withLock { [second] in
+                $0 = { if $0 == 16 { _ = second.wait(timeout: .now() + 30) } }
+            }
+        }
+
+        func isAsked(_ request: FaultRequest) { if request.number == 2 { second.signal() } }
+    }
+
     private static let full = FakeTransport.Exchange.failure(.authenticationFailed(status: 530))
 
     @Test("As many connections as are asked for, each beginning where the one before ends", arguments: [0, 1, 4])
     func several(connections: Int) async throws {
-        let bench = try await SessionBench { request, _ in Self.reply(request) }
+        let turnstile = Turnstile()
+        let bench = try await SessionBench { request, asked in
+            turnstile.isAsked(asked)
+            return Self.reply(request)
+        }
+        if connections > 1 { turnstile.watch(bench) }
         let id = try await add(bench, connections: connections)
         let record = try await bench.ending(of: id)
         #expect(record.state == .completed)
@@ -77,9 +96,12 @@ struct FileServerPartsTests {
     func changed(hasTime: Bool) async throws {
         let new = Content(seed: 32, size: hasTime ? Self.content.size : Self.content.size + 1)
         let later = hasTime ? "Sun, 06 Nov 1994 08:49:38 GMT" : Self.date
+        let turnstile = Turnstile()
         let bench = try await SessionBench { request, asked in
-            asked.number == 1 ? Self.reply(request) : Self.reply(request, new, date: later)
+            turnstile.isAsked(asked)
+            return asked.number == 1 ? Self.reply(request) : Self.reply(request, new, date: later)
         }
+        turnstile.watch(bench)
         let id = try await add(bench, connections: 4)
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(bench.words(id).contains("restart"), "\(bench.words(id))")
