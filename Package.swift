@@ -1,6 +1,10 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+#if canImport(Glibc)
+    import Glibc
+#endif
+
 /// CI sets DLM_STRICT=1: a warning in our own code ends the build.
 let strict = Context.environment["DLM_STRICT"] == "1"
 let swiftSettings: [SwiftSetting] =
@@ -12,6 +16,23 @@ let cSettings: [CSetting] =
     Context.environment["DLM_SANITIZE"] == "address"
     ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
 
+/// The list of the addresses that a start adjusts (112,000), packed: 2.6 MiB less to read and to keep in memory. A program
+/// with it needs glibc 2.36.
+let packedRelocations: [String] = {
+    #if canImport(Glibc)
+        let length = confstr(Int32(_CS_GNU_LIBC_VERSION), nil, 0)
+        let name = String(unsafeUninitializedCapacity: length) {
+            $0.withMemoryRebound(to: CChar.self) { _ = confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, length) }
+            return max(0, length - 1)
+        }
+        let version = name.split { $0 == " " || $0 == "." }.compactMap { Int($0) }
+        if version.count > 1, (version[0], version[1]) >= (2, 36) {
+            return ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+        }
+    #endif
+    return []
+}()
+
 /// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
 /// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
 /// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
@@ -20,7 +41,7 @@ let linkerSettings: [LinkerSetting] = [
         [
             "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xlinker",
             "--version-script=" + Context.packageDirectory + "/scripts/link/exports.map",
-        ], .when(configuration: .release))
+        ] + packedRelocations, .when(configuration: .release))
 ]
 
 let package = Package(
