@@ -171,6 +171,15 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
 }
 
 extension DownloadRecord {
+    /// It was complete, and its file is not here any more: it is as new.
+    mutating func forgetLostFile() {
+        guard let completed, fileName == nil, resume == resume.afterCompletion, resume.sources == nil, !request.repairs,
+            !completed.isStream, FileStatus.of(completed.path) == nil
+        else { return }
+        self.completed = nil
+        resume = ResumeData()
+    }
+
     /// Nothing of it is here, and nothing is asked for that the short way does not know: what is not named here must be
     /// as by default.
     var mayBeSmall: Bool {

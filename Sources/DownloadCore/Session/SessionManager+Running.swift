@@ -146,9 +146,11 @@ extension SessionManager {
     private func start(_ queued: DownloadRecord, failures: Int) {
         guard let context else { return }
         var record = queued
+        record.forgetLostFile()
+        let begun = record
         record.move(to: .running)
         if let smallFiles, smallFiles.isUsable, record.mayBeSmall {
-            let attempt = attempt(queued, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
+            let attempt = attempt(begun, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
             entries[record.id]?.record = record
             entries[record.id]?.failures = failures
             attempt.begin()

@@ -67,7 +67,8 @@ extension SessionManager {
         let ready = smallFiles.ready
         let room = ReadyFiles.most - ready.count
         let ids = scheduler.next(room, of: ready.first?.origin) { id in
-            retries[id] == nil && candidates[id]?.mayBeSmall == true
+            candidates[id]?.forgetLostFile()
+            return retries[id] == nil && candidates[id]?.mayBeSmall == true
         }
         let files = ids.compactMap { id in
             candidates.removeValue(forKey: id).map {

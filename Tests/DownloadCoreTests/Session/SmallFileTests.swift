@@ -35,6 +35,40 @@ struct SmallFileTests {
         #expect(store.records.count == 2)
     }
 
+    @Test("Complete once, and deleted since: it goes the same way again, and its history begins anew")
+    func again() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let id = try await bench.add()
+        for round in 1...3 {
+            #expect(try await bench.ending(of: id, times: round).state == .completed)
+            #expect(try bench.holds("file.bin", Self.content))
+            #expect(store.records.count == 2 * round)
+            #expect(try await bench.record(id).attempts.map(\.outcome) == ["completed"])
+            try FileManager.default.removeItem(atPath: bench.folder("file.bin"))
+            if round < 3 { #expect(try await bench.add() == id) }
+        }
+    }
+
+    @Test("Complete once, and something of it is here: it is looked at in the ordinary way")
+    func againWithFile() async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let id = try await bench.add()
+        let first = try await bench.ending(of: id).completed
+        #expect(try await bench.add() == id)
+        let record = try await bench.ending(of: id, times: 2)
+        #expect(record.completed?.wasCurrent == true)
+        #expect(record.completed?.identity == first?.identity)
+        #expect(record.attempts.count == 1)
+
+        try FileManager.default.removeItem(atPath: bench.folder("file.bin"))
+        try bench.folder.write("another's", to: "file.bin.part")
+        #expect(try await bench.add() == id)
+        #expect(try await bench.ending(of: id, times: 3).failure?.exitStatus == 3)
+        #expect(try bench.folder.read("file.bin.part") == "another's")
+    }
+
     @Test(
         "A name that is taken between the body and the rename is not: the rules for one that is taken apply",
         arguments: Destination.IfExists.allCases)
