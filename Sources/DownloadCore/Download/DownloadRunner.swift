@@ -137,9 +137,8 @@ package final class DownloadRunner {
         if let why = whyAnew { try await startOver(why: why) }
         let total = isLocal ? try await copyLocalFile() : try await transfer()
         try saveCookies()
-        guard let total else { return }
         context.transfersEnded(record.id, control)
-        try await finish(total: total)
+        if let total { try await finish(total: total) }
     }
 
     @inline(never)
