@@ -301,7 +301,8 @@ static int forget_code(struct dl_phdr_info *object, size_t size, void *page) {
 
 void dlm_use_one_arena(void) { mallopt(M_ARENA_MAX, 1); }
 
-void dlm_keep_freed_memory(void) {
+void dlm_set_up_memory(void) {
+    mallopt(M_ARENA_MAX, 3);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }

@@ -45,7 +45,7 @@ enum Program {
     static func main() {
         Console.openClosedStreams()
         Surroundings.keepOwnFilesReadable()
-        dlm_keep_freed_memory()
+        dlm_set_up_memory()
         let signals = Signals()
         signals.block()
         let console = Console()
