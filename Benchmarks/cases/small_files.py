@@ -1,6 +1,9 @@
 """Lists of small files, and the smallest file."""
 
-from contest import Hooks, contest, one_file
+import os
+import shutil
+
+from contest import Contestant, Hooks, contest, one_file
 from registry import case
 from tools import Tools, list_peers
 
@@ -35,6 +38,31 @@ def many(bench, result):
     result.ratio_target("wall / wget2", "dlm", "wget2", 0.7)
     result.ratio_target("CPU / curl", "dlm", "curl", 1.15, "cpu")
     result.target("peak memory", result.value("dlm", "peak"), 48, "MiB")
+
+
+@case("small-again", "5,000 files of 16 KiB that were fetched before")
+def again(bench, result):
+    result.about = "As cron asks every night: they are there and current, or (the second row) were deleted since."
+    names = bench.content.small_files(bench.scaled(5000, 10))
+    homes = {"here": bench.fresh("h"), "gone": bench.fresh("h")}
+    folders = {name: os.path.join(bench.fresh("h"), "out") for name in ("here", "gone", "wget", "wget2")}
+    get = Tools(bench).get
+    contestants = [
+        get("-d", "{here}", "-i", "{list}", home=homes["here"]),
+        get("-d", "{gone}", "-i", "{list}", name="dlm, deleted", home=homes["gone"]),
+        Contestant("wget2", ["wget2", "-q", "--no-hsts", "--no-robots", "--max-threads=8", "-N", "-P", "{wget2}",
+                             "-i", "{list}"]),
+        Contestant("wget", ["wget", "-q", "--no-hsts", "-N", "-P", "{wget}", "-i", "{list}"]),
+    ]
+
+    def differs(_):
+        found = [bench.content.differs(names, folder) for folder in folders.values() if os.path.exists(folder)]
+        return next((wrong for wrong in found if wrong), None)
+
+    contest(bench, contestants, {"dlm": bench.binary, "list": bench.content.lists(names)[0], **folders},
+            # What one contestant left is checked before the next one's turn.
+            Hooks(before=lambda _: shutil.rmtree(folders["gone"], ignore_errors=True), verify=differs))
+    return result.add(contestants)
 
 
 @case("one-byte", "A file of one byte over http")
