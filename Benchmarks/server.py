@@ -26,10 +26,16 @@ http {{
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def free_ports(count):
+    """Different ones: each is held until all are found."""
+    held = [socket.socket() for _ in range(count)]
+    try:
+        for s in held:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in held]
+    finally:
+        for s in held:
+            s.close()
 
 
 class Server:
@@ -39,7 +45,7 @@ class Server:
         self.folder = bench.make("nginx")
         self.root = bench.make("www")
         self.certificate = os.path.join(self.folder, "certificate.pem")
-        self.ports = {name: free_port() for name in ("http", "https", "http2")}
+        self.ports = dict(zip(("http", "https", "http2"), free_ports(3)))
         self._make_certificate()
         with open(os.path.join(self.folder, "nginx.conf"), "w") as file:
             user = "user root;" if os.getuid() == 0 else ""

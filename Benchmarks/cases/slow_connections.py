@@ -6,7 +6,7 @@ import time
 from contest import Hooks, contest, one_file
 from lanes import Lanes
 from registry import case
-from server import free_port
+from server import free_ports
 from tools import Tools, segmenting_peers
 from workbench import HERE
 
@@ -44,7 +44,7 @@ def throttled(bench, result):
 def _network(bench, result, kind, size, count):
     """A contest through the proxy, which begins anew, with the same speeds for all in a round, before each run."""
     name = bench.content.file(bench.scaled(size, MIB))
-    port, running = free_port(), []
+    (port,), running = free_ports(1), []
 
     def before(turn):
         for process in running:
