@@ -119,8 +119,7 @@ struct StoreContractTests {
             #expect(added.record.session == "me")
             #expect(added.record.request == request)
             #expect(added.record.resume == before.resume)
-            // Of what was complete nothing else is here that would be its own.
-            #expect(added.record.fileName == (before.state == .completed ? nil : before.fileName))
+            #expect(added.record.fileName == before.fileName)
             #expect(added.record.isFinishing)
         }
         #expect(try await store.records(.all) == [added.record])

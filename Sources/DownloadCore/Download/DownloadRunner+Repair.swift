@@ -10,10 +10,9 @@ extension DownloadRunner {
                 .unverifiable("the digests of its pieces are not known; give its Metalink document with -M"))
         }
         let folder = record.request.destination.folder
-        guard
-            let name = record.request.destination.fileName ?? record.request.describedName ?? record.fileName
-                ?? record.completed.map({ FileNaming.lastComponent($0.path) })
-        else { return false }
+        guard let name = record.request.destination.fileName ?? record.request.describedName ?? record.fileName else {
+            return false
+        }
         let path = FileNaming.path(folder, name)
         let partial = FileNaming.path(folder, FileNaming.partial(name))
         if let existing = FileStatus.of(path), existing.isRegular {

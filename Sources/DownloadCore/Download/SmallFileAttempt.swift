@@ -171,11 +171,13 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
 }
 
 extension DownloadRecord {
-    /// It was complete, and its file is not here any more: it is as new.
+    /// It was complete, and its file is not here any more: it is as new. A partial file by its name is somebody else's.
     mutating func forgetLostFile() {
-        guard let completed, fileName == nil, resume == resume.afterCompletion, resume.sources == nil, !request.repairs,
-            !completed.isStream, FileStatus.of(completed.path) == nil
+        guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
+            !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
+            FileStatus.of(completed.path) == nil
         else { return }
+        fileName = nil
         self.completed = nil
         resume = ResumeData()
     }

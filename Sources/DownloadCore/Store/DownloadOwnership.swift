@@ -51,13 +51,10 @@ extension DownloadRecord {
         self.session = session
     }
 
-    /// Hands it to `session`, with all it has. Of what was complete only the file is remembered: no partial file by its
-    /// name is its own any more, and its history, asked for every night, would grow and grow.
+    /// Hands it to `session`, with all it has. What was complete begins another history: asked for every night, it would
+    /// grow and grow.
     package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
-        if state == .completed {
-            attempts = []
-            fileName = nil
-        }
+        if state == .completed { attempts = [] }
         state = holdsBack ? .paused(.user) : .queued
         self.session = session
         speed = nil

@@ -50,6 +50,19 @@ struct SmallFileTests {
         }
     }
 
+    @Test("Complete once, and asked for again in vain: what is known of its file stays known")
+    func againInVain() async throws {
+        let bench = try await SessionBench { _, asked in
+            asked.number == 1 ? .reply(Self.reply) : .failure(.authenticationFailed(status: 401))
+        }
+        let id = try await bench.add()
+        let first = try await bench.ending(of: id)
+        #expect(try await bench.add() == id)
+        let record = try await bench.ending(of: id, times: 2)
+        #expect(record.failure != nil)
+        #expect(record.completed == first.completed)
+    }
+
     @Test("Complete once, and something of it is here: it is looked at in the ordinary way")
     func againWithFile() async throws {
         let store = SaveLog()
