@@ -16,7 +16,7 @@ let cSettings: [CSetting] =
     Context.environment["DLM_SANITIZE"] == "address"
     ? [.unsafeFlags(["-fsanitize=undefined", "-fno-sanitize-recover=undefined"])] : []
 
-/// The list of the addresses that a start adjusts (112,000), packed: 2.6 MiB less to read and to keep in memory. A program
+/// The list of the addresses that a start adjusts (112,000), packed: 2.6 MiB less to read at each start. A program
 /// with it needs glibc 2.36.
 let packedRelocations: [String] = {
     #if canImport(Glibc)
