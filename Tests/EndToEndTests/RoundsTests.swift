@@ -86,8 +86,8 @@ extension EndToEnd {
             }
 
             /// Asks until it is so: a connection that has served ends a little later. The system's own pool of
-            /// threads grows and shrinks a little, and its timers open a descriptor when one is first needed: a leak
-            /// shows in every round, or in every tenth.
+            /// threads grows and shrinks a little. A descriptor that is opened once, whenever that is, is no leak: that
+            /// shows in every round, or in those in which bytes come.
             func expectNoMore(
                 in process: ForeignProcess, sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
