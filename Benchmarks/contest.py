@@ -74,7 +74,9 @@ def _once(bench, one, values, hooks, turn, limit, on_disk):
             os.sync()
         if hooks.before:
             hooks.before(turn)
+        served = bench.server_cpu()
         result = run(bench, [word.format(**values) for word in one.command], folder, one.home or state, limit)
+        result.server = bench.server_cpu() - served
         if result.status != 0:
             last = (result.output.strip().splitlines() or ["no message"])[-1]
             raise Failed(f"exit status {result.status}: {last[:200]}")

@@ -10,7 +10,8 @@ from workbench import Failed
 
 @dataclass
 class Run:
-    """What one run cost: seconds, MiB, times the core was given up or taken away; and one figure more that a case may add."""
+    """What one run cost: seconds, MiB, times the core was given up or taken away; what it cost the server, in seconds of
+    CPU; and one figure more that a case may add."""
 
     start: float
     wall: float
@@ -20,6 +21,7 @@ class Run:
     status: int
     output: str
     extra: float = 0
+    server: float = 0
 
 
 def run(bench, command, folder, state=None, limit=300, stop_after=None, feed=None):

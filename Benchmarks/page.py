@@ -10,8 +10,8 @@ INTRODUCTION = """# How fast dlm is
 `make bench` makes this page: dlm and its peers do the same work in turn (A B C, A B C, ...), against nginx with two workers
 on the loopback interface, from a memory file system to a memory file system. Every result is compared with what the server
 has, outside the measured time. What is shown is the median, and in brackets the least and the most. One round that is not
-counted warms up. CPU is user and system time of the tool alone; peak is its largest resident memory. Only figures of one
-table compare: other work on the machine, told by the load average, moves them all.
+counted warms up. CPU is user and system time of the tool alone, the server's is told beside it; peak is its largest resident
+memory. Only figures of one table compare: other work on the machine, told by the load average, moves them all.
 """
 
 
@@ -79,6 +79,7 @@ def _section(result):
     if result["figures"]:
         lines.append("")
     lines += [_target_line(target) for target in result["targets"]]
+    lines += [f"- {line}" for line in result.get("floors", [])]
     if result["targets"]:
         lines.append("")
     for remark in result["remarks"]:
@@ -105,13 +106,16 @@ def _table(rows, extra):
     fastest = min((row["wall"]["median"] for row in peers), default=None)
     short = bool(measured) and max(row["wall"]["median"] for row in measured) < 0.5
     unit, factor = ("ms", 1000) if short else ("s", 1)
-    heads = ["", f"wall {unit}", f"CPU {unit}", "peak MiB", "switches", *([extra] if extra else []), "wall / fastest peer"]
+    served = any(row.get("server", {}).get("median") for row in measured)
+    heads = ["", f"wall {unit}", f"CPU {unit}", *([f"server's CPU {unit}"] if served else []), "peak MiB", "switches",
+             *([extra] if extra else []), "wall / fastest peer"]
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for row in rows:
         if "wall" not in row:
             cells = [row["name"], row["failure"] or "not run"] + [""] * (len(heads) - 2)
         else:
-            cells = [row["name"], _spread(row["wall"], factor), _spread(row["cpu"], factor), number(row["peak"]["median"]),
+            cells = [row["name"], _spread(row["wall"], factor), _spread(row["cpu"], factor),
+                     *([number(row["server"]["median"] * factor)] if served else []), number(row["peak"]["median"]),
                      f"{row['switches']['median']:,.0f}", *([_spread(row["extra"])] if extra else []),
                      number(row["wall"]["median"] / fastest) if fastest else ""]
         lines.append("| " + " | ".join(cells) + " |")

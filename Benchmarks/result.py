@@ -33,6 +33,7 @@ class Result:
     rows: list = field(default_factory=list)
     figures: list = field(default_factory=list)
     targets: list = field(default_factory=list)
+    floors: list = field(default_factory=list)
     remarks: list = field(default_factory=list)
     commands: list = field(default_factory=list)
     stamp: dict = field(default_factory=dict)
@@ -42,7 +43,7 @@ class Result:
         for one in contestants:
             row = {"name": one.name, "kind": one.kind, "failure": one.failure, "failed": one.failed}
             if one.runs:
-                for key in ("wall", "cpu", "peak", "switches", "extra"):
+                for key in ("wall", "cpu", "peak", "switches", "extra", "server"):
                     numbers = [getattr(r, key) for r in one.runs]
                     row[key] = {"median": median(numbers), "min": min(numbers), "max": max(numbers)}
             self.rows.append(row)
@@ -73,6 +74,23 @@ class Result:
         """A target for the ratio of two contestants."""
         a, b = self.value(mine, figure), self.value(other, figure) if other else None
         self.target(what, a / b if a is not None and b else None, limit)
+
+    def wall_target(self, what, mine, other, limit):
+        """A target for a ratio of times, and the least that it could be with what the cheapest tool costs."""
+        self.ratio_target(what, mine, other, limit)
+        costs = {r["name"]: r["cpu"]["median"] + r["server"]["median"] for r in self.rows if "wall" in r}
+        reference = self.value(other) if other else None
+        if costs and reference:
+            self.floor(what, reference, min(costs, key=costs.get))
+
+    def floor(self, what, reference, *names):
+        """How small a ratio of times can be on this machine: work takes at least its CPU, and the server's, divided by the
+        number of cores. The work is that of these rows together; `reference` is what the ratio divides by, in seconds."""
+        cores = os.cpu_count()
+        work = sum(self.value(name, key) for name in names for key in ("cpu", "server"))
+        self.floors.append(
+            f"{what}: {work / cores / reference:.2f} at the least here: {' and '.join(names)} and the server take {work:.3f} s "
+            f"of CPU, with {cores} cores.")
 
     def save(self, folder, bench, load):
         """Keeps it for the page, with the moment, the load, and what was measured with what."""

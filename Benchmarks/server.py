@@ -61,6 +61,15 @@ class Server:
         """The address of a file: over http, https (HTTP/1.1), or http2 (https with HTTP/2)."""
         return f"{'http' if scheme == 'http' else 'https'}://127.0.0.1:{self.ports[scheme]}/{path}"
 
+    def cpu(self):
+        """The seconds of CPU that the workers have used (`schedstat` of proc(5): nanoseconds)."""
+        total = 0
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+            for worker in file.read().split():
+                with open(f"/proc/{worker}/schedstat") as figures:
+                    total += int(figures.read().split()[0])
+        return total / 1e9
+
     def _make_certificate(self):
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",

@@ -74,6 +74,10 @@ class Workbench:
             self._server = Server(self)
         return self._server
 
+    def server_cpu(self):
+        """The seconds of CPU that the server has used; 0 while there is none."""
+        return self._server.cpu() if self._server else 0
+
     @property
     def content(self):
         if self._content is None:

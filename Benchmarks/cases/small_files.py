@@ -22,20 +22,20 @@ def _small(bench, result, scheme, count):
 def http(bench, result):
     result.about = "dlm records each file in its store. axel and lftp take no lists of files."
     _small(bench, result, "http", 5000)
-    result.ratio_target("wall / wget2", "dlm", "wget2", 0.7)
+    result.wall_target("wall / wget2", "dlm", "wget2", 0.7)
     result.ratio_target("CPU / curl", "dlm", "curl", 1.15, "cpu")
 
 
 @case("small-h2", "5,000 files of 16 KiB over https with HTTP/2")
 def http2(bench, result):
     _small(bench, result, "http2", 5000)
-    result.ratio_target("wall / fastest peer", "dlm", result.best_peer(), 0.75)
+    result.wall_target("wall / fastest peer", "dlm", result.best_peer(), 0.75)
 
 
 @case("many-50000", "50,000 files of 16 KiB over http")
 def many(bench, result):
     _small(bench, result, "http", 50000)
-    result.ratio_target("wall / wget2", "dlm", "wget2", 0.7)
+    result.wall_target("wall / wget2", "dlm", "wget2", 0.7)
     result.ratio_target("CPU / curl", "dlm", "curl", 1.15, "cpu")
     result.target("peak memory", result.value("dlm", "peak"), 48, "MiB")
 

@@ -30,6 +30,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("A line of a list that wants to be paused is refused: nothing could resume it")
+        func paused() async throws {
+            let content = Content(seed: 34, size: mebibyte)
+            try await withDlm(serving: FaultReply(content, etag: "\"a\"")) { sandbox, server in
+                try sandbox.root.write("\(server.url("/a"))\n  paused=true\n\(server.url("/b"))\n", to: "list")
+                let result = try await sandbox.run("get", "--ephemeral", "-i", sandbox.root("list"))
+                #expect(result.ending == .exited(2), "\(result.stderr)")
+                #expect(result.stderr.contains("list:1: --paused waits for dlm resume"), "\(result.stderr)")
+                try expectFile(content, "b", in: sandbox)
+                #expect(sandbox.names == ["b"])
+            }
+        }
+
         @Test("One that fails leaves nothing; the partial file of another download stays")
         func failed() async throws {
             let reply = FaultReply(Content(seed: 33, size: 2 * mebibyte), etag: "\"a\"")

@@ -87,9 +87,7 @@ struct Get: ContextCommand, ItemGroups {
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
-        if ephemeral, attempts.paused {
-            throw ValidationError("--paused waits for dlm resume, which knows nothing of an --ephemeral download")
-        }
+        if ephemeral, attempts.paused { throw RequestMaker.pausedUnrecorded }
         try validateStream()
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")

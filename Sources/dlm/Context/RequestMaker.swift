@@ -11,6 +11,8 @@ struct RequestMaker: Sendable {
     private let workingFolder: String?
     /// To standard output, in order.
     private let streams: Bool
+    /// Other commands can see them and go on with them.
+    private let areRecorded: Bool
     /// Of the list, in messages.
     private let listName: String
     private let listOptions = ListOptions()
@@ -24,12 +26,16 @@ struct RequestMaker: Sendable {
         isOnly = command.urls.count == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
         streams = command.streams
+        areRecorded = !command.ephemeral && !command.streams
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
         try command.renew(&given)
         overrides = command.overrides(in: given)
     }
+
+    static let pausedUnrecorded = ValidationError(
+        "--paused waits for dlm resume, which knows nothing of an --ephemeral download")
 
     /// In which nothing is asked for, not even a URL.
     static func blank() throws -> DownloadRequest {
@@ -54,6 +60,7 @@ struct RequestMaker: Sendable {
         if !mirrors.isEmpty {
             request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
         }
+        if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
         try MirrorOptions.check(request)
         // A bare name in the URL leaves that user's password to -u.
         if let credential, credential.password != "" || credential.user != request.credential?.user {
