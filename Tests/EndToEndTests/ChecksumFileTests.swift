@@ -55,6 +55,33 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "A file that is complete already is verified where it is; one that is another keeps its name",
+            arguments: [true, false])
+        func again(isRight: Bool) async throws {
+            try await withDlm(serving: FaultReply(Self.content, etag: "\"a\"")) { sandbox, server in
+                try expectDownloaded(
+                    Self.content, as: "file.bin", by: try await sandbox.run("get", server.url()), in: sandbox)
+                let asked = isRight ? Self.content : Self.other
+                let list = sandbox.root("config/SUMS")
+                try "\(asked.digest("sha512"))  file.bin\n".write(toFile: list, atomically: false, encoding: .utf8)
+                for words in [["--checksum-file", list], ["--checksum", "sha256:\(asked.sha256)"]] {
+                    let process = try ChildProcess(try sandbox.launch(["get"] + words + [server.url()]))
+                    let result = try await process.result()
+                    if isRight {
+                        try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                        #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
+                    } else {
+                        expectFailure(3, of: result)
+                        try expectFile(Self.content, "file.bin", in: sandbox)
+                    }
+                }
+                if isRight { #expect(server.log.entries.map(\.status) == [206, 304, 304]) }
+                try expectDownloaded(
+                    Self.content, as: "file.bin", by: try await sandbox.run("get", server.url()), in: sandbox)
+            }
+        }
+
         @Test("As a URL: right completes, wrong is status 9", arguments: [true, false])
         func urls(isRight: Bool) async throws {
             try await concurrently(FaultTrial.short(Self.formats, each: 3), atMost: 4) { format in

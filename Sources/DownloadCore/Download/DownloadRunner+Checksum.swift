@@ -106,13 +106,25 @@ extension DownloadRunner {
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
     }
 
-    /// A file that has its final name already, from an attempt that was cut off behind the rename, or from somebody
-    /// else: it must hash to what is asked for now. A server's digest is not asked for it.
-    func verified(_ file: CompletedFile) async throws(DownloadError) -> CompletedFile {
+    /// What an earlier run left may be what is asked for by its checksum now: then the server only has to say that it is
+    /// current. Else it is another file that has the name.
+    func verifyCompleted() async throws {
+        guard let completed = unchangedCompletion, !isVerified(completed) else { return }
+        do {
+            record.completed = try await verified(completed)
+        } catch DownloadError.verificationFailed {
+        }
+    }
+
+    /// A file that has its final name already, from an attempt that was cut off behind the rename, from an earlier run or
+    /// from somebody else: it must hash to what is asked for now. A server's digest is not asked for it.
+    func verified(_ file: CompletedFile) async throws -> CompletedFile {
         guard let checksum = try askedChecksum(of: file.path), checksum != file.checksum else { return file }
-        let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests)
+        let (path, queue) = (file.path, context.disk.digests)
+        let hash = try await FileHash.of(path, checksum.algorithm, on: queue) { [control] in control.isStopping }
+        guard let hash else { throw Stopped() }
         guard hash.digest == checksum.digest else {
-            throw .verificationFailed(.checksum(expected: checksum, actual: hash.digest))
+            throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }
         var verified = file
         verified.checksum = checksum

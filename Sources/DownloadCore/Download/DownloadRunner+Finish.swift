@@ -76,7 +76,7 @@ extension DownloadRunner {
     }
 
     /// Either it has its final name already, or it was deleted and there is nothing to go on with.
-    private func partialIsGone() async throws(DownloadError) -> Bool {
+    private func partialIsGone() async throws -> Bool {
         if let finished = finishedFile() {
             let file = try await verified(finished)
             let folder = record.request.destination.folder

@@ -334,15 +334,17 @@ extension DownloadRunner {
 
     /// The file of an earlier completion, if it is still as it was left and the server can tell whether it is current.
     @inline(never)
-    func currentCandidate() -> CompletedFile? {
+    func currentCandidate() -> CompletedFile? { unchangedCompletion.flatMap { isVerified($0) ? $0 : nil } }
+
+    /// The same, whatever checksum is asked for.
+    var unchangedCompletion: CompletedFile? {
         let destination = record.request.destination
         guard record.request.isPlain,
             let completed = record.completed, record.resume.written.isEmpty, !completed.validators.isEmpty,
             // An alternative name answers for the one asked for only where alternatives are wanted.
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
-            isVerified(completed), isWanted(completed),
-            let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
+            isWanted(completed), let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
             now.size == completed.bytes, now.modified == completed.modified
         else { return nil }
         return completed

@@ -134,6 +134,7 @@ package final class DownloadRunner {
         }
         if record.request.repairs, try await takeUpForRepair() { return }
         if file == nil, try await finishWhatIsThere() { return }
+        try await verifyCompleted()
         if let why = whyAnew { try await startOver(why: why) }
         let total = isLocal ? try await copyLocalFile() : try await transfer()
         try saveCookies()

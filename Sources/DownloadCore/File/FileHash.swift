@@ -16,6 +16,12 @@ public struct FileHash: Sendable, Equatable {
     public static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
     ) throws(DownloadError) -> FileHash {
+        try make(path, algorithm, size: expected, unless: { false })!
+    }
+
+    private static func make(
+        _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64?, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> FileHash? {
         let (descriptor, length) = try open(path)
         defer { close(descriptor) }
         // Before it is read at length.
@@ -25,7 +31,7 @@ public struct FileHash: Sendable, Equatable {
             throw .unexpected("OpenSSL here has no \(algorithm.rawValue)")
         }
         defer { dlm_digest_free(context) }
-        let size = try feed(descriptor, path, to: context)
+        guard let size = try feed(descriptor, path, to: context, unless: isUnwanted) else { return nil }
         try require(size, expected)
         var out = [UInt8](repeating: 0, count: 64)
         let count = dlm_digest_finish(context, &out)
@@ -39,10 +45,19 @@ public struct FileHash: Sendable, Equatable {
     package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue
     ) async throws(DownloadError) -> FileHash {
-        let result: Result<FileHash, DownloadError> = await withCheckedContinuation { continuation in
+        try await of(path, algorithm, size: size, on: queue, unless: { false })!
+    }
+
+    /// - Parameter isUnwanted: asked for each MiB; nil is returned when it says so.
+    package static func of(
+        _ path: String, _ algorithm: Checksum.Algorithm, size: Int64? = nil, on queue: DispatchQueue,
+        unless isUnwanted: @escaping @Sendable () -> Bool
+    ) async throws(DownloadError) -> FileHash? {
+        let result: Result<FileHash?, DownloadError> = await withCheckedContinuation { continuation in
             queue.async {
                 do throws(DownloadError) {
-                    continuation.resume(returning: .success(try of(path, algorithm, size: size)))
+                    let hash = try make(path, algorithm, size: size, unless: isUnwanted)
+                    continuation.resume(returning: .success(hash))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -74,12 +89,12 @@ public struct FileHash: Sendable, Equatable {
     }
 
     private static func feed(
-        _ descriptor: Int32, _ path: String, to context: OpaquePointer
-    ) throws(DownloadError) -> Int64 {
+        _ descriptor: Int32, _ path: String, to context: OpaquePointer, unless isUnwanted: () -> Bool
+    ) throws(DownloadError) -> Int64? {
         let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
         defer { buffer.deallocate() }
         var size: Int64 = 0
-        while true {
+        while !isUnwanted() {
             let count = read(descriptor, buffer, step)
             if count == 0 { return size }
             if count < 0 {
@@ -89,6 +104,7 @@ public struct FileHash: Sendable, Equatable {
             if dlm_digest_update(context, buffer, count) != 0 { throw .unexpected("the digest failed") }
             size += Int64(count)
         }
+        return nil
     }
 
     private static func failure(_ code: Int32, _ operation: String, _ path: String) -> DownloadError {

@@ -46,6 +46,12 @@ public struct SourceURL: Sendable, Hashable {
     }
 
     static func parseAny(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
+        let result = read(text)
+        if case .success(let (url, _)) = result, !isReadAgain(url) { return .failure(.malformed) }
+        return result
+    }
+
+    private static func read(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !trimmed.isEmpty, trimmed.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
             return .failure(.malformed)
@@ -66,9 +72,7 @@ public struct SourceURL: Sendable, Hashable {
         parts.fragment = nil
         parts.host = host.lowercased()
         if parts.percentEncodedPath.isEmpty { parts.percentEncodedPath = "/" }
-        guard let string = parts.string, let encodedHost = parts.encodedHost, isReadable(string, host) else {
-            return .failure(.malformed)
-        }
+        guard let string = parts.string, let encodedHost = parts.encodedHost else { return .failure(.malformed) }
         if !known.isHTTP {
             if parts.percentEncodedPath.hasSuffix("/") { return .failure(.folder) }
             if SourceScheme.hasControls(parts.percentEncodedPath) { return .failure(.malformed) }
@@ -123,11 +127,9 @@ public struct SourceURL: Sendable, Hashable {
 
     /// Of a host that was not written in plain ASCII, Foundation makes one that it does not take back (`xn--!`): what is
     /// stored as text must be read again.
-    private static func isReadable(_ string: String, _ host: String) -> Bool {
-        let isPlain = host.utf8.allSatisfy { isPlainHost($0) } && !host.contains("xn--")
-        if isPlain { return true }
-        let again = URL(string: string).flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
-        return again?.host?.isEmpty == false
+    private static func isReadAgain(_ url: SourceURL) -> Bool {
+        let isPlain = url.host.utf8.allSatisfy { isPlainHost($0) } && !url.host.contains("xn--")
+        return isPlain || (try? read(url.string).get().url) == url
     }
 
     private static func isPlainHost(_ byte: UInt8) -> Bool { isPlain(byte) && !"%!$&'()*+,;=~".utf8.contains(byte) }

@@ -21,7 +21,7 @@ enum GivenOptions {
     }
 
     private static func seconds(_ value: Double) -> String {
-        value == value.rounded() && value < 1e9 ? "\(Int(value))s" : "\(value)s"
+        Int(exactly: value).map { "\($0)s" } ?? "\(value)s"
     }
 
     private static func http(_ request: DownloadRequest) -> Options {

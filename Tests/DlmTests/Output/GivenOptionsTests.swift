@@ -20,6 +20,15 @@ struct GivenOptionsTests {
     }
 
     @Test(
+        "A time that no option takes, out of a damaged record, is told as it is",
+        arguments: [-1e300, 1e300, .infinity, .nan])
+    func damaged(time: Double) throws {
+        var request = try request([])
+        request.timeouts.total = time
+        #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
+    }
+
+    @Test(
         "As it was asked for, by the long names",
         arguments: [
             "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",

@@ -40,7 +40,7 @@ struct NameFuzzTests {
         "http://example.org/a.bin", "https://user:p%40ss@example.org:8443/a/b?c=d#e", "HTTP://EXAMPLE.ORG",
         "https://[::1]:80/x", "http://bücher.example/ü ö", "http://h/%zz%20 %", "http://h?q", "http://a.b/../../c",
         "http://user@h/", "http://xn--bcher-kva.example/", "http://127.0.0.1:9/a;b=c", "http://xn--%21",
-        "http://xn--a%41", "https://[fe80::1%25eth0]/",
+        "http://xn--a%41", "https://[fe80::1%25eth0]/", "http://xn--ber.%74..",
     ]
 
     @Test("URLs: what is read is written as the same, in ASCII, without user or fragment")
