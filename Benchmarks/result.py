@@ -80,13 +80,13 @@ class Result:
         self.ratio_target(what, mine, other, limit)
         costs = {r["name"]: r["cpu"]["median"] + r["server"]["median"] for r in self.rows if "wall" in r}
         reference = self.value(other) if other else None
-        if costs and reference:
+        if reference and self.value(mine):
             self.floor(what, reference, min(costs, key=costs.get))
 
     def floor(self, what, reference, *names):
         """How small a ratio of times can be on this machine: work takes at least its CPU, and the server's, divided by the
         number of cores. The work is that of these rows together; `reference` is what the ratio divides by, in seconds."""
-        cores = os.cpu_count()
+        cores = len(os.sched_getaffinity(0))
         work = sum(self.value(name, key) for name in names for key in ("cpu", "server"))
         self.floors.append(
             f"{what}: {work / cores / reference:.2f} at the least here: {' and '.join(names)} and the server take {work:.3f} s "

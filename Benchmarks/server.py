@@ -62,12 +62,15 @@ class Server:
         return f"{'http' if scheme == 'http' else 'https'}://127.0.0.1:{self.ports[scheme]}/{path}"
 
     def cpu(self):
-        """The seconds of CPU that the workers have used (`schedstat` of proc(5): nanoseconds)."""
+        """The seconds of CPU that the workers have used (`schedstat` of proc(5): nanoseconds); 0 where the kernel does not say."""
         total = 0
-        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
-            for worker in file.read().split():
-                with open(f"/proc/{worker}/schedstat") as figures:
-                    total += int(figures.read().split()[0])
+        try:
+            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
+                for worker in file.read().split():
+                    with open(f"/proc/{worker}/schedstat") as figures:
+                        total += int(figures.read().split()[0])
+        except OSError:
+            return 0
         return total / 1e9
 
     def _make_certificate(self):

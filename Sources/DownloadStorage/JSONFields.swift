@@ -85,6 +85,7 @@ extension CompletedFile {
         json.field("validators", object: validators.write)
         if let checksum { json.field("checksum", object: checksum.write) }
         json.field("verifiedBy", verifiedBy?.rawValue)
+        if let mismatched { json.field("mismatched", object: mismatched.write) }
         json.field("wasCurrent", wasCurrent)
     }
 }

@@ -79,7 +79,8 @@ struct CrowdTests {
         let begun = ContinuousClock.now
         name.cancel()
         _ = await resolving.ending()
-        #expect(ContinuousClock.now - begun < promised(within: .seconds(2)))
+        // Not when the resolver gives up.
+        #expect(ContinuousClock.now - begun < .seconds(4))
         for sink in [atOnce, inBody, paused, resolving] {
             #expect(sink.record.value.results.count == 1)
             #expect(sink.record.value.late == 0)

@@ -89,6 +89,7 @@ private struct Carried {
         completed.validators = maybe(Self.validators) ?? Validators()
         completed.checksum = maybe(Self.checksum)
         completed.verifiedBy = maybe { _ in .server }
+        completed.mismatched = maybe(Self.checksum)
         completed.wasCurrent = maybe { _ in true } ?? false
         resume.validators = maybe(Self.validators) ?? Validators()
         resume.total = maybe(Self.number)

@@ -92,7 +92,7 @@ extension DlmSandbox {
     /// Asks `show` until it says what it should.
     @discardableResult
     func waitToShow(
-        _ id: Int, atMost limit: Duration = .seconds(45), with change: (inout ProcessLaunch) -> Void = { _ in },
+        _ id: Int, atMost limit: Duration = .seconds(30), with change: (inout ProcessLaunch) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation, _ isMet: (ShownDownload) -> Bool
     ) async throws -> ShownDownload {
         let deadline = ContinuousClock.now + limit

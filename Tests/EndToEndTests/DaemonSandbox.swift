@@ -50,7 +50,7 @@ extension DlmSandbox {
 
     /// Asks `list` until the states, by id, are as they should be.
     func waitForStates(
-        atMost limit: Duration = .seconds(45), _ isMet: ([String]) -> Bool,
+        atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let deadline = ContinuousClock.now + limit

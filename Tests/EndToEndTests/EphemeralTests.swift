@@ -30,6 +30,26 @@ extension EndToEnd {
             }
         }
 
+        @Test("The configuration's wish to be paused is refused as well", arguments: ["--ephemeral", "-o -"])
+        func pausedByConfiguration(option: String) async throws {
+            let content = Content(seed: 35, size: 1000)
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try sandbox.configure("paused: true\n")
+                let words = ["get"] + option.split(separator: " ").map(String.init)
+                let text = MetalinkText(size: 1000, hashes: [], urls: [server.url()])
+                let document = try sandbox.write(metalink: text.version3)
+                for last in [[server.url()], ["-M", document]] where last.count == 1 || words.count == 2 {
+                    let result = try await ChildProcess(try sandbox.launch(words + last)).result()
+                    expectFailure(2, of: result)
+                    #expect(result.stderr.contains("DLM_PAUSED=false"), "\(result.stderr)")
+                }
+                #expect(server.log.entries.isEmpty)
+                var launch = try sandbox.launch(words + [server.url()])
+                launch.environment["DLM_PAUSED"] = "false"
+                #expect(try await ChildProcess(launch).result().ending == .exited(0))
+            }
+        }
+
         @Test("A line of a list that wants to be paused is refused: nothing could resume it")
         func paused() async throws {
             let content = Content(seed: 34, size: mebibyte)

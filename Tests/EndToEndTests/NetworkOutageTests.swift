@@ -182,7 +182,8 @@ extension EndToEnd {
         @Test("A name server that does not answer holds up nothing but what asks it, and no end")
         func silentNameServer() async throws {
             try await withLink { sandbox, nginx, link in
-                try sandbox.root.write("nameserver 10.99.7.99\n", to: "resolv.conf")
+                // The resolver gives up after a minute.
+                try sandbox.root.write("nameserver 10.99.7.99\noptions timeout:30\n", to: "resolv.conf")
                 let words = ["get", "--retries", "0", "http://nowhere.example/x", nginx.url("/0.bin")]
                 let process = try ChildProcess(
                     link.inClient(try sandbox.launch(words), resolver: sandbox.root("resolv.conf")))

@@ -16,6 +16,8 @@ public struct CompletedFile: Codable, Sendable, Equatable {
     public var verifiedBy: ChecksumSource?
     /// What was verified, and who said what it must be.
     public var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
+    /// What it was found not to hash to.
+    public var mismatched: Checksum?
     /// The remote said that this very file is still current: nothing was fetched.
     public var wasCurrent = false
 

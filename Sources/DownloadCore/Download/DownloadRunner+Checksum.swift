@@ -107,12 +107,18 @@ extension DownloadRunner {
     }
 
     /// What an earlier run left may be what is asked for by its checksum now: then the server only has to say that it is
-    /// current. Else it is another file that has the name.
+    /// current. Else, and where it cannot be read, the rule for a name that is taken decides.
     func verifyCompleted() async throws {
-        guard let completed = unchangedCompletion, !isVerified(completed) else { return }
+        guard let completed = unchangedCompletion, !isVerified(completed),
+            let asked = try? askedChecksum(of: completed.path), asked != completed.mismatched,
+            // Of the same algorithm it is known to have another digest.
+            asked.algorithm != completed.checksum?.algorithm
+        else { return }
         do {
             record.completed = try await verified(completed)
-        } catch DownloadError.verificationFailed {
+        } catch let error as DownloadError {
+            guard case .verificationFailed = error else { return }
+            record.completed?.mismatched = asked
         }
     }
 
@@ -121,8 +127,10 @@ extension DownloadRunner {
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         guard let checksum = try askedChecksum(of: file.path), checksum != file.checksum else { return file }
         let (path, queue) = (file.path, context.disk.digests)
-        let hash = try await FileHash.of(path, checksum.algorithm, on: queue) { [control] in control.isStopping }
-        guard let hash else { throw Stopped() }
+        let hash = try await FileHash.of(path, checksum.algorithm, on: queue) { [control, deadline] in
+            control.isStopping || deadline.map { ContinuousClock.now > $0 } ?? false
+        }
+        guard let hash else { throw control.isStopping ? Stopped() : overdue as any Error }
         guard hash.digest == checksum.digest else {
             throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }

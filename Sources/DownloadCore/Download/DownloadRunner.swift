@@ -58,7 +58,7 @@ package final class DownloadRunner {
     private var savedDurable: ByteRanges
     private let receivedBefore: Int64
     /// When the time that the request gives it is over.
-    private let deadline: ContinuousClock.Instant?
+    let deadline: ContinuousClock.Instant?
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
     var retryAfter: ServerPause?
 
@@ -191,7 +191,7 @@ package final class DownloadRunner {
         }
     }
 
-    private var overdue: DownloadError { @inline(never) get { .overdue(record.request, last: nil) } }
+    var overdue: DownloadError { @inline(never) get { .overdue(record.request, last: nil) } }
 
     var disowned: DownloadError { .sessionUnavailable(.ownedElsewhere(record.id, session: "another")) }
 

@@ -125,8 +125,8 @@ public struct SourceURL: Sendable, Hashable {
         return last.isEmpty || authority.dropLast(last.count).last != UInt8(ascii: ":")
     }
 
-    /// Of a host that was not written in plain ASCII, Foundation makes one that it does not take back (`xn--!`): what is
-    /// stored as text must be read again.
+    /// What is stored as text must be read as the same again. Of a host with escapes or with characters beyond ASCII,
+    /// Foundation makes some that it does not take back (`xn--!`, `xn--ber.t..`).
     private static func isReadAgain(_ url: SourceURL) -> Bool {
         let isPlain = url.host.utf8.allSatisfy { isPlainHost($0) } && !url.host.contains("xn--")
         return isPlain || (try? read(url.string).get().url) == url

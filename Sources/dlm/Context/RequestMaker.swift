@@ -35,7 +35,12 @@ struct RequestMaker: Sendable {
     }
 
     static let pausedUnrecorded = ValidationError(
-        "--paused waits for dlm resume, which knows nothing of an --ephemeral download")
+        "--paused waits for dlm resume, which knows nothing of what is not recorded (--ephemeral, -o -); leave it out, or "
+            + "undo the configuration's with DLM_PAUSED=false")
+
+    private func requireResumable(_ request: DownloadRequest) throws {
+        if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
+    }
 
     /// In which nothing is asked for, not even a URL.
     static func blank() throws -> DownloadRequest {
@@ -60,7 +65,7 @@ struct RequestMaker: Sendable {
         if !mirrors.isEmpty {
             request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
         }
-        if request.startsPaused, !areRecorded { throw Self.pausedUnrecorded }
+        try requireResumable(request)
         try MirrorOptions.check(request)
         // A bare name in the URL leaves that user's password to -u.
         if let credential, credential.password != "" || credential.user != request.credential?.user {
@@ -86,6 +91,7 @@ struct RequestMaker: Sendable {
     func described(at sources: [SourceURL], from origin: String?) throws -> DownloadRequest? {
         guard let first = sources.first else { return nil }
         var request = try templates.companion(for: first, isForeign: origin != first.origin)
+        try requireResumable(request)
         if let only = request.onlyScheme, first.scheme != only {
             let others = sources.filter { $0.scheme == only }
             if others.isEmpty { throw DownloadError.requestInvalid(.schemeNotAllowed(first.string, only: only)) }

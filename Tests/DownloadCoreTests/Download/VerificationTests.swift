@@ -73,6 +73,23 @@ struct VerificationTests {
         #expect(try await bench.ending(of: id, times: 4).completed?.wasCurrent == true)
     }
 
+    @Test("Asked for by a checksum of another algorithm, a completed file is hashed; what it is not, it stays")
+    func completedOtherwise() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.add()
+        #expect(try await bench.ending(of: id).completed?.verified == nil)
+        let wrong = Checksum(algorithm: .md5, digest: String(repeating: "0", count: 32))
+        _ = try await bench.add { $0.checksum = wrong }
+        let failed = try await bench.ending(of: id, times: 2)
+        #expect(failed.failure?.reason == "exists")
+        #expect(failed.completed?.mismatched == wrong)
+        let right = Checksum(algorithm: .md5, digest: Self.content.digest("md5"))
+        _ = try await bench.add { $0.checksum = right }
+        let completed = try await bench.ending(of: id, times: 3).completed
+        #expect(completed?.wasCurrent == true)
+        #expect(completed?.verified == VerifiedChecksum(right, by: .user))
+    }
+
     @Test("An answer with another digest is another version, whatever its validators say")
     func judged() throws {
         var judge = ResponseJudge(start: 10, end: nil, asksRange: true)
