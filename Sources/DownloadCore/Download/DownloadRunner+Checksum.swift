@@ -109,10 +109,9 @@ extension DownloadRunner {
     /// What an earlier run left may be what is asked for by its checksum now: then the server only has to say that it is
     /// current. Else, and where it cannot be read, the rule for a name that is taken decides.
     func verifyCompleted() async throws {
-        guard let completed = unchangedCompletion, !isVerified(completed),
-            let asked = try? askedChecksum(of: completed.path), asked != completed.mismatched,
-            // Of the same algorithm it is known to have another digest.
-            asked.algorithm != completed.checksum?.algorithm
+        guard let completed = record.completed, let asked = try? askedChecksum(of: completed.path),
+            // Of the same algorithm its digest is known already.
+            asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched, unchangedCompletion != nil
         else { return }
         do {
             record.completed = try await verified(completed)

@@ -13,7 +13,6 @@ extension Get {
         if output.json { throw refuse("standard output is the file's; leave out --json") }
         if place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
         if place.continues { throw refuse("nothing is there to go on with; leave out -c") }
-        if attempts.paused { throw refuse("what is not recorded cannot be resumed; leave out --paused") }
         if mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
         if !mirrors.mirror.isEmpty { throw refuse("it is read from one server; leave out --mirror") }
         if let number = count.connections?.number, number > 1 {

@@ -62,6 +62,9 @@ struct Get: ContextCommand, ItemGroups {
     @OptionGroup(title: "Output") var progress: ProgressOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    /// Other commands can see the downloads and go on with them.
+    var isRecorded: Bool { !ephemeral && !streams }
+
     func validate() throws {
         if urls.isEmpty, inputFile == nil, metalinkFile == nil {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
@@ -87,7 +90,7 @@ struct Get: ContextCommand, ItemGroups {
         if background, ephemeral {
             throw ValidationError("--ephemeral records nothing that the background session could go by; leave out -b")
         }
-        if ephemeral, attempts.paused { throw RequestMaker.pausedUnrecorded }
+        if attempts.paused, !isRecorded { throw RequestMaker.pausedUnrecorded }
         try validateStream()
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
@@ -111,7 +114,7 @@ struct Get: ContextCommand, ItemGroups {
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
             // A terminal is the file's.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
-            let following = Following(context, output, choice, keepsUnfinished: !ephemeral && !streams)
+            let following = Following(context, output, choice, keepsUnfinished: isRecorded)
             return try await following.follow(service, for: .get(maker.overrides)) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(requests)

@@ -11,7 +11,6 @@ struct RequestMaker: Sendable {
     private let workingFolder: String?
     /// To standard output, in order.
     private let streams: Bool
-    /// Other commands can see them and go on with them.
     private let areRecorded: Bool
     /// Of the list, in messages.
     private let listName: String
@@ -26,7 +25,7 @@ struct RequestMaker: Sendable {
         isOnly = command.urls.count == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
         streams = command.streams
-        areRecorded = !command.ephemeral && !command.streams
+        areRecorded = command.isRecorded
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
