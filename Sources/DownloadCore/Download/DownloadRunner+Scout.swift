@@ -255,7 +255,7 @@ extension DownloadRunner {
     }
 
     /// With several connections the first answer is short, so that none of it has to be cut off.
-    private static let firstLease: Int64 = 4 << 20
+    static let firstLease: Int64 = 4 << 20
     /// Compared when nothing else proves that the remote is still the same.
     private static let overlapSize: Int64 = 64 << 10
 

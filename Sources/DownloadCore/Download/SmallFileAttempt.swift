@@ -49,9 +49,11 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// - Returns: false when it went on in the ordinary way before its turn came.
     @discardableResult
     func begin() -> Bool {
+        let end = started.request.connections > 1 ? DownloadRunner.firstLease : nil
+        var judge = ResponseJudge(start: 0, end: end, asksRange: true)
+        judge.validation = started.request.validation
         let scout = SegmentWriter(
-            connection: 0, judge: ResponseJudge(start: 0, end: nil, asksRange: true), file: nil, countedFrom: 0,
-            disk: finisher.context.disk, control: control)
+            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: finisher.context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
             stage = .transferring(scout)
@@ -63,7 +65,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         var request = finisher.context.request(
             RequestRoute(route), of: record.request, LoadedSecrets(), for: control,
             prefersMultiplexing: prefersMultiplexing)
-        request.range = "0-"
+        request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
+        request.network = request.network.turned(started.attempts.count)
         scout.begin(finisher.context.transport, request)
         return true
     }
@@ -194,20 +197,24 @@ extension DownloadRecord {
                 createsFolders: place.createsFolders))
         plain.destination.takesServerName = place.takesServerName
         plain.headers = request.headers
-        plain.http.userAgent = request.http.userAgent
-        plain.http.referer = request.http.referer
+        plain.http = request.http
+        (plain.http.method, plain.http.body, plain.http.acceptsCompressed) = (nil, nil, nil)
         plain.credential = request.credential
-        plain.connections = min(request.connections, 1)
+        plain.connections = request.connections
         plain.priority = request.priority
         plain.rateLimit = request.rateLimit
         plain.retry = request.retry
-        plain.redirect.limit = request.redirect.limit
-        plain.trust.verifiesServer = request.trust.verifiesServer
+        plain.redirect = request.redirect
+        plain.trust = request.trust
+        plain.network = request.network
+        plain.validation.types = request.validation.types
+        plain.validation.maximumSize = request.validation.maximumSize
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)
         plain.acceptsUnverified = request.acceptsUnverified
-        guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty else {
-            return false
-        }
+        guard request == plain, [.fail, .rename, .skip].contains(place.ifExists), request.missingSecrets.isEmpty,
+            // The URL may have become another one since it was asked for.
+            (try? request.requireAllowed()) != nil
+        else { return false }
         // A name that was asked for and is taken is better known before it is fetched.
         return place.fileName.map { FileStatus.of(FileNaming.path(place.folder, $0)) == nil } ?? true
     }

@@ -13,10 +13,13 @@ package final class DiskWriter: Sendable {
 
     /// Writes the first `count` bytes of the buffer and gives it back to the pool.
     package func write(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
-        writes.async { [pool] in
-            file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
-            pool.give(buffer)
-        }
+        writes.async { self.writeNow(buffer, count: count, to: file, at: offset) }
+    }
+
+    /// As ``write(_:count:to:at:)``, on the writer's thread.
+    func writeNow(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
+        file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
+        pool.give(buffer)
     }
 
     /// Runs after all writes handed over so far.

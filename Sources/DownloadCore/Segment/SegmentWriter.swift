@@ -26,38 +26,6 @@ package final class SegmentWriter: TransferSink {
         case fileRefused
     }
 
-    private struct State {
-        var head: ResponseHead?
-        var verdict: ResponseJudge.Verdict?
-        var refusal: Refusal?
-        var file: (any SegmentTarget)?
-        /// Where the next byte goes.
-        var position: Int64
-        var end: Int64?
-        /// The runner waits for its next bytes.
-        var tellsMove = false
-        /// Less was wanted after it was asked for.
-        var cut: Int64?
-        var begun = ContinuousClock.now
-        var answered: ContinuousClock.Instant?
-        /// The bytes before it are here already and do not count as received.
-        var countedFrom: Int64
-        var buffer: PoolBuffer?
-        var filled = 0
-        var isAnnounced = false
-        var isFinished = false
-        var waitsForFile = false
-    }
-
-    /// Nothing else is locked while this is.
-    private struct Wake {
-        var transfer: (any Transfer)?
-        /// Woken, or cancelled, before the transfer was known.
-        var owesResume = false
-        var owesCancel = false
-        var isFinished = false
-    }
-
     /// - Parameters:
     ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
     ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
@@ -264,15 +232,44 @@ package final class SegmentWriter: TransferSink {
     }
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        let (disposition, announces, count, tellsMove) = state.withLock { state in
-            let taken = take(bytes, &state)
+        let (disposition, announces, count, tellsMove, handOver) = state.withLock { state in
+            var taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
-            return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove)
+            let handOver = disk.pool.isContended ? startOfHandOver(&state, &taken.announces) : nil
+            return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
         if tellsMove { control.send(.moved) }
         if announces { control.send(.segmentOpened(self)) }
+        if let handOver { disk.afterWrites { self.handOver(from: handOver) } }
         return disposition
+    }
+
+    /// Nil: nothing is to be handed over, or that is on its way. Without a file it must get one first, unless all of it
+    /// is here.
+    private func startOfHandOver(_ state: inout State, _ announces: inout Bool) -> Int64? {
+        if state.filled == 0 { return nil }
+        if state.file == nil {
+            if !state.isAnnounced, state.position != state.end { announces = announceNow(&state) }
+            return nil
+        }
+        let start = state.position - Int64(state.filled)
+        defer { state.handOver = start }
+        return state.handOver == start ? nil : start
+    }
+
+    /// Writes what is gathered from that offset on, if that was not submitted since. On the writer's queue, after all
+    /// that waits there: with a busy disk the buffer is full by then.
+    private func handOver(from start: Int64) {
+        let gathered = state.withLock { state -> (any SegmentTarget, PoolBuffer, count: Int)? in
+            guard let file = state.file, let buffer = state.buffer, state.filled > 0,
+                state.position - Int64(state.filled) == start
+            else { return nil }
+            defer { (state.buffer, state.filled) = (nil, 0) }
+            return (file, buffer, state.filled)
+        }
+        guard let (file, buffer, count) = gathered else { return }
+        disk.writeNow(buffer, count: count, to: file, at: start)
     }
 
     private func take(

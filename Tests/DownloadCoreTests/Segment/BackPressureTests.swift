@@ -105,11 +105,62 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
+    @Test("In a crowd what slow transfers bring goes to the disk as it comes, once half of the buffers are in use")
+    func handedOver() async throws {
+        let bench = try WriterBench(buffers: 2, isForCrowd: true)
+        let file = try bench.file()
+        let content = Content(seed: 6, size: 600)
+        let writers = (0..<6).map { number in
+            bench.writer(100 * number..<100 * number + 100, file: file, connection: Int(number))
+        }
+        for (number, writer) in zip(Int64(0)..., writers) {
+            _ = try writer.begin()
+            _ = writer.transferDidReceiveHead(.part(100 * number..<100 * number + 100, of: 600))
+            #expect(writer.deliver(content.bytes(100 * number..<100 * number + 50)).answer == .taken)
+            await bench.drain()
+        }
+        // The first had its buffer for itself, and was not asked since.
+        #expect(file.written == ByteRanges((1..<6).map { 100 * $0..<100 * $0 + 50 }))
+        for (number, writer) in zip(Int64(0)..., writers) {
+            #expect(writer.deliver(content.bytes(100 * number + 50..<100 * number + 100)).answer == .taken)
+            writer.finish()
+            await bench.drain()
+        }
+        #expect(file.written == ByteRanges([0..<600]))
+        #expect(try bench.bytes(0..<600, of: file) == content.bytes(0..<600))
+        #expect(bench.poolIsWhole())
+    }
+
+    @Test("In a crowd a body that has not come whole asks for a file at once", arguments: [true, false])
+    func fileForPart(isWhole: Bool) async throws {
+        let bench = try WriterBench(buffers: 1, isForCrowd: true)
+        var messages = bench.control.messages.makeAsyncIterator()
+        let writer = bench.writer()
+        _ = try writer.begin()
+        let content = Content(seed: 7, size: 1000)
+        _ = writer.transferDidReceiveHead(.whole(1000))
+        #expect(writer.deliver(content.bytes(0..<(isWhole ? 1000 : 400))).answer == .taken)
+        if !isWhole {
+            guard case .segmentOpened? = await messages.next() else { Issue.record("no message"); return }
+        }
+        let file = try bench.file()
+        writer.attach(file)
+        if !isWhole { _ = writer.deliver(content.bytes(400..<1000)) }
+        writer.finish()
+        guard case .segmentFinished? = await messages.next() else { Issue.record("another message"); return }
+        await bench.drain()
+        #expect(try bench.bytes(0..<1000, of: file) == content.bytes(0..<1000))
+        #expect(bench.poolIsWhole())
+    }
+
     @Test(
         "With hardly a buffer each, writers on several threads all come to their end with the right bytes",
-        arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [3, 4])
-    func crowd(numbers: (buffers: Int, writers: Int, engines: Int), seed: UInt64) async throws {
-        let bench = try WriterBench(buffers: numbers.buffers)
+        arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [(3, false), (4, false), (5, true)])
+    func crowd(
+        numbers: (buffers: Int, writers: Int, engines: Int), _ kind: (seed: UInt64, isForCrowd: Bool)
+    ) async throws {
+        let seed = kind.seed
+        let bench = try WriterBench(buffers: numbers.buffers, isForCrowd: kind.isForCrowd)
         let share = 3 * Self.size / 2 + 4321
         let content = Content(seed: seed, size: share * Int64(numbers.writers) + 777)
         let file = try bench.file()

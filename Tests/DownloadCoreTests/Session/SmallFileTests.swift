@@ -35,6 +35,53 @@ struct SmallFileTests {
         #expect(store.records.count == 2)
     }
 
+    @Test("What is asked of the way to the server, and of the answer, goes along the same way", arguments: [true, false])
+    func settings(isWithin: Bool) async throws {
+        let store = SaveLog()
+        let bench = try await SessionBench(store: store, serving: Self.reply)
+        let folder = bench.folder
+        store.change { trouble in
+            trouble.beforeSave = { records in if records.contains(where: \.isFinishing) { #expect(folder.names().isEmpty) } }
+        }
+        let id = try await bench.add { request in
+            request.trust.authorities = "/authorities.pem"
+            request.trust.minimumTLS = .tls13
+            request.connections = 8
+            request.http.signature = "aws:amz:eu:s3"
+            request.credential = Credential(user: "me", password: "secret")
+            request.network.addressFamily = .ipv4
+            request.network.proxy = ProxyAddress(url: "http://proxy.example:3128")
+            request.network.addresses = ["192.0.2.1", "192.0.2.2"].map {
+                PinnedAddress(host: "example.org", port: 80, address: $0)
+            }
+            request.redirect.schemes = ["http", "https"]
+            request.validation.maximumSize = isWithin ? 5000 : 4999
+        }
+        let record = try await bench.ending(of: id)
+        let request = try #require(bench.transport.requests.first)
+        #expect(bench.transport.requests.count == 1)
+        #expect(request.range == "0-4194303")
+        #expect(request.signature == "aws:amz:eu:s3")
+        #expect(request.trust.authorities == "/authorities.pem")
+        #expect(request.network.proxy?.url == "http://proxy.example:3128")
+        #expect(request.network.addresses?.first?.address == "192.0.2.1")
+        if isWithin {
+            #expect(store.records.count == 2)
+            #expect(try bench.holds("file.bin", Self.content))
+        } else {
+            #expect(record.failure == .verificationFailed(.tooLarge(limit: 4999, size: 5000)))
+            #expect(folder.names().isEmpty)
+        }
+    }
+
+    @Test("One whose URL has a scheme that may not be used is not asked for")
+    func schemeNotAllowed() async throws {
+        let bench = try await SessionBench(serving: Self.reply)
+        let id = try await bench.add { $0.redirect.schemes = ["https"] }
+        #expect(try await bench.ending(of: id).failure?.exitStatus == 2)
+        #expect(bench.transport.requests.isEmpty)
+    }
+
     @Test("Complete once, and deleted since: it goes the same way again, and its history begins anew")
     func again() async throws {
         let store = SaveLog()
