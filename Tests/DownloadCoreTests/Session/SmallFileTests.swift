@@ -35,13 +35,16 @@ struct SmallFileTests {
         #expect(store.records.count == 2)
     }
 
-    @Test("What is asked of the way to the server, and of the answer, goes along the same way", arguments: [true, false])
+    @Test(
+        "What is asked of the way to the server, and of the answer, goes along the same way", arguments: [true, false])
     func settings(isWithin: Bool) async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
         let folder = bench.folder
         store.change { trouble in
-            trouble.beforeSave = { records in if records.contains(where: \.isFinishing) { #expect(folder.names().isEmpty) } }
+            trouble.beforeSave = { records in
+                if records.contains(where: \.isFinishing) { #expect(folder.names().isEmpty) }
+            }
         }
         let id = try await bench.add { request in
             request.trust.authorities = "/authorities.pem"
