@@ -27,6 +27,11 @@ package final class DiskWriter: Sendable {
         writes.async(execute: action)
     }
 
+    /// Runs on the writer's thread, a little later.
+    func soon(_ action: @escaping @Sendable () -> Void) {
+        writes.asyncAfter(deadline: .now() + .milliseconds(50), execute: action)
+    }
+
     /// Returns when all writes handed over so far are done.
     package func afterWrites() async {
         await withCheckedContinuation { continuation in writes.async { continuation.resume() } }

@@ -1,5 +1,17 @@
-/// What a segment writer's threads share.
 extension SegmentWriter {
+    /// Why this sink ended the transfer itself.
+    package enum Refusal: Sendable, Equatable {
+        case verdict
+        case tooLong
+        /// More than the user takes, where nobody had said how much it is.
+        case tooLarge
+        /// What it was to bring is here; see ``SegmentWriter/shorten(to:)``.
+        case cut
+        /// It failed, or what it has differs from what came.
+        case fileRefused
+    }
+
+    /// What its threads share.
     struct State {
         var head: ResponseHead?
         var verdict: ResponseJudge.Verdict?

@@ -14,18 +14,6 @@ package final class SegmentWriter: TransferSink {
     /// Apart from the rest: the pool wakes writers while another writer holds its own state.
     private let wake = Mutex(Wake())
 
-    /// Why this sink ended the transfer itself.
-    package enum Refusal: Sendable, Equatable {
-        case verdict
-        case tooLong
-        /// More than the user takes, where nobody had said how much it is.
-        case tooLarge
-        /// What it was to bring is here; see ``SegmentWriter/shorten(to:)``.
-        case cut
-        /// It failed, or what it has differs from what came.
-        case fileRefused
-    }
-
     /// - Parameters:
     ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
     ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
@@ -137,7 +125,7 @@ package final class SegmentWriter: TransferSink {
     package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in
             state.file = file
-            if state.isFinished || state.waitsForFile { submit(&state) }
+            if state.isFinished || state.waitsForFile || disk.pool.isContended { submit(&state) }
             defer { state.waitsForFile = false }
             return state.waitsForFile
         }
@@ -165,7 +153,7 @@ package final class SegmentWriter: TransferSink {
     package func flush() {
         let announces = state.withLock { state in
             if state.file != nil { submit(&state) }
-            guard state.file == nil, state.filled > 0, !state.isAnnounced else { return false }
+            guard state.file == nil, state.filled > 0, !state.isAnnounced, !state.isFinished else { return false }
             state.isAnnounced = true
             return true
         }
@@ -233,29 +221,36 @@ package final class SegmentWriter: TransferSink {
 
     package func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         let (disposition, announces, count, tellsMove, handOver) = state.withLock { state in
-            var taken = take(bytes, &state)
+            let taken = take(bytes, &state)
             defer { if taken.count > 0 { state.tellsMove = false } }
-            let handOver = disk.pool.isContended ? startOfHandOver(&state, &taken.announces) : nil
+            let handOver = disk.pool.isContended ? nextHandOver(&state) : nil
             return (taken.0, taken.announces, taken.count, taken.count > 0 && state.tellsMove, handOver)
         }
         if count > 0 { control.add(received: count) }
         if tellsMove { control.send(.moved) }
         if announces { control.send(.segmentOpened(self)) }
-        if let handOver { disk.afterWrites { self.handOver(from: handOver) } }
+        switch handOver {
+        case .toDisk(let start)?: disk.afterWrites { self.handOver(from: start) }
+        case .onceItIsSlow?: disk.soon { self.flush() }
+        case nil: break
+        }
         return disposition
     }
 
-    /// Nil: nothing is to be handed over, or that is on its way. Without a file it must get one first, unless all of it
-    /// is here.
-    private func startOfHandOver(_ state: inout State, _ announces: inout Bool) -> Int64? {
-        if state.filled == 0 { return nil }
-        if state.file == nil {
-            if !state.isAnnounced, state.position != state.end { announces = announceNow(&state) }
-            return nil
-        }
+    /// How others come by the buffer.
+    private enum HandOver {
+        case toDisk(from: Int64)
+        /// Without a file it must get one first: a small body has come whole before.
+        case onceItIsSlow
+    }
+
+    /// Nil: there is nothing to hand over, or that is on its way.
+    private func nextHandOver(_ state: inout State) -> HandOver? {
         let start = state.position - Int64(state.filled)
-        defer { state.handOver = start }
-        return state.handOver == start ? nil : start
+        if state.filled == 0 || state.handOver == start { return nil }
+        if state.file == nil, state.isAnnounced || state.position == state.end { return nil }
+        state.handOver = start
+        return state.file == nil ? .onceItIsSlow : .toDisk(from: start)
     }
 
     /// Writes what is gathered from that offset on, if that was not submitted since. On the writer's queue, after all
