@@ -137,7 +137,8 @@ extension DownloadRunner {
         case .body, .newVersion:
             if followsMetalink(head) { return .followMetalink }
             if let candidate = search.candidate, isUnchanged(candidate, head, verdict) { return .keep(hasBody: true) }
-            if prefersMultiplexing, record.request.asksRanges, record.request.network.httpVersion != .http2,
+            if record.request.multiplexes(byDefault: prefersMultiplexing), record.request.asksRanges,
+                record.request.network.httpVersion != .http2,
                 search.result == nil, Self.isLarge(verdict)
             {
                 prefersMultiplexing = false

@@ -66,7 +66,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             RequestRoute(route), of: record.request, LoadedSecrets(), for: control,
             prefersMultiplexing: prefersMultiplexing)
         request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        request.network = request.network.turned(started.attempts.count)
+        request.network = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1))
         scout.begin(finisher.context.transport, request)
         return true
     }

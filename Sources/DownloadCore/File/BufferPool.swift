@@ -10,6 +10,7 @@ package struct PoolBuffer: @unchecked Sendable {
 package final class BufferPool: Sendable {
     /// 10 MiB of buffers: from 8 on more are hardly faster, and a session is to stay small (docs/architecture.md).
     package static let standardCapacity = 40
+    /// For a crowd of slow downloads.
     package static let crowdedCapacity = 16
     /// Large enough to make `pwrite` cheap, small enough for many (docs/architecture.md).
     package static let bufferSize = 256 << 10
@@ -23,19 +24,12 @@ package final class BufferPool: Sendable {
 
     private let state = Mutex(State())
     private let capacity: Int
-    private let lent = Atomic(0)
-    private let isForCrowd: Bool
+    private let waiting = Atomic(0)
 
-    /// - Parameter isForCrowd: hundreds of slow downloads share it: none of them keeps a buffer until it is full.
-    package init(capacity: Int = BufferPool.standardCapacity, isForCrowd: Bool = false) {
-        self.capacity = capacity
-        self.isForCrowd = isForCrowd
-    }
+    package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
 
-    static func forCrowd() -> BufferPool { BufferPool(capacity: crowdedCapacity, isForCrowd: true) }
-
-    /// Whoever has a buffer is to hand it on as it is: others need it.
-    var isContended: Bool { isForCrowd && 2 * lent.load(ordering: .relaxed) > capacity }
+    /// Others wait: whoever has a buffer is to hand it on before it is full.
+    var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     deinit {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
@@ -43,22 +37,20 @@ package final class BufferPool: Sendable {
 
     /// A buffer, or nil; then `whenFree` is called once, on any thread, when it is worth asking again.
     package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
-        let bytes = state.withLock { state -> UnsafeMutableRawPointer? in
-            if let bytes = state.free.popLast() { return bytes }
+        state.withLock { state in
+            if let bytes = state.free.popLast() { return PoolBuffer(bytes: bytes) }
             if state.made < capacity {
                 state.made += 1
-                return .allocate(byteCount: Self.bufferSize, alignment: 4096)
+                return PoolBuffer(bytes: .allocate(byteCount: Self.bufferSize, alignment: 4096))
             }
             state.waiters.append(whenFree)
+            waiting.add(1, ordering: .relaxed)
             return nil
         }
-        if bytes != nil { lent.add(1, ordering: .relaxed) }
-        return bytes.map(PoolBuffer.init)
     }
 
     package func give(_ buffer: PoolBuffer) {
         state.withLock { $0.free.append(buffer.bytes) }
-        lent.subtract(1, ordering: .relaxed)
         wakeOne()
     }
 
@@ -68,6 +60,7 @@ package final class BufferPool: Sendable {
             guard !state.free.isEmpty, state.nextWaiter < state.waiters.count else { return nil }
             defer {
                 state.nextWaiter += 1
+                waiting.subtract(1, ordering: .relaxed)
                 if state.nextWaiter == state.waiters.count {
                     state.waiters.removeAll(keepingCapacity: true)
                     state.nextWaiter = 0

@@ -27,9 +27,9 @@ package final class DiskWriter: Sendable {
         writes.async(execute: action)
     }
 
-    /// Runs on the writer's thread, a little later.
-    func soon(_ action: @escaping @Sendable () -> Void) {
-        writes.asyncAfter(deadline: .now() + .milliseconds(50), execute: action)
+    /// The same, and not before that time has passed.
+    func afterWrites(in time: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) {
+        writes.asyncAfter(deadline: .now() + time, execute: action)
     }
 
     /// Returns when all writes handed over so far are done.

@@ -125,6 +125,7 @@ package final class SegmentWriter: TransferSink {
     package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in
             state.file = file
+            state.handOver = nil
             if state.isFinished || state.waitsForFile || disk.pool.isContended { submit(&state) }
             defer { state.waitsForFile = false }
             return state.waitsForFile
@@ -230,18 +231,19 @@ package final class SegmentWriter: TransferSink {
         if tellsMove { control.send(.moved) }
         if announces { control.send(.segmentOpened(self)) }
         switch handOver {
-        case .toDisk(let start)?: disk.afterWrites { self.handOver(from: start) }
-        case .onceItIsSlow?: disk.soon { self.flush() }
+        case .toDisk(let start)?: disk.afterWrites(in: .milliseconds(5)) { self.handOver(from: start) }
+        case .ifItIsSlow?:
+            disk.afterWrites(in: .milliseconds(250)) { if self.disk.pool.isContended { self.flush() } }
         case nil: break
         }
         return disposition
     }
 
-    /// How others come by the buffer.
+    /// How others come by the buffer: a little later, when more has come.
     private enum HandOver {
         case toDisk(from: Int64)
-        /// Without a file it must get one first: a small body has come whole before.
-        case onceItIsSlow
+        /// Without a file it must get one first. Most small bodies have come whole by then.
+        case ifItIsSlow
     }
 
     /// Nil: there is nothing to hand over, or that is on its way.
@@ -250,7 +252,7 @@ package final class SegmentWriter: TransferSink {
         if state.filled == 0 || state.handOver == start { return nil }
         if state.file == nil, state.isAnnounced || state.position == state.end { return nil }
         state.handOver = start
-        return state.file == nil ? .onceItIsSlow : .toDisk(from: start)
+        return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 
     /// Writes what is gathered from that offset on, if that was not submitted since. On the writer's queue, after all

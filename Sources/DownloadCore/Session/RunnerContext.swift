@@ -48,12 +48,19 @@ extension RunnerContext {
         }
         request.rateLimits = [rateLimit, control.rateLimit]
         request.isOneOfMany = isCrowded
-        switch download.network.httpVersion {
-        case .http1: request.prefersMultiplexing = false
-        case .http2: request.prefersMultiplexing = true
-        case nil: request.prefersMultiplexing = prefersMultiplexing && download.connections <= 1
-        }
-        if download.http.authentication?.isOfConnection == true { request.prefersMultiplexing = false }
+        request.prefersMultiplexing = download.multiplexes(byDefault: prefersMultiplexing)
         return request
+    }
+}
+
+extension DownloadRequest {
+    /// Whether its transfers share connections.
+    func multiplexes(byDefault: Bool) -> Bool {
+        if http.authentication?.isOfConnection == true { return false }
+        return switch network.httpVersion {
+        case .http1: false
+        case .http2: true
+        case nil: byDefault && connections <= 1
+        }
     }
 }

@@ -194,7 +194,7 @@ public actor SessionManager: DownloadService {
         let transport = try parts.start()
         if !isForeground { dlm_forget_code() }
         let isCrowded = scheduler.maxConcurrent >= Self.crowd
-        let disk = DiskWriter(pool: isCrowded ? .forCrowd() : BufferPool())
+        let disk = DiskWriter(pool: isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool())
         let context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk,
             finisher: Finisher(

@@ -105,66 +105,60 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("In a crowd what slow transfers bring goes to the disk as it comes, once half of the buffers are in use")
-    func handedOver() async throws {
-        let bench = try WriterBench(buffers: 2, isForCrowd: true)
+    @Test("Whoever has a buffer while others wait hands on what it has by then")
+    func handedOn() async throws {
+        let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
-        let content = Content(seed: 6, size: 600)
-        let writers = (0..<6).map { number in
-            bench.writer(100 * number..<100 * number + 100, file: file, connection: Int(number))
-        }
-        for (number, writer) in zip(Int64(0)..., writers) {
-            _ = try writer.begin()
-            _ = writer.transferDidReceiveHead(.part(100 * number..<100 * number + 100, of: 600))
-            #expect(writer.deliver(content.bytes(100 * number..<100 * number + 50)).answer == .taken)
-            await bench.drain()
-        }
-        // The first had its buffer for itself, and was not asked since.
-        #expect(file.written == ByteRanges((1..<6).map { 100 * $0..<100 * $0 + 50 }))
-        for (number, writer) in zip(Int64(0)..., writers) {
-            #expect(writer.deliver(content.bytes(100 * number + 50..<100 * number + 100)).answer == .taken)
-            writer.finish()
-            await bench.drain()
-        }
-        #expect(file.written == ByteRanges([0..<600]))
-        #expect(try bench.bytes(0..<600, of: file) == content.bytes(0..<600))
+        let content = Content(seed: 6, size: 200)
+        let (first, second) = (bench.writer(0..<100, file: file), bench.writer(100..<200, file: file, connection: 1))
+        _ = try first.begin()
+        let waiting = try second.begin()
+        _ = first.transferDidReceiveHead(.part(0..<100, of: 200))
+        _ = second.transferDidReceiveHead(.part(100..<200, of: 200))
+        #expect(first.deliver(content.bytes(0..<50)).answer == .taken)
+        #expect(second.deliver(content.bytes(100..<200)).answer == .pause)
+        #expect(first.deliver(content.bytes(50..<60)).answer == .taken)
+        #expect(await waiting.calls.wait { $0.resumes == 1 })
+        #expect(file.written == ByteRanges([0..<60]))
+        #expect(second.deliver(content.bytes(100..<200)).answer == .taken)
+        second.finish()
+        await bench.drain()
+        #expect(first.deliver(content.bytes(60..<100)).answer == .taken)
+        first.finish()
+        await bench.drain()
+        #expect(file.written == ByteRanges([0..<200]))
+        #expect(try bench.bytes(0..<200, of: file) == content.bytes(0..<200))
         #expect(bench.poolIsWhole())
     }
 
-    @Test("In a crowd a body that has not come whole soon asks for a file", arguments: [true, false])
-    func fileForPart(isWhole: Bool) async throws {
-        let bench = try WriterBench(buffers: 1, isForCrowd: true)
+    @Test("Without a file it asks for one, and hands on what it has when it gets that")
+    func handedOnWithoutFile() async throws {
+        let bench = try WriterBench(buffers: 1)
         var messages = bench.control.messages.makeAsyncIterator()
-        let writer = bench.writer()
-        _ = try writer.begin()
         let content = Content(seed: 7, size: 1000)
+        let (writer, other) = (bench.writer(), bench.writer(900..<1000, file: try bench.file("other"), connection: 1))
+        _ = try writer.begin()
+        let waiting = try other.begin()
         _ = writer.transferDidReceiveHead(.whole(1000))
-        #expect(writer.deliver(content.bytes(0..<(isWhole ? 1000 : 400))).answer == .taken)
-        if !isWhole {
-            guard case .segmentOpened? = await messages.next() else { Issue.record("no message"); return }
-        }
+        _ = other.transferDidReceiveHead(.part(900..<1000, of: 1000))
+        #expect(writer.deliver(content.bytes(0..<400)).answer == .taken)
+        #expect(other.deliver(content.bytes(900..<1000)).answer == .pause)
+        #expect(writer.deliver(content.bytes(400..<500)).answer == .taken)
+        guard case .segmentOpened? = await messages.next() else { Issue.record("no message"); return }
         let file = try bench.file()
         writer.attach(file)
-        if !isWhole {
-            await bench.drain()
-            #expect(file.written == ByteRanges([0..<400]))
-            _ = writer.deliver(content.bytes(400..<1000))
-        }
-        writer.finish()
-        guard case .segmentFinished? = await messages.next() else { Issue.record("another message"); return }
-        await bench.drain()
-        #expect(try bench.bytes(0..<1000, of: file) == content.bytes(0..<1000))
+        #expect(await waiting.calls.wait { $0.resumes == 1 })
+        #expect(file.written == ByteRanges([0..<500]))
+        writer.finish(.cancelled)
+        other.finish(.cancelled)
         #expect(bench.poolIsWhole())
     }
 
     @Test(
         "With hardly a buffer each, writers on several threads all come to their end with the right bytes",
-        arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [(3, false), (4, false), (5, true)])
-    func crowd(
-        numbers: (buffers: Int, writers: Int, engines: Int), _ kind: (seed: UInt64, isForCrowd: Bool)
-    ) async throws {
-        let seed = kind.seed
-        let bench = try WriterBench(buffers: numbers.buffers, isForCrowd: kind.isForCrowd)
+        arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [3, 4])
+    func crowd(numbers: (buffers: Int, writers: Int, engines: Int), seed: UInt64) async throws {
+        let bench = try WriterBench(buffers: numbers.buffers)
         let share = 3 * Self.size / 2 + 4321
         let content = Content(seed: seed, size: share * Int64(numbers.writers) + 777)
         let file = try bench.file()

@@ -14,10 +14,10 @@ final class WriterBench: Sendable {
     let control: RunnerControl
     private let capacity: Int
 
-    init(buffers capacity: Int = 4, isForCrowd: Bool = false) throws {
+    init(buffers capacity: Int = 4) throws {
         folder = try TemporaryFolder()
         self.capacity = capacity
-        disk = DiskWriter(pool: BufferPool(capacity: capacity, isForCrowd: isForCrowd))
+        disk = DiskWriter(pool: BufferPool(capacity: capacity))
         let url = try SourceURL.parse("http://example.org/file").get().url
         control = RunnerControl(
             record: DownloadRecord(

@@ -77,6 +77,33 @@ struct SmallFileTests {
         }
     }
 
+    @Test("Of several addresses for a host the next attempt uses the next one")
+    func addressesInTurn() async throws {
+        let bench = try await SessionBench { _, asked in
+            asked.number == 1 ? .failure(.serverRefused(status: 503, phrase: "busy")) : .reply(Self.reply)
+        }
+        let id = try await bench.add { request in
+            request.network.addresses = ["192.0.2.1", "192.0.2.2"].map {
+                PinnedAddress(host: "example.org", port: 80, address: $0)
+            }
+        }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(bench.transport.requests.map { $0.network.addresses?.first?.address } == ["192.0.2.1", "192.0.2.2"])
+    }
+
+    @Test(
+        "Several connections were asked for, and the file is smaller, or larger, than their first part",
+        arguments: [0, 1, 5 << 20])
+    func severalConnections(size: Int64) async throws {
+        let content = Content(seed: 41, size: size)
+        let bench = try await SessionBench(serving: FaultReply(content, etag: "\"v1\""))
+        let id = try await bench.add { $0.connections = 8 }
+        #expect(try await bench.ending(of: id).state == .completed)
+        #expect(try bench.holds("file.bin", content))
+        #expect(bench.transport.requests.first?.range == "0-4194303")
+        #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
+    }
+
     @Test("One whose URL has a scheme that may not be used is not asked for")
     func schemeNotAllowed() async throws {
         let bench = try await SessionBench(serving: Self.reply)
