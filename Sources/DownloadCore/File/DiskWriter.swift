@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The threads that touch the disk, so that neither the engines nor Swift's pool ever wait for it: one writes in
 /// order, one syncs and renames, others hash.
@@ -8,6 +9,8 @@ package final class DiskWriter: Sendable {
     /// Several files are hashed at once: a large one must not hold up the ends of small ones.
     package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
+    private let round = Mutex<[@Sendable () -> Void]>([])
+    private static let roundTime = DispatchTimeInterval.milliseconds(20)
 
     package init(pool: BufferPool) { self.pool = pool }
 
@@ -30,6 +33,22 @@ package final class DiskWriter: Sendable {
     /// The same, and not before that time has passed.
     func afterWrites(in time: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) {
         writes.asyncAfter(deadline: .now() + time, execute: action)
+    }
+
+    /// As ``afterWrites(_:)``, within 20 ms, with all that others ask for by then: many small things, in a few turns.
+    func soon(_ action: @escaping @Sendable () -> Void) {
+        let isFirst = round.withLock { round in
+            round.append(action)
+            return round.count == 1
+        }
+        if !isFirst { return }
+        writes.asyncAfter(deadline: .now() + Self.roundTime) { [self] in
+            let actions = round.withLock { round in
+                defer { round = [] }
+                return round
+            }
+            for action in actions { action() }
+        }
     }
 
     /// Returns when all writes handed over so far are done.

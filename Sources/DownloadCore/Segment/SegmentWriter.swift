@@ -231,7 +231,7 @@ package final class SegmentWriter: TransferSink {
         if tellsMove { control.send(.moved) }
         if announces { control.send(.segmentOpened(self)) }
         switch handOver {
-        case .toDisk(let start)?: disk.afterWrites(in: .milliseconds(5)) { self.handOver(from: start) }
+        case .toDisk(let start)?: disk.soon { self.handOver(from: start) }
         case .ifItIsSlow?:
             disk.afterWrites(in: .milliseconds(250)) { if self.disk.pool.isContended { self.flush() } }
         case nil: break
