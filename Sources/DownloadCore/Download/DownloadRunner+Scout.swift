@@ -138,8 +138,7 @@ extension DownloadRunner {
             if followsMetalink(head) { return .followMetalink }
             if let candidate = search.candidate, isUnchanged(candidate, head, verdict) { return .keep(hasBody: true) }
             if record.request.multiplexes(byDefault: prefersMultiplexing), record.request.asksRanges,
-                record.request.network.httpVersion != .http2,
-                search.result == nil, Self.isLarge(verdict)
+                record.request.network.httpVersion != .http2, search.result == nil, Self.isLarge(verdict)
             {
                 prefersMultiplexing = false
                 return .askAnew

@@ -36,15 +36,24 @@ struct BackgroundSessionTests {
         #expect(kept.allSatisfy { $0.session == SessionIdentifier.background })
         await first.manager.close()
 
-        let second = try await Self.bench(after: first) { _, _ in .reply(Self.reply) }
+        // One that ended would give its slot to the third, perhaps before the other has asked.
+        let second = try await Self.bench(after: first) { _, _ in
+            .reply(Self.reply.with { $0.cut = .stall(after: 1) })
+        }
         try await second.manager.start()
-        for id in ids where id != ids[3] { #expect(try await second.ending(of: id).state == .completed) }
-        let order = second.transport.requests.map(\.url.path)
-        #expect(Set(order.prefix(2)) == ["/0", "/1"] && order.count == 5)
-        #expect(second.ranges.prefix(2) == ["400000-", "400000-"])
-        #expect(try await second.record(ids[3]).state == .paused(.user))
-        for name in [0, 1, 2, 4, 5] { #expect(try second.holds("\(name)", Self.content)) }
+        #expect(await second.transport.taken.wait { $0 == 2 })
+        #expect(Set(second.transport.requests.map(\.url.path)) == ["/0", "/1"])
+        #expect(second.ranges == ["400000-", "400000-"])
+        await second.manager.pauseAll(.terminate)
         await second.manager.close()
+
+        let third = try await Self.bench(after: second) { _, _ in .reply(Self.reply) }
+        try await third.manager.start()
+        for id in ids where id != ids[3] { #expect(try await third.ending(of: id).state == .completed) }
+        #expect(third.transport.requests.count == 5)
+        #expect(try await third.record(ids[3]).state == .paused(.user))
+        for name in [0, 1, 2, 4, 5] { #expect(try third.holds("\(name)", Self.content)) }
+        await third.manager.close()
     }
 
     @Test("To finish means: what runs ends, nothing is begun, what failed for a moment is kept for the next time")

@@ -104,6 +104,26 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
+    @Test("A large file that does not share its connection is begun once", arguments: [1, 8])
+    func begunOnce(connections: Int) async throws {
+        let content = Content(seed: 42, size: 5 << 20)
+        let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(content, etag: "\"v1\"")) }
+        let requests = try (0..<3).map { number in
+            let url = try SourceURL.parse("https://example.org/\(number)").get().url
+            return try bench.request { request in
+                request.url = url
+                request.connections = connections
+                request.network.httpVersion = connections == 1 ? .http1 : nil
+            }
+        }
+        for id in try await bench.manager.add(requests).map(\.record.id) {
+            #expect(try await bench.ending(of: id).state == .completed)
+        }
+        let begun = bench.transport.requests.filter { $0.range?.hasPrefix("0-") == true }
+        #expect(begun.map(\.url.path) == ["/0", "/1", "/2"])
+        #expect(begun.allSatisfy { !$0.prefersMultiplexing })
+    }
+
     @Test("One whose URL has a scheme that may not be used is not asked for")
     func schemeNotAllowed() async throws {
         let bench = try await SessionBench(serving: Self.reply)
