@@ -8,7 +8,7 @@ struct PlannedConnection: Sendable {
     var isAsked = false
     /// Its next request needs a new connection.
     var isFresh = true
-    /// The connection it stands in for, and the other way round.
+    /// The connection it stands in for, and the other way round: of several that were asked for the same, each the one before.
     var duplicates: Int?
     var duplicatedBy: Int?
     /// Where the other stood when this one began.
@@ -38,6 +38,7 @@ struct PlannedConnection: Sendable {
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
     mutating func asked(until end: Int64, at now: Double) {
+        speed.endAnswer()
         isAsked = true
         leaseEnd = end
         answer = nil

@@ -10,8 +10,13 @@ extension SegmentPlanner {
     /// Of those that can give so much of what the best can, the slowest gives.
     private static let nearly = 0.25
 
+    /// So much is left with one that stands still, for the case that it goes on: the same is asked for again only at the end.
+    private static let reserve = Int64(BufferPool.bufferSize)
+
     /// Without a byte for so long, a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
+    /// Without one for so long, it does not give: what it has left may never come. Who finds nothing else takes it for stalled.
+    private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
 
     /// Gives a connection without work a territory; false when there is nothing for it.
     mutating func deal(to index: Int) -> Bool {
@@ -20,7 +25,7 @@ extension SegmentPlanner {
             take(gap, index)
             return true
         }
-        return takeFromStalled(index) || split(for: index)
+        return takeFromStill(index, for: stallTime) || split(for: index) || takeFromStill(index, for: quietTime)
     }
 
     private mutating func take(_ range: Range<Int64>, _ index: Int) {
@@ -40,7 +45,7 @@ extension SegmentPlanner {
         // Who waits for its first byte does nothing meanwhile, as if it had that much more to do.
         var left = speed * fresh
         for other in connections.indices {
-            let own = connections[other].speed.value ?? assumed
+            let own = connections[other].speed.low ?? assumed
             speed += own
             left += own * wait(of: connections[other], fresh)
             if other != index { left += Double(connections[other].left) }
@@ -118,6 +123,8 @@ extension SegmentPlanner {
         let isCut = give > victim.unasked
         guard give >= (isCut ? Self.leastGiven.cut : Self.leastGiven.uncut) else { return nil }
         if taker.isTimed {
+            // Two that wait for their first byte could take the same from each other, again and again.
+            if isCut, victim.answer == nil || isStill(victim, for: quietTime) { return nil }
             let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
         } else if isCut && keepsConnections || give < Self.crumb {
@@ -129,26 +136,24 @@ extension SegmentPlanner {
 
     // MARK: Those that stand still
 
-    private func isStalled(_ connection: PlannedConnection) -> Bool {
-        connection.isAsked && connection.left > 0 && now - connection.moved >= stallTime
+    private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
+        connection.isAsked && connection.left > 0 && now - connection.moved >= time
     }
 
-    /// What it has not asked for, all of it; else the same once more.
-    private mutating func takeFromStalled(_ index: Int) -> Bool {
-        let stalled = connections.indices.filter {
-            $0 != index && isStalled(connections[$0]) && connections[$0].duplicates == nil
-        }
-        if let other = stalled.max(by: { connections[$0].unasked < connections[$1].unasked }),
-            connections[other].unasked > 0
-        {
+    /// What it has not asked for; then all but a little of its lease; of that little, the same once more.
+    private mutating func takeFromStill(_ index: Int, for time: Double) -> Bool {
+        let still = connections.indices.filter { $0 != index && isStill(connections[$0], for: time) }
+        let alone = still.filter { connections[$0].duplicates == nil && connections[$0].duplicatedBy == nil }
+        if let other = alone.max(by: { connections[$0].left < connections[$1].left }) {
             let victim = connections[other]
-            connections[other].end = max(victim.position, victim.leaseEnd)
-            take(connections[other].end..<victim.end, index)
-            return true
+            let begin = victim.unasked > 0 ? max(victim.position, victim.leaseEnd) : victim.position + Self.reserve
+            if victim.end - begin >= Self.leastGiven.uncut {
+                connections[other].end = begin
+                take(begin..<victim.end, index)
+                return true
+            }
         }
-        guard
-            let other = stalled.first(where: { connections[$0].duplicatedBy == nil })
-        else { return false }
+        guard let other = still.first(where: { connections[$0].duplicatedBy == nil }) else { return false }
         take(connections[other].position..<connections[other].end, index)
         connections[index].duplicates = connections[other].id
         connections[index].duplicatedFrom = connections[other].position
@@ -156,20 +161,32 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Of two that were asked for the same, the first to bring something goes on; the other is cut where it is.
+    /// Of those that were asked for the same, the first to bring something goes on; the others are cut where they are.
     mutating func settleDuplicates() {
-        for index in connections.indices {
-            guard let other = connections[index].duplicates, let victim = self.index(of: other) else { continue }
-            if connections[index].position > connections[victim].position {
+        while let index = connections.indices.first(where: { isDecided(connections[$0]) }) {
+            let duplicate = connections[index]
+            guard let other = duplicate.duplicates, let victim = self.index(of: other) else { return }
+            if duplicate.position > connections[victim].position {
                 connections[victim].end = connections[victim].position
-            } else if connections[victim].position > connections[index].duplicatedFrom || isStalled(connections[index])
-            {
-                connections[index].end = connections[index].position
+                unlink(victim)
             } else {
-                continue
+                connections[index].end = duplicate.position
+                unlink(index)
             }
-            connections[index].duplicates = nil
-            connections[victim].duplicatedBy = nil
         }
+    }
+
+    private func isDecided(_ duplicate: PlannedConnection) -> Bool {
+        guard let other = duplicate.duplicates, let victim = index(of: other) else { return false }
+        return duplicate.position > connections[victim].position
+            || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: stallTime)
+    }
+
+    /// It has to do with the others no more; they still do the same.
+    mutating func unlink(_ index: Int) {
+        let (before, after) = (connections[index].duplicates, connections[index].duplicatedBy)
+        if let before, let first = self.index(of: before) { connections[first].duplicatedBy = after }
+        if let after, let second = self.index(of: after) { connections[second].duplicates = before }
+        (connections[index].duplicates, connections[index].duplicatedBy) = (nil, nil)
     }
 }

@@ -43,6 +43,8 @@ package struct SegmentPlanner: Sendable {
     /// Seconds to the first byte of an answer: on a new connection, on one that is open.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
     private var nextConnection: Int
+    /// Open still, without anything to do: asked before new ones are opened.
+    private var parked: [PlannedConnection] = []
     /// All that is left is with those who run.
     private var isShared = false
     private var steadyBytes = 0.0
@@ -185,14 +187,10 @@ package struct SegmentPlanner: Sendable {
 
     /// What it had to do is for anybody, unless another does it already.
     mutating func dismiss(_ index: Int) {
+        let isShared = connections[index].duplicates != nil || connections[index].duplicatedBy != nil
+        unlink(index)
         let gone = connections.remove(at: index)
-        if let other = gone.duplicates, let victim = self.index(of: other) {
-            connections[victim].duplicatedBy = nil
-        } else if let other = gone.duplicatedBy, let heir = self.index(of: other) {
-            connections[heir].duplicates = nil
-        } else if gone.position < gone.end {
-            free.insert(gone.position..<gone.end)
-        }
+        if !isShared, gone.position < gone.end { free.insert(gone.position..<gone.end) }
     }
 
     // MARK: How many
@@ -219,16 +217,21 @@ package struct SegmentPlanner: Sendable {
         let idle = connections.filter { !$0.isAsked }.map(\.id)
         for id in idle {
             guard let index = index(of: id) else { continue }
-            if connections.count > ramp.target || !(connections[index].left > 0 || deal(to: index)) { dismiss(index) }
+            if connections.count > ramp.target || !(connections[index].left > 0 || deal(to: index)) {
+                if !connections[index].isFresh { parked.append(connections[index]) }
+                dismiss(index)
+            }
         }
         while connections.count < ramp.target {
-            connections.append(PlannedConnection(id: nextConnection, range: 0..<0, now: now))
+            connections.append(parked.popLast() ?? PlannedConnection(id: nextConnection, range: 0..<0, now: now))
             isShared = !deal(to: connections.count - 1)
+            let last = connections[connections.count - 1]
             if isShared {
                 connections.removeLast()
+                if !last.isFresh { parked.append(last) }
                 return
             }
-            nextConnection += 1
+            nextConnection = max(nextConnection, last.id + 1)
         }
     }
 

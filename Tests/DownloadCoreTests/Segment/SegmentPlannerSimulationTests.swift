@@ -29,8 +29,14 @@ struct SegmentPlannerSimulationTests {
     private static let trials: [Trial] = [
         Trial(testDescription: "500 MB, uneven speeds that change", least: 0.96) { _ in },
         Trial(testDescription: "50 MB", megabytes: 50, least: 0.8) { _ in },
-        Trial(testDescription: "500 MB, a tenth of the time stalled", least: 0.94) { $0.stalls = 0.1 },
-        Trial(testDescription: "50 MB, stalls", megabytes: 50, least: 0.79) { $0.stalls = 0.1 },
+        Trial(testDescription: "500 MB, a tenth of the time stalled", least: 0.968) { $0.stalls = 0.1 },
+        Trial(testDescription: "50 MB, stalls", megabytes: 50, least: 0.83) { $0.stalls = 0.1 },
+        Trial(testDescription: "every 3 s another speed, or none at all", megabytes: 268, least: 0.88) {
+            $0.speed = Double(3 << 20)
+            $0.sigma = 0.8
+            $0.period = 3
+            $0.stalls = 1 / 7
+        },
         Trial(testDescription: "very uneven", least: 0.93) { $0.sigma = 1 },
         Trial(testDescription: "connections break", least: 0.94) { $0.losses = 0.05 },
         Trial(testDescription: "five are allowed", least: 0.92) { $0.limit = 5 },

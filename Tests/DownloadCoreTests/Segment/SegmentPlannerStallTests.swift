@@ -1,0 +1,157 @@
+import DownloadTestSupport
+import Testing
+
+@testable import DownloadCore
+
+@Suite("SegmentPlanner: connections that stand still", .inTurn)
+struct SegmentPlannerStallTests {
+    private static let mib: Int64 = 1 << 20
+    private static let reserve: Int64 = 256 << 10
+    /// Where the first stands still, and where what it keeps ends.
+    private static let still = 10 * mib
+    private static let kept = still + reserve
+
+    /// As many connections as that, each with a lease to the end of its 16 MiB. The first has had 10 and stands still for 5 s;
+    /// the second is done and takes what it can.
+    private func standing(_ count: Int = 2) -> SegmentPlanner {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        _ = planner.handle(.tick, at: 0)
+        for connection in 1..<count { planner.answered(connection, after: 0.01, at: 0) }
+        planner.progress([(0, Self.still)], at: 1)
+        for tick in 1...5 {
+            let moving = planner.connections.dropFirst().map { ($0.id, $0.position + Self.mib) }
+            planner.progress([(0, Self.still)] + moving, at: Double(1 + tick))
+        }
+        let end = planner.connections[1].end
+        #expect(
+            planner.handle(.ended(1, position: end, .complete), at: 6) == [
+                .cut(connection: 0, at: Self.kept), .ask(connection: 1, range: Self.kept..<16 * Self.mib),
+            ])
+        return planner
+    }
+
+    /// It has brought that, too.
+    private func repeating(_ count: Int = 2) -> SegmentPlanner {
+        var planner = standing(count)
+        planner.answered(1, after: 0.01, at: 6.1)
+        #expect(
+            planner.handle(.ended(1, position: 16 * Self.mib, .complete), at: 6.2)
+                == [.duplicate(connection: 1, range: Self.still..<Self.kept, of: 0)])
+        return planner
+    }
+
+    @Test("The one that stands still keeps a little; when it goes on, it takes from the others again")
+    func goesOn() {
+        var planner = standing()
+        planner.answered(1, after: 0.01, at: 6.01)
+        planner.progress([(0, Self.kept), (1, Self.kept + Self.mib)], at: 6.5)
+        let decisions = planner.handle(.ended(0, position: Self.kept, .cut), at: 6.5)
+        guard case .cut(1, let end)? = decisions.first, case .ask(0, let range)? = decisions.last else {
+            Issue.record("\(decisions)")
+            return
+        }
+        #expect(range == end..<16 * Self.mib)
+    }
+
+    @Test("What it keeps is asked for twice at the end; the new one brings it")
+    func replaced() {
+        var planner = repeating()
+        planner.answered(1, after: 0.01, at: 6.21)
+        planner.progress([(0, Self.still), (1, Self.still + 1)], at: 6.3)
+        #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 0, at: Self.still)])
+        _ = planner.handle(.ended(0, position: Self.still, .cut), at: 6.4)
+        // All the rest is asked for once.
+        #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
+        #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
+    }
+
+    @Test("What it keeps is asked for twice at the end; the old one wakes up")
+    func wakes() {
+        var planner = repeating()
+        planner.progress([(0, Self.still + 1)], at: 6.3)
+        #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 1, at: Self.still)])
+        _ = planner.handle(.ended(1, position: Self.still, .cut), at: 6.4)
+        #expect(planner.connections.contains { $0.id == 0 && $0.end > Self.still })
+    }
+
+    @Test("Of two that were asked for the same, one is lost", arguments: [0, 1])
+    func oneOfTwoLost(connection: Int) {
+        var planner = repeating()
+        let decisions = planner.handle(.ended(connection, position: Self.still, .lost), at: 6.3)
+        // The other has it still, alone or with a new one that takes a part of it.
+        for case .ask(_, let range) in decisions { #expect(range.upperBound == Self.kept) }
+        #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == Self.reserve)
+    }
+
+    /// Three were asked for the same: the first, the second instead of it, the third instead of that.
+    private func threefold() -> SegmentPlanner {
+        var planner = repeating(3)
+        let end = planner.connections[2].end
+        #expect(
+            planner.handle(.ended(2, position: end, .complete), at: 6.6)
+                == [.duplicate(connection: 2, range: Self.still..<Self.kept, of: 1)])
+        return planner
+    }
+
+    @Test("Nor does the one asked instead bring anything: another is asked, and who brings something first goes on")
+    func secondStands() {
+        for first in 0...2 {
+            var planner = threefold()
+            planner.answered(first, after: 0.01, at: 6.61)
+            planner.progress([(first, Self.still + 1)], at: 6.7)
+            let decisions = planner.handle(.tick, at: 6.7)
+            let cut = decisions.compactMap { if case .cut(let other, Self.still) = $0 { other } else { nil } }
+            #expect(Set(cut) == Set(0...2).subtracting([first]), "\(first): \(decisions)")
+            #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
+            #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
+        }
+    }
+
+    @Test("Of three that were asked for the same, one is lost", arguments: 0...2)
+    func oneOfThreeLost(connection: Int) {
+        var planner = threefold()
+        for case .ask(_, let range) in planner.handle(.ended(connection, position: Self.still, .lost), at: 6.7) {
+            Issue.record("\(range) is with two others")
+        }
+        let others = planner.connections.filter { (0...2).contains($0.id) }
+        #expect(others.map(\.id) == [0, 1, 2].filter { $0 != connection })
+        #expect(others.allSatisfy { $0.left == Self.reserve })
+        #expect(others[1].duplicates == others[0].id)
+        #expect(others[0].duplicatedBy == others[1].id)
+    }
+
+    @Test("Who waits for its first byte gives nothing of what it was asked for")
+    func awaited() {
+        var planner = standing()
+        // The first wakes up, is done at once, and finds the other waiting.
+        planner.progress([(0, Self.kept)], at: 6.05)
+        #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
+        #expect(planner.connections.map(\.id) == [1])
+        planner.answered(1, after: 0.01, at: 6.06)
+        planner.progress([(1, Self.kept + Self.mib)], at: 6.5)
+        #expect(planner.handle(.tick, at: 6.5).contains { if case .cut(1, _) = $0 { true } else { false } })
+    }
+
+    @Test("A connection that found nothing to do is asked again, before a new one is opened")
+    func parked() {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        _ = planner.handle(.tick, at: 0)
+        planner.answered(1, after: 0.01, at: 0)
+        planner.progress([(0, 15 * Self.mib), (1, 31 * Self.mib)], at: 1)
+        #expect(planner.handle(.tick, at: 1).isEmpty)
+        // So little is left of the first that nobody else could bring it sooner; then it stands still.
+        let almost = 16 * Self.mib - 1000
+        planner.progress([(0, almost), (1, 32 * Self.mib)], at: 2)
+        #expect(planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 2).isEmpty)
+        #expect(planner.demand.has == 1)
+        planner.progress([(0, almost)], at: 2.2)
+        #expect(planner.handle(.tick, at: 2.2).isEmpty)
+        #expect(
+            planner.handle(.tick, at: 2.3)
+                == [.duplicate(connection: 1, range: almost..<16 * Self.mib, of: 0)])
+    }
+}
