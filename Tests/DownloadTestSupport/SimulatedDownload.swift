@@ -95,7 +95,7 @@ package struct SimulatedDownload {
         if running.contains(where: { $0.connection == connection }) {
             complaints.append("two requests on one connection")
         }
-        let used = Set(running.map(\.slot))
+        let used = Set(open.values)
         let slot = open[connection] ?? (0...).first { !used.contains($0) } ?? 0
         open[connection] = slot
         running.append(
@@ -125,7 +125,8 @@ package struct SimulatedDownload {
 
     private mutating func start(_ connection: Int, _ range: Range<Int64>) {
         let isKept = open[connection] != nil
-        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip, sent: time)
+        let hesitation = server.hesitation > 0 ? Double.random(in: 0..<server.hesitation, using: &random) : 0
+        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation, sent: time)
     }
 
     /// Bytes flow for one step.

@@ -8,7 +8,8 @@ struct PlannedConnection: Sendable {
     var isAsked = false
     /// Its next request needs a new connection.
     var isFresh = true
-    /// The connection it stands in for, and the other way round: of several that were asked for the same, each the one before.
+    /// The connection it stands in for, and the other way round. Of several that were asked for the same, each stands in
+    /// for the one before.
     var duplicates: Int?
     var duplicatedBy: Int?
     /// Where the other stood when this one began.
@@ -45,6 +46,9 @@ struct PlannedConnection: Sendable {
         seen = now
         moved = now
     }
+
+    /// It has nothing to do.
+    mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
 
     mutating func answered(at now: Double) {
         answer = now

@@ -10,13 +10,15 @@ extension SegmentPlanner {
     /// Of those that can give so much of what the best can, the slowest gives.
     private static let nearly = 0.25
 
-    /// So much is left with one that stands still, for the case that it goes on: the same is asked for again only at the end.
+    /// So much of its lease is left with one that stands still, for the case that it goes on.
     private static let reserve = Int64(BufferPool.bufferSize)
 
     /// Without a byte for so long, a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
-    /// Without one for so long, it does not give: what it has left may never come. Who finds nothing else takes it for stalled.
+    /// Without one for so long, nothing is left to it by a cut; who finds nothing else to do takes it for stalled.
     private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
+    /// One that was asked in place of another and brings nothing either, either.
+    private var replacedTime: Double { 4 * stallTime }
 
     /// Gives a connection without work a territory; false when there is nothing for it.
     mutating func deal(to index: Int) -> Bool {
@@ -26,6 +28,7 @@ extension SegmentPlanner {
             return true
         }
         return takeFromStill(index, for: stallTime) || split(for: index) || takeFromStill(index, for: quietTime)
+            || standIn(index)
     }
 
     private mutating func take(_ range: Range<Int64>, _ index: Int) {
@@ -66,6 +69,8 @@ extension SegmentPlanner {
         /// Seconds the other would need for all it has.
         let rest: Double
         let give: Int64
+        /// Some of it was asked for.
+        let isCut: Bool
     }
 
     /// The one that takes, as all offers see it.
@@ -86,7 +91,7 @@ extension SegmentPlanner {
         let fresh = isTimed ? latency.fresh ?? 0 : 0
         let (assumed, common) = outlook(with: index, fresh: fresh)
         let taker = Taker(
-            index: index, speed: max(connections[index].speed.high ?? assumed, assumed / 10, 1e-9),
+            index: index, speed: max(connections[index].speed.value ?? assumed, assumed / 10, 1e-9),
             wait: wait(of: connections[index], fresh), fresh: fresh, common: common, assumed: assumed, isTimed: isTimed)
         let offers = connections.indices.compactMap { $0 == index ? nil : offer(of: $0, to: taker) }
         let most = Double(offers.map(\.give).max() ?? 0)
@@ -97,7 +102,8 @@ extension SegmentPlanner {
         var begin = end - best.give
         // Whole buffers are written on both sides of it.
         if best.give >= Self.crumb { begin -= begin % Int64(BufferPool.bufferSize) }
-        begin = max(begin, connections[best.other].position)
+        let victim = connections[best.other]
+        begin = max(begin, best.isCut ? victim.position : max(victim.position, victim.leaseEnd))
         connections[best.other].end = begin
         take(begin..<end, index)
         return true
@@ -105,7 +111,7 @@ extension SegmentPlanner {
 
     private func offer(of other: Int, to taker: Taker) -> Offer? {
         let victim = connections[other]
-        if victim.duplicates != nil || victim.duplicatedBy != nil { return nil }
+        if sharedStart(of: victim) != nil { return nil }
         let speed = max(victim.speed.low ?? taker.assumed, 1e-9)
         // It has moved since it was last looked at.
         let left = Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.seen), Double(victim.left)) : 0)
@@ -120,40 +126,56 @@ extension SegmentPlanner {
         }
         var give = Int64(max(0, share))
         if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb { give = victim.unasked }
+        // Two that wait for their first byte could take the same from each other, again and again.
+        if taker.isTimed, give > victim.unasked, victim.answer == nil || isStill(victim, for: quietTime) {
+            give = victim.unasked
+        }
         let isCut = give > victim.unasked
         guard give >= (isCut ? Self.leastGiven.cut : Self.leastGiven.uncut) else { return nil }
         if taker.isTimed {
-            // Two that wait for their first byte could take the same from each other, again and again.
-            if isCut, victim.answer == nil || isStill(victim, for: quietTime) { return nil }
             let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
         } else if isCut && keepsConnections || give < Self.crumb {
             // What runs may be over before it could be cut.
             return nil
         }
-        return Offer(other: other, rest: rest, give: give)
+        return Offer(other: other, rest: rest, give: give, isCut: isCut)
     }
 
     // MARK: Those that stand still
 
+    /// Who waits for a first byte may wait longer, as long as others had to.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
-        connection.isAsked && connection.left > 0 && now - connection.moved >= time
+        let time = connection.answer == nil ? max(time, 2 * slowestAnswer) : time
+        return connection.isAsked && connection.left > 0 && now - connection.moved >= time
     }
 
-    /// What it has not asked for; then all but a little of its lease; of that little, the same once more.
     private mutating func takeFromStill(_ index: Int, for time: Double) -> Bool {
-        let still = connections.indices.filter { $0 != index && isStill(connections[$0], for: time) }
-        let alone = still.filter { connections[$0].duplicates == nil && connections[$0].duplicatedBy == nil }
-        if let other = alone.max(by: { connections[$0].left < connections[$1].left }) {
-            let victim = connections[other]
-            let begin = victim.unasked > 0 ? max(victim.position, victim.leaseEnd) : victim.position + Self.reserve
-            if victim.end - begin >= Self.leastGiven.uncut {
-                connections[other].end = begin
-                take(begin..<victim.end, index)
-                return true
-            }
+        let gifts = connections.indices.compactMap { other in
+            other != index && isStill(connections[other], for: time)
+                ? gift(of: connections[other]).map { (other: other, range: $0) } : nil
         }
-        guard let other = still.first(where: { connections[$0].duplicatedBy == nil }) else { return false }
+        guard let best = gifts.max(by: { $0.range.count < $1.range.count }) else { return false }
+        connections[best.other].end = best.range.lowerBound
+        take(best.range, index)
+        return true
+    }
+
+    /// What it has not asked for; else, of what comes no more, all but a little.
+    private func gift(of still: PlannedConnection) -> Range<Int64>? {
+        if sharedStart(of: still) != nil { return nil }
+        if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
+        let begin = still.position + Self.reserve
+        return still.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
+    }
+
+    /// What one that stands still was asked for, once more.
+    private mutating func standIn(_ index: Int) -> Bool {
+        guard
+            let other = connections.indices.first(where: {
+                $0 != index && connections[$0].duplicatedBy == nil && isStill(connections[$0], for: quietTime)
+            })
+        else { return false }
         take(connections[other].position..<connections[other].end, index)
         connections[index].duplicates = connections[other].id
         connections[index].duplicatedFrom = connections[other].position
@@ -179,7 +201,13 @@ extension SegmentPlanner {
     private func isDecided(_ duplicate: PlannedConnection) -> Bool {
         guard let other = duplicate.duplicates, let victim = index(of: other) else { return false }
         return duplicate.position > connections[victim].position
-            || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: stallTime)
+            || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: replacedTime)
+    }
+
+    /// Where those begin that were asked for the same as this one.
+    func sharedStart(of connection: PlannedConnection) -> Int64? {
+        if connection.duplicates != nil { return connection.duplicatedFrom }
+        return connection.duplicatedBy.flatMap(index).map { connections[$0].duplicatedFrom }
     }
 
     /// It has to do with the others no more; they still do the same.

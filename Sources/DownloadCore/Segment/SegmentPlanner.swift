@@ -42,6 +42,8 @@ package struct SegmentPlanner: Sendable {
     var now: Double
     /// Seconds to the first byte of an answer: on a new connection, on one that is open.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
+    /// So long some answer took, in seconds.
+    var slowestAnswer = 0.0
     private var nextConnection: Int
     /// Open still, without anything to do: asked before new ones are opened.
     private var parked: [PlannedConnection] = []
@@ -110,6 +112,7 @@ package struct SegmentPlanner: Sendable {
     /// - Parameter after: seconds since it was asked for.
     package mutating func answered(_ id: Int, after: Double, at time: Double) {
         guard let index = index(of: id) else { return }
+        slowestAnswer = max(slowestAnswer, after)
         if connections[index].isFresh {
             latency.fresh = min(latency.fresh ?? after, after)
         } else {
@@ -166,6 +169,11 @@ package struct SegmentPlanner: Sendable {
         connection.isAsked = false
         // Less may be believed of it than came.
         connection.position = min(position, connection.end)
+        if let start = sharedStart(of: connection), connection.position < start {
+            // The others were asked for what comes after it.
+            free.insert(connection.position..<start)
+            connection.position = start
+        }
         connection.isFresh = ending != .complete || !keepsConnections
         connections[index] = connection
         switch ending {
@@ -187,10 +195,10 @@ package struct SegmentPlanner: Sendable {
 
     /// What it had to do is for anybody, unless another does it already.
     mutating func dismiss(_ index: Int) {
-        let isShared = connections[index].duplicates != nil || connections[index].duplicatedBy != nil
+        let isLinked = sharedStart(of: connections[index]) != nil
         unlink(index)
         let gone = connections.remove(at: index)
-        if !isShared, gone.position < gone.end { free.insert(gone.position..<gone.end) }
+        if !isLinked, gone.position < gone.end { free.insert(gone.position..<gone.end) }
     }
 
     // MARK: How many
@@ -218,8 +226,7 @@ package struct SegmentPlanner: Sendable {
         for id in idle {
             guard let index = index(of: id) else { continue }
             if connections.count > ramp.target || !(connections[index].left > 0 || deal(to: index)) {
-                if !connections[index].isFresh { parked.append(connections[index]) }
-                dismiss(index)
+                park(index)
             }
         }
         while connections.count < ramp.target {
@@ -233,6 +240,14 @@ package struct SegmentPlanner: Sendable {
             }
             nextConnection = max(nextConnection, last.id + 1)
         }
+    }
+
+    private mutating func park(_ index: Int) {
+        var idle = connections[index]
+        dismiss(index)
+        if idle.isFresh { return }
+        idle.leaveAll()
+        parked.append(idle)
     }
 
     /// Turns what has changed into requests and cuts.

@@ -20,7 +20,7 @@ struct SpeedEstimate: Sendable {
     private static let leastAnswer = 0.02
     /// Long enough for most servers that send in pieces.
     private static let recentTime = 0.4
-    private static let leastRecent = 0.2
+    private static let leastRecent = 0.25
 
     /// - Parameter isBurst: the beginning of an answer: what a server sends ahead, to slow down afterwards, is no speed.
     mutating func observe(_ count: Int64, over time: Double, isBurst: Bool) {
@@ -62,8 +62,6 @@ struct SpeedEstimate: Sendable {
 
     /// For the time that it needs: a connection that has become slow must not be waited for.
     var low: Double? { value.map { min($0, latest ?? $0) } }
-    /// For what it may be given: one that stood still goes on as before.
-    var high: Double? { value.map { max($0, recent ?? $0) } }
 
     /// Nil until there is something to go by. Where answers are over before their beginning is, that has to do.
     var value: Double? {

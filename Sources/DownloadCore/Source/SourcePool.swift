@@ -51,12 +51,14 @@ final class SourcePool {
     /// Bytes came from more than one.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
 
-    /// The member that a connection asks: as before, or the one with the fewest connections.
+    /// The member that a connection asks: as before, if it takes one more, or the one with the fewest connections.
     /// - Parameter running: the connections that have a request.
     func member(for connection: Int, running: some Sequence<Int>) -> Int {
-        if let known = assigned[connection], members[known].failure == nil { return known }
         let loads = loads(of: running.filter { $0 != connection })
         let free = members.indices.filter { members[$0].failure == nil && loads[$0] < members[$0].capacity }
+        if let known = assigned[connection], members[known].failure == nil, free.isEmpty || free.contains(known) {
+            return known
+        }
         let all = members.indices.filter { members[$0].failure == nil }
         let chosen = (free.isEmpty ? all : free).min { (loads[$0], $0) < (loads[$1], $1) } ?? 0
         assigned[connection] = chosen

@@ -37,6 +37,7 @@ struct SegmentPlannerSimulationTests {
             $0.period = 3
             $0.stalls = 1 / 7
         },
+        Trial(testDescription: "answers take up to three seconds", megabytes: 268, least: 0.69) { $0.hesitation = 3 },
         Trial(testDescription: "very uneven", least: 0.93) { $0.sigma = 1 },
         Trial(testDescription: "connections break", least: 0.94) { $0.losses = 0.05 },
         Trial(testDescription: "five are allowed", least: 0.92) { $0.limit = 5 },

@@ -33,8 +33,8 @@ struct SegmentPlannerStallTests {
     }
 
     /// It has brought that, too.
-    private func repeating(_ count: Int = 2) -> SegmentPlanner {
-        var planner = standing(count)
+    private func repeating() -> SegmentPlanner {
+        var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)
         #expect(
             planner.handle(.ended(1, position: 16 * Self.mib, .complete), at: 6.2)
@@ -55,7 +55,7 @@ struct SegmentPlannerStallTests {
         #expect(range == end..<16 * Self.mib)
     }
 
-    @Test("What it keeps is asked for twice at the end; the new one brings it")
+    @Test("What it keeps is asked for twice; the new one brings it")
     func replaced() {
         var planner = repeating()
         planner.answered(1, after: 0.01, at: 6.21)
@@ -67,7 +67,7 @@ struct SegmentPlannerStallTests {
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
 
-    @Test("What it keeps is asked for twice at the end; the old one wakes up")
+    @Test("What it keeps is asked for twice; the old one wakes up")
     func wakes() {
         var planner = repeating()
         planner.progress([(0, Self.still + 1)], at: 6.3)
@@ -85,13 +85,18 @@ struct SegmentPlannerStallTests {
         #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == Self.reserve)
     }
 
-    /// Three were asked for the same: the first, the second instead of it, the third instead of that.
+    /// Three were asked for the same: the first, the third instead of it, the second instead of that.
     private func threefold() -> SegmentPlanner {
-        var planner = repeating(3)
+        var planner = standing(3)
         let end = planner.connections[2].end
         #expect(
-            planner.handle(.ended(2, position: end, .complete), at: 6.6)
-                == [.duplicate(connection: 2, range: Self.still..<Self.kept, of: 1)])
+            planner.handle(.ended(2, position: end, .complete), at: 6.05)
+                == [.duplicate(connection: 2, range: Self.still..<Self.kept, of: 0)])
+        planner.answered(1, after: 0.01, at: 6.06)
+        #expect(planner.handle(.ended(1, position: 16 * Self.mib, .complete), at: 6.2).isEmpty)
+        #expect(
+            planner.handle(.tick, at: 6.6)
+                == [.duplicate(connection: 1, range: Self.still..<Self.kept, of: 2)])
         return planner
     }
 
@@ -116,7 +121,7 @@ struct SegmentPlannerStallTests {
             Issue.record("\(range) is with two others")
         }
         let others = planner.connections.filter { (0...2).contains($0.id) }
-        #expect(others.map(\.id) == [0, 1, 2].filter { $0 != connection })
+        #expect(others.map(\.id) == [0, 2, 1].filter { $0 != connection })
         #expect(others.allSatisfy { $0.left == Self.reserve })
         #expect(others[1].duplicates == others[0].id)
         #expect(others[0].duplicatedBy == others[1].id)
@@ -132,6 +137,49 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 0.01, at: 6.06)
         planner.progress([(1, Self.kept + Self.mib)], at: 6.5)
         #expect(planner.handle(.tick, at: 6.5).contains { if case .cut(1, _) = $0 { true } else { false } })
+    }
+
+    @Test("Who waits for its first byte keeps what it was asked for, however long; another is asked for the same")
+    func unanswered() {
+        var planner = standing()
+        planner.progress([(0, Self.kept)], at: 6.05)
+        #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
+        guard case .duplicate(2, let range, of: 1)? = planner.handle(.tick, at: 9).first else {
+            Issue.record("nobody is asked instead")
+            return
+        }
+        #expect(range == Self.kept..<16 * Self.mib)
+        // The first is just slow to answer.
+        planner.answered(1, after: 4, at: 10)
+        planner.progress([(1, Self.kept + 1)], at: 10)
+        #expect(planner.handle(.tick, at: 10) == [.cut(connection: 2, at: Self.kept)])
+        // From now on others are given that time, too.
+        let end = planner.connections[0].end
+        planner.progress([(1, end)], at: 11)
+        _ = planner.handle(.ended(2, position: Self.kept, .cut), at: 11)
+        let waiting = planner.connections.filter { $0.isAsked && $0.answer == nil }.map(\.id)
+        for time in stride(from: 11.5, to: 18, by: 0.5) {
+            for decision in planner.handle(.tick, at: time) {
+                if case .duplicate(_, _, let other) = decision, waiting.contains(other) {
+                    Issue.record("\(decision) at \(time)")
+                }
+            }
+        }
+    }
+
+    @Test("What is not believed of the one that stood still is asked for, too", arguments: [true, false])
+    func doubted(isLost: Bool) {
+        var planner = repeating()
+        let believed = Self.still - 65_536
+        let decisions = planner.handle(.ended(0, position: believed, isLost ? .lost : .cut), at: 6.3)
+        if isLost {
+            #expect(decisions == [.ask(connection: 2, range: believed..<Self.still)])
+        } else {
+            #expect(decisions == [.ask(connection: 0, range: Self.still..<Self.kept)])
+            #expect(planner.free == ByteRanges([believed..<Self.still]))
+        }
+        // The one that was asked instead is not cut for what it has not brought.
+        #expect(planner.connections.first { $0.id == 1 }?.left == Self.reserve)
     }
 
     @Test("A connection that found nothing to do is asked again, before a new one is opened")

@@ -66,4 +66,19 @@ struct SourcePoolTests {
         pool.settle(running: 0..<40)
         #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 1)
     }
+
+    @Test("A connection asks the one that it asked before, unless that takes no more by now and another does")
+    func limited() throws {
+        let pool = try pool("http://a/f", "http://b/f", isFixed: true)
+        _ = pool.grant(wants: 6, running: [0])
+        let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
+        #expect(members == [0, 1, 0, 1, 0, 1])
+        // The fourth is over; one more than two to the first was refused.
+        pool.limit(0, to: 1, without: 2)
+        #expect(pool.member(for: 0, running: [0, 1, 3]) == 0)
+        #expect(pool.member(for: 4, running: [0, 1, 3]) == 1)
+        #expect(pool.fail(1, "gone", isFinal: true))
+        #expect(pool.member(for: 4, running: [0]) == 0)
+        #expect(pool.member(for: 0, running: [0, 4]) == 0)
+    }
 }
