@@ -144,9 +144,9 @@ extension SegmentPlanner {
 
     // MARK: Those that stand still
 
-    /// Who waits for a first byte may wait longer, as long as others had to.
+    /// Who waits for a first byte may wait longer, where others had to.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
-        let time = connection.answer == nil ? max(time, 2 * slowestAnswer) : time
+        let time = connection.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
         return connection.isAsked && connection.left > 0 && now - connection.moved >= time
     }
 

@@ -153,18 +153,24 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 4, at: 10)
         planner.progress([(1, Self.kept + 1)], at: 10)
         #expect(planner.handle(.tick, at: 10) == [.cut(connection: 2, at: Self.kept)])
-        // From now on others are given that time, too.
-        let end = planner.connections[0].end
-        planner.progress([(1, end)], at: 11)
-        _ = planner.handle(.ended(2, position: Self.kept, .cut), at: 11)
-        let waiting = planner.connections.filter { $0.isAsked && $0.answer == nil }.map(\.id)
-        for time in stride(from: 11.5, to: 18, by: 0.5) {
-            for decision in planner.handle(.tick, at: time) {
-                if case .duplicate(_, _, let other) = decision, waiting.contains(other) {
-                    Issue.record("\(decision) at \(time)")
-                }
-            }
-        }
+    }
+
+    @Test("A first byte may take twice as long as any other did, but not for ever", arguments: [1.2, 20])
+    func late(slowest: Double) {
+        var planner = SegmentPlanner(
+            missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<4 * Self.mib), wish: 2, now: 0)
+        planner.answered(0, after: 0.01, at: 0)
+        #expect(planner.handle(.tick, at: 0) == [.ask(connection: 1, range: 16 * Self.mib..<32 * Self.mib)])
+        #expect(
+            planner.handle(.ended(0, position: 4 * Self.mib, .complete), at: 1)
+                == [.ask(connection: 0, range: 4 * Self.mib..<16 * Self.mib)])
+        planner.answered(0, after: slowest, at: 1.5)
+        #expect(planner.handle(.ended(0, position: 16 * Self.mib, .complete), at: 1.6).isEmpty)
+        let patience = min(2 * slowest, 2.8)
+        #expect(planner.handle(.tick, at: patience - 0.1).isEmpty)
+        #expect(
+            planner.handle(.tick, at: patience + 0.01)
+                == [.duplicate(connection: 0, range: 16 * Self.mib..<32 * Self.mib, of: 1)])
     }
 
     @Test("What is not believed of the one that stood still is asked for, too", arguments: [true, false])
