@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 HAND = "<!-- Below this line the page is written by hand; `make bench` leaves it alone. -->"
 
@@ -16,14 +17,17 @@ memory. Only figures of one table compare: other work on the machine, told by th
 
 
 def write(results, order, facts, path):
-    """Writes the page; what was written by hand below the mark stays."""
-    by_hand = ""
+    """Writes the page. What was written by hand below the mark stays, and so does what it tells of cases without a result here:
+    results are not committed, the page is."""
+    made, by_hand = "", ""
     if os.path.exists(path):
         with open(path) as file:
-            by_hand = file.read().partition(HAND)[2]
-    known = [results[name] for name in order if name in results]
-    parts = [INTRODUCTION, _machine(facts), _targets(known)]
-    parts += [_section(result) for result in known]
+            made, _, by_hand = file.read().partition(HAND)
+    rows, sections = _rows(made), _sections(made)
+    for name, result in results.items():
+        rows[name], sections[name] = _target_rows(result), _section(result)
+    parts = [INTRODUCTION, _machine(facts), _targets(row for name in order for row in rows.get(name, []))]
+    parts += [sections[name] for name in order if name in sections]
     with open(path + ".new", "w") as file:
         file.write("\n".join(parts) + "\n" + HAND + by_hand.rstrip("\n") + "\n")
     os.replace(path + ".new", path)
@@ -43,15 +47,32 @@ def _machine(facts):
     return "## On what\n\n" + "\n".join(f"- {what}: {which}" for what, which in facts) + "\n"
 
 
-def _targets(results):
-    lines = ["## Targets", "", "| case | figure | measured | target | |", "|---|---|---|---|---|"]
-    for result in results:
-        for target in result["targets"]:
-            bound = "at least" if target["at_least"] else "at most"
-            lines.append(
-                f"| [{result['case']}](#{result['case']}) | {target['what']} | {number(target['value'])}{_unit(target)} "
-                f"| {bound} {number(target['limit'])}{_unit(target)} | {'met' if target['met'] else '**not met**'} |")
-    return "\n".join(lines) + "\n"
+def _targets(rows):
+    return "\n".join(["## Targets", "", "| case | figure | measured | target | |", "|---|---|---|---|---|", *rows]) + "\n"
+
+
+def _target_rows(result):
+    rows = []
+    for target in result["targets"]:
+        bound = "at least" if target["at_least"] else "at most"
+        rows.append(
+            f"| [{result['case']}](#{result['case']}) | {target['what']} | {number(target['value'])}{_unit(target)} "
+            f"| {bound} {number(target['limit'])}{_unit(target)} | {'met' if target['met'] else '**not met**'} |")
+    return rows
+
+
+def _rows(made):
+    """The lines of a page's table of targets, by case."""
+    rows = {}
+    for match in re.finditer(r"^\| \[([^]]+)\]\(#\1\) \|.*$", made, re.MULTILINE):
+        rows.setdefault(match[1], []).append(match[0])
+    return rows
+
+
+def _sections(made):
+    """The sections of a page, by heading."""
+    headed = re.split(r"^## (.+)\n", made, flags=re.MULTILINE)
+    return {name: f"## {name}\n{text.rstrip()}\n" for name, text in zip(headed[1::2], headed[2::2])}
 
 
 def _unit(target):
