@@ -94,7 +94,9 @@ let package = Package(
         .executableTarget(
             name: "dlm",
             dependencies: [
-                "DownloadKit", "CDownloadSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                // DownloadKit exports DownloadCore: unnamed, a change of it would not compile all of this again.
+                "DownloadKit", "DownloadCore", "CDownloadSystem",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: swiftSettings, linkerSettings: linkerSettings),
