@@ -5,9 +5,15 @@ import Synchronization
 /// Requests as JSON without what has a column of its own: the thousand requests of one list then share one text, and
 /// it is encoded and decoded once.
 final class RequestCoder: Sendable {
-    private struct Pair {
+    /// A class: a struct would be copied to be compared.
+    private final class Pair: Sendable {
         let request: DownloadRequest
         let json: String
+
+        init(_ request: DownloadRequest, _ json: String) {
+            self.request = request
+            self.json = json
+        }
     }
 
     private let encoded = Mutex<Pair?>(nil)
@@ -28,17 +34,17 @@ final class RequestCoder: Sendable {
         shared.destination.folder = ""
         shared.destination.fileName = nil
         shared.priority = 0
-        if let known = encoded.withLock({ $0?.request == shared ? $0?.json : nil }) { return known }
+        if let known = encoded.withLock(\.self), known.request == shared { return known.json }
         let json = try JSONText.encode(StoredRequest(shared))
-        encoded.withLock { $0 = Pair(request: shared, json: json) }
+        encoded.withLock { $0 = Pair(shared, json) }
         return json
     }
 
     /// The caller fills in the columns. Secrets are missing.
     func decode(_ json: String) throws -> DownloadRequest {
-        if let known = decoded.withLock({ $0?.json == json ? $0?.request : nil }) { return known }
+        if let known = decoded.withLock(\.self), known.json == json { return known.request }
         let request = try JSONText.decode(StoredRequest.self, json).request
-        decoded.withLock { $0 = Pair(request: request, json: json) }
+        decoded.withLock { $0 = Pair(request, json) }
         return request
     }
 }

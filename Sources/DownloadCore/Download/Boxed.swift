@@ -1,5 +1,6 @@
 /// Keeps a large part of a value apart, shared between copies until one is written to: async functions hold several
-/// copies of a record in their frames, for each of a thousand downloads. What a type requires of another is looked up
+/// copies of a record in their frames, for each of a thousand downloads, and to copy a value is to count a reference for
+/// each of its strings. What a type requires of another is looked up
 /// among all that the program knows when the first is used; so this requires little.
 @propertyWrapper
 public struct Boxed<Value: Sendable>: Sendable {
@@ -25,6 +26,12 @@ public struct Boxed<Value: Sendable>: Sendable {
             if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
             yield &box.value
         }
+    }
+
+    /// The box itself: where it is handed on, the value is shared and not copied.
+    public var projectedValue: Boxed {
+        get { self }
+        set { self = newValue }
     }
 }
 

@@ -301,7 +301,7 @@ extension DownloadRunner {
         let validators = pool == nil ? self.validators : segment.judge.known?.validators ?? Validators()
         var request = context.request(
             route, of: record.request, secrets, for: control, prefersMultiplexing: prefersMultiplexing)
-        request.network = request.network.turned(record.attempts.count - 1)
+        if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
         let judge = segment.judge
         if judge.asksRange {
             // The last range has no end: a server that is wrong about the total shows it.

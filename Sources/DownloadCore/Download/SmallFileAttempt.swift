@@ -66,7 +66,9 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             RequestRoute(route), of: record.request, LoadedSecrets(), for: control,
             prefersMultiplexing: prefersMultiplexing)
         request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
-        request.network = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1))
+        if let turned = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
+            request.network = turned
+        }
         scout.begin(finisher.context.transport, request)
         return true
     }
@@ -189,7 +191,8 @@ extension DownloadRecord {
     /// as by default.
     var mayBeSmall: Bool {
         guard fileName == nil, completed == nil, resume == ResumeData(), request.url.isHTTP else { return false }
-        let (place, request) = (request.destination, request)
+        let request = request
+        let (place, http) = (request.destination, request.http)
         var plain = DownloadRequest(
             url: request.url,
             destination: Destination(
@@ -197,16 +200,15 @@ extension DownloadRecord {
                 createsFolders: place.createsFolders))
         plain.destination.takesServerName = place.takesServerName
         plain.headers = request.headers
-        plain.http = request.http
-        (plain.http.method, plain.http.body, plain.http.acceptsCompressed) = (nil, nil, nil)
+        if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.$http = request.$http }
         plain.credential = request.credential
         plain.connections = request.connections
         plain.priority = request.priority
         plain.rateLimit = request.rateLimit
         plain.retry = request.retry
         plain.redirect = request.redirect
-        plain.trust = request.trust
-        plain.network = request.network
+        plain.$trust = request.$trust
+        plain.$network = request.$network
         plain.validation.types = request.validation.types
         plain.validation.maximumSize = request.validation.maximumSize
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)

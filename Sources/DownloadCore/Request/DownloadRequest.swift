@@ -20,9 +20,9 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     /// Of a file that is here, only the pieces that are not what they should be are fetched.
     public var repairs = false
     public var headers: [RequestHeader] = []
-    public var http = HTTPOptions()
+    @Boxed public var http: HTTPOptions
     public var credential: Credential?
-    public var secretFiles = SecretFiles()
+    @Boxed public var secretFiles: SecretFiles
     public var checksum: Checksum?
     /// Where its checksum is to be found once the server has told its name.
     public var checksums: ChecksumList?
@@ -34,8 +34,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var rateLimit: Int64?
     public var retry = RetryPolicy()
     public var redirect = RedirectPolicy()
-    public var trust = ServerTrustPolicy.system
-    public var network = NetworkSettings()
+    @Boxed public var trust: ServerTrustPolicy
+    @Boxed public var network: NetworkSettings
     public var timeouts = Timeouts()
     /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
     /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
@@ -54,7 +54,15 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public init(url: SourceURL, destination: Destination) {
         self.url = url
         self.destination = destination
+        (_http, _secretFiles) = (Self.noHTTPOptions, Self.noSecretFiles)
+        (_trust, _network) = (Self.systemTrust, Self.anyNetwork)
     }
+
+    // Shared by all that are asked for without more.
+    private static let noHTTPOptions = Boxed(wrappedValue: HTTPOptions())
+    private static let noSecretFiles = Boxed(wrappedValue: SecretFiles())
+    static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
+    static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
     public static let automaticConnections = 0
     package static let possibleConnections = automaticConnections...64

@@ -23,9 +23,10 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         case http2 = "2"
     }
 
-    /// Of several addresses for one host and port, an attempt uses the first: each has another turn.
-    func turned(_ turn: Int) -> NetworkSettings {
-        guard let addresses, addresses.count > 1, turn > 0 else { return self }
+    /// Of several addresses for one host and port, an attempt uses the first: each has another turn. Nil: nothing is
+    /// different in this one.
+    func turned(_ turn: Int) -> NetworkSettings? {
+        guard let addresses, addresses.count > 1, turn > 0 else { return nil }
         var turned = self
         var rest = addresses
         turned.addresses = []

@@ -64,8 +64,8 @@ public struct TransferRequest: Sendable, Equatable {
     public var authentication: HTTPAuthentication?
     /// See ``HTTPOptions/signature``.
     public var signature: String?
-    public var trust = ServerTrustPolicy.system
-    public var network = NetworkSettings()
+    @Boxed public var trust: ServerTrustPolicy
+    @Boxed public var network: NetworkSettings
     /// Asks for the content in a coding, and delivers it decoded.
     public var decodesContent = false
     /// Lines in Netscape's format, of which the fitting ones are sent; nil: cookies are neither sent nor kept.
@@ -85,7 +85,10 @@ public struct TransferRequest: Sendable, Equatable {
     /// Every one of them is kept, whatever it is changed to on the way.
     public var rateLimits: [RateLimit] = []
 
-    public init(url: SourceURL) { self.url = url }
+    public init(url: SourceURL) {
+        self.url = url
+        (_trust, _network) = (DownloadRequest.systemTrust, DownloadRequest.anyNetwork)
+    }
 }
 
 extension TransferRequest {
@@ -117,9 +120,9 @@ extension TransferRequest {
         // Others would learn who asks.
         if route.sendsCredentials { signature = request.http.signature }
         cookies = secrets.cookies?.lines(for: route.url.host)
-        trust = request.trust
+        $trust = request.$trust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
-        network = request.network
+        $network = request.$network
         connectTimeout = request.timeouts.connect
         stallTimeout = request.timeouts.stall
     }
