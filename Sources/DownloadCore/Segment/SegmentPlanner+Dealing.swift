@@ -15,9 +15,9 @@ extension SegmentPlanner {
 
     /// Without a byte for so long, a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
-    /// Without one for so long, nothing is left to it by a cut; who finds nothing else to do takes it for stalled.
+    /// Without one for so long, it is not cut to share with others; who finds nothing else to do takes it for stalled.
     private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
-    /// One that was asked in place of another and brings nothing either, either.
+    /// Without one for so long, a connection that was asked in place of another gives that up.
     private var replacedTime: Double { 4 * stallTime }
 
     /// Gives a connection without work a territory; false when there is nothing for it.

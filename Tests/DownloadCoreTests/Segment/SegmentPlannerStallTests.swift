@@ -11,8 +11,8 @@ struct SegmentPlannerStallTests {
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// As many connections as that, each with a lease to the end of its 16 MiB. The first has had 10 and stands still for 5 s;
-    /// the second is done and takes what it can.
+    /// As many connections as that, each with a lease to the end of its 16 MiB. The first has had 10 and stands still for
+    /// 5 s; the second is done and takes what it can.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
