@@ -13,7 +13,7 @@ on the loopback interface, from a memory file system to a memory file system. Ev
 has, outside the measured time. What is shown is the median, and in brackets the least and the most. One round that is not
 counted warms up. CPU is user and system time of the tool alone, the server's is told beside it; peak is its largest resident
 memory. Only figures of one table compare: other work on the machine, told by the load average, moves them all. What was not
-measured anew keeps its figures, with their date and commit.
+measured anew keeps its figures, with their date and commit; it may be from another machine.
 """
 
 
