@@ -103,7 +103,9 @@ extension EndToEnd {
                         if result.ending == .exited(4), site.sandbox.exists("file.bin") {
                             // It came in pieces; what the status tells of is another file on the same connection.
                             try expectFile(HTTP2Cell.content, "file.bin", in: site.sandbox, trial)
-                            let areOfOthers = result.errorLines.allSatisfy { $0.contains(": other") || $0.contains("/other") }
+                            let areOfOthers = result.errorLines.allSatisfy { line in
+                                line.contains(": other") || line.contains("/other")
+                            }
                             #expect(areOfOthers, "\(result.stderr)")
                             return trial.note(outcome: "right")
                         }
