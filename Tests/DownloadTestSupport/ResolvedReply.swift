@@ -70,9 +70,9 @@ package struct ResolvedReply: Sendable {
             named = start..<max(start + 1, range.upperBound)
             sent = named
         case .wrongBytes(let shift):
-            let length = min(Int64(range.count), total)
-            let start = max(0, min(range.lowerBound + shift, total - length))
-            sent = start..<start + length
+            let start = max(0, min(range.lowerBound + shift, total))
+            sent = start..<min(start + Int64(range.count), total)
+            padding = range.count - sent.count
         case .wrongEnd(let shift):
             named = range.lowerBound..<max(range.lowerBound + 1, min(total, range.upperBound + shift))
             sent = named

@@ -135,6 +135,7 @@ extension DownloadRunner {
             }
             FaultPoint.reached("afterAdopt")
             file.trust(written: record.resume.written, durable: ByteRanges())
+            inherited = record.resume.written
             if context.watchesWriters { file.watchWriters() }
             self.file = file
         } catch {

@@ -61,6 +61,7 @@ extension DownloadRunner {
         let trusted = record.resume.trusted(bootID: FileStatus.bootID).clipped(to: try file.length())
         file.trust(written: trusted, durable: record.resume.durable.clipped(to: trusted.end))
         record.resume.written = trusted
+        inherited = trusted
         control.show(received: trusted.count)
         control.show(record)
         self.file = file

@@ -91,6 +91,7 @@ extension DownloadRunner {
         try await save(durably: true)
         let file = try await context.disk.onWriter(open)
         file.trust(written: right.ranges, durable: ByteRanges())
+        inherited = right.ranges
         if context.watchesWriters { file.watchWriters() }
         self.file = file
         control.show(received: right.ranges.count)

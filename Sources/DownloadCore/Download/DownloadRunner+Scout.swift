@@ -102,7 +102,8 @@ extension DownloadRunner {
     @inline(never)
     private func beginSearch() -> Search {
         makeJoint()
-        return Search(route(), asksRange: record.request.asksRanges, candidate: currentCandidate())
+        let asksRange = record.request.asksRanges && !distrustsRanges
+        return Search(route(), asksRange: asksRange, candidate: currentCandidate())
     }
 
     @inline(never)
@@ -231,8 +232,9 @@ extension DownloadRunner {
         let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first
         let start = gap?.lowerBound ?? resume.written.prefix
         var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
-        var overlapStart = try overlapStart(before: start)
-        let comparesAll = hasData && (!mayGoOn || !record.request.asksRanges || joint?.way == .compared)
+        var countedTo = Int64.max
+        var overlapStart = Overlap.start(before: start, held: file?.written ?? ByteRanges(), size: overlapSize)
+        let comparesAll = hasData && (!mayGoOn || !asksRange || joint?.way == .compared)
         if comparesAll {
             overlapStart = 0
             end = nil
@@ -240,6 +242,10 @@ extension DownloadRunner {
         } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
             let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
             if lease < (gap?.upperBound ?? .max) { end = lease }
+        }
+        if let wanted = end, let file {
+            countedTo = wanted
+            end = Overlap.end(after: wanted, held: file.written)
         }
         // A server that ignores the condition need not send what is here already.
         if isConditional { end = start + 1 }
@@ -250,30 +256,24 @@ extension DownloadRunner {
         let connection = nextConnection
         nextConnection += 1
         return SegmentWriter(
-            connection: connection, judge: judge, file: nil, countedFrom: comparesAll ? 0 : start, disk: context.disk,
-            control: control)
+            connection: connection, judge: judge, file: nil, countedFrom: comparesAll ? 0 : start, countedTo: countedTo,
+            disk: context.disk, control: control)
     }
 
     /// With several connections the first answer is short, so that none of it has to be cut off.
     static let firstLease: Int64 = 4 << 20
-    /// Compared when nothing else proves that the remote is still the same.
-    private static let overlapSize: Int64 = 64 << 10
-
     var version: ResponseJudge.Version {
         ResponseJudge.Version(
             validators: validators, total: record.resume.total, contentType: record.resume.contentType,
             contentEncoding: record.resume.contentEncoding, digest: asksForDigest ? record.resume.digest : nil)
     }
 
-    /// Where to begin for the bytes from `start` on: a little earlier, to compare, where no `If-Range` can ask for the
-    /// same version or the size is not known.
-    func overlapStart(before start: Int64) throws(DownloadError) -> Int64 {
-        // Without a total, a range that begins at the end would be answered with 416, which proves little.
-        guard start > 0, validators.ifRange == nil || record.resume.total == nil, let file else {
-            return start
-        }
-        let held = file.written.ranges.last { $0.contains(start - 1) }
-        return held.map { max($0.lowerBound, start - Self.overlapSize) } ?? start
+    /// How many bytes are compared before new ones are joined to those that are here: more where no `If-Range` asks for
+    /// the same version, or the size is not known; fewer where an earlier attempt brought few, or none would get further.
+    var overlapSize: Int64 {
+        if validators.ifRange == nil || record.resume.total == nil { return Overlap.unproven }
+        let brought = record.attempts.last { $0.received > 0 }?.received ?? .max
+        return min(Overlap.resumed, max(Overlap.joined, brought / 2))
     }
 
     /// A strong validator or a digest proves that parts are of one version (RFC 9110 section 15.3.7.3), or the user says
@@ -292,7 +292,7 @@ extension DownloadRunner {
     /// Otherwise what is here is fetched again, and compared; which a little is in any case.
     var mayGoOn: Bool {
         let written = record.resume.written
-        return mayJoinParts || written.prefix == written.count && written.count <= Self.overlapSize
+        return mayJoinParts || written.prefix == written.count && written.count <= Overlap.unproven
     }
 
     func request(

@@ -15,7 +15,6 @@ extension DownloadRunner {
                 .compared
             }
         joint = SourceJoint(way, before: record.resume.written)
-        inherited = record.resume.written
         // Killed, an attempt tells nothing of what it had brought.
         let owner = record.resume.sources?.owner ?? record.request.url.string
         record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }

@@ -20,6 +20,9 @@ extension DownloadRunner {
         case let stale as StaleLocation:
             if restart > 0 { throw stale.error }
             await endSegments()
+        case let misplaced as MisplacedPart:
+            await endSegments()
+            if try await !forgetsHoles() { try await distrustRanges(misplaced.why) }
         case let change as RemoteChanged:
             if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
             await endSegments()

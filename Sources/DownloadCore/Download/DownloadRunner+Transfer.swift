@@ -32,6 +32,7 @@ extension DownloadRunner {
         let file = try require(self.file)
         makePool(opening, head)
         defer { endPool() }
+        if head.status == 206, joinsByBytes { file.proveJoins() }
         opening.scout.attach(file)
         opener = nil
         if !opening.isWhole { await recall(opening.url.origin) }
@@ -53,6 +54,7 @@ extension DownloadRunner {
                 default: break
                 }
             }
+            try await fetchRest(of: file, work)
         } while try await !piecesAreRight(work) || !segments.isEmpty
         if let best = work.planner.learned { await remember(work.share?.learn(best: best, at: Date()), work) }
         await context.disk.afterWrites()
@@ -70,6 +72,11 @@ extension DownloadRunner {
         let started = ContinuousClock.now
         var isPulseDue = false
         var shortAnswers = 0
+        /// Where the bytes of each answer in part begin and end, but for those of the requests that run.
+        var answers: [Range<Int64>] = []
+        /// How often bytes were still missing when every request was over.
+        var rounds = 0
+        static let roundLimit = 3
         /// So often the only connection may be refused and asked for again.
         var patience = 5
         var lastError: DownloadError?
@@ -153,7 +160,7 @@ extension DownloadRunner {
     /// What is here comes again for want of a proof; it is kept, and dropped only if it differs.
     private func tellOfComparing(_ opening: Opening) {
         guard case .body? = opening.scout.verdict, opening.scout.judge.start == 0, !record.resume.written.isEmpty,
-            context.stream == nil
+            context.stream == nil, !distrustsRanges
         else { return }
         let why =
             !record.request.asksRanges
@@ -227,12 +234,12 @@ extension DownloadRunner {
                         + "version; give a checksum, or take them together with --allow-unverified"))
         }
         let member = pool?.member(for: connection, running: segments.map(\.connection))
+        let asked = joinsByBytes ? overlapping(range) : range
         let judge = ResponseJudge(
-            start: pool == nil ? try overlapStart(before: range.lowerBound) : range.lowerBound, end: range.upperBound,
-            asksRange: true, known: version(for: connection))
+            start: asked.lowerBound, end: asked.upperBound, asksRange: true, known: version(for: connection))
         let segment = SegmentWriter(
-            connection: connection, judge: judge, file: file, countedFrom: range.lowerBound, disk: context.disk,
-            control: control)
+            connection: connection, judge: judge, file: file, countedFrom: range.lowerBound,
+            countedTo: range.upperBound, disk: context.disk, control: control)
         segments.append(segment)
         segment.begin(
             context.transport,
@@ -248,8 +255,9 @@ extension DownloadRunner {
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
         var position = await forgetDoubtful(of: segment, result)
-        // What it would have compared first is here still.
-        if segment.head == nil { position = max(position, segment.countedStart) }
+        // The bytes before its own, which it was to compare first, are another's.
+        if position == segment.position { position = max(position, segment.countedStart) }
+        await noteAnswer(of: segment, upTo: position, work)
         tellAnswer(of: segment, work)
         let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
         try follow(.ended(segment.connection, position: position, ending), work)
@@ -346,7 +354,9 @@ extension DownloadRunner {
 
     func requireWritten() throws {
         if let failure = file?.failure { throw failure }
-        if file?.differs == true { throw RemoteChanged(why: "its bytes differ from those fetched before") }
+        guard file?.differs == true else { return }
+        let why = "its bytes differ from those fetched before"
+        throw claimsSameVersion ? MisplacedPart(why: why) : RemoteChanged(why: why) as any Error
     }
 
     /// Everything received is written, and it is everything.

@@ -31,9 +31,11 @@ package final class DownloadRunner {
     var prefersMultiplexing: Bool
     /// Parts of it cannot be joined: it is not asked for in parts.
     var asksWhole = false
+    /// An answer in part did not bring the bytes that it named: the file is asked for without a range.
+    var distrustsRanges = false
     /// What is here came from another source than the one that is asked.
     var joint: SourceJoint?
-    /// What was here when it began to be joined.
+    /// What was here when the attempt began.
     var inherited = ByteRanges()
     /// Sources that bring parts at the same time, and what verifies their pieces.
     var pool: SourcePool?
@@ -168,10 +170,13 @@ package final class DownloadRunner {
             case .tick:
                 tick()
                 if let failure = context.stream?.failure { throw failure }
+            case .recordDue: awaitFlush()
             case .flushed:
                 joint?.noteCompared()
                 saveCheckpoint()
-            case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
+            case .checkpointSaved(let number):
+                if number == checkpointNumber { checkpoint = nil }
+                if control.isRecordDue { awaitFlush() }
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
             case .stop: throw Stopped()
@@ -240,9 +245,12 @@ package final class DownloadRunner {
         joint?.ask(segments)
         for segment in segments { segment.flush() }
         context.stream?.noteReader()
-        context.disk.afterWrites { [control] in control.send(.flushed) }
+        awaitFlush()
         syncIfDue()
     }
+
+    /// What was handed to the disk so far is to be in the next checkpoint.
+    private func awaitFlush() { context.disk.afterWrites { [control] in control.send(.flushed) } }
 
     /// Made by the session while the attempt runs; saved before it is answered.
     private func apply(_ change: DownloadChange) async -> Bool {
@@ -276,8 +284,9 @@ package final class DownloadRunner {
     /// One at a time: a store that is slow for a moment holds nothing up.
     @inline(never)
     private func saveCheckpoint() {
-        guard checkpoint == nil, file != nil || !isStartSaved else { return }
+        guard checkpoint == nil, file != nil || !isStartSaved, file?.differs != true else { return }
         isStartSaved = true
+        control.beginRecord(connections: segments.count)
         readFile()
         measureSpeed()
         record.updated = Date()

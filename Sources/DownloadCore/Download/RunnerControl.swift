@@ -24,6 +24,8 @@ package final class RunnerControl: Sendable {
         case pulse
         /// What a stream was given went out.
         case delivered
+        /// So much came since the last checkpoint that the next one does not wait for its tick.
+        case recordDue
         /// What was in buffers at the last tick is written.
         case flushed
         case checkpointSaved(Int)
@@ -53,6 +55,11 @@ package final class RunnerControl: Sendable {
 
     /// Bytes of the file that are here, or on their way to the disk.
     private let received: Atomic<Int64>
+    /// Bytes that came since the last checkpoint began, and after how many the next one is due.
+    private let unrecorded = Atomic<Int64>(0)
+    private let recordLimit = Atomic<Int64>(RunnerControl.bytesBetweenRecords)
+    /// For each connection. What a killed process had not recorded is fetched again: about twice as much at the most.
+    static let bytesBetweenRecords: Int64 = 2 << 20
     /// -1 while unknown.
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
@@ -117,7 +124,25 @@ package final class RunnerControl: Sendable {
 
     func show(received count: Int64) { received.store(count, ordering: .relaxed) }
 
-    func add(received count: Int) { received.add(Int64(count), ordering: .relaxed) }
+    /// From any thread. The message that a checkpoint is due is sent once for each checkpoint.
+    func add(received count: Int) {
+        received.add(Int64(count), ordering: .relaxed)
+        guard count > 0 else { return }
+        let (before, after) = unrecorded.add(Int64(count), ordering: .relaxed)
+        let limit = recordLimit.load(ordering: .relaxed)
+        if before < limit, after >= limit { send(.recordDue) }
+    }
+
+    // MARK: Checkpoints
+
+    /// A checkpoint begins: what comes from now on belongs to the next one.
+    func beginRecord(connections: Int) {
+        recordLimit.store(Self.bytesBetweenRecords * Int64(max(1, connections)), ordering: .relaxed)
+        unrecorded.store(0, ordering: .relaxed)
+    }
+
+    /// The next checkpoint became due while the last one was being saved.
+    var isRecordDue: Bool { unrecorded.load(ordering: .relaxed) >= recordLimit.load(ordering: .relaxed) }
 
     func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
 

@@ -25,6 +25,10 @@ package final class PartialFile: Sendable {
         var differs = false
         var onWrite: (@Sendable () -> Void)?
         var isNameSynced = false
+        /// Every run of bytes is compared with the next one before they become one run.
+        var provesJoins = false
+        /// Where the runs begin whose join with the run before them is not compared yet.
+        var unproven: Set<Int64> = []
         /// Of ``WriterWatch``.
         var watch: Int32?
     }
@@ -148,6 +152,12 @@ package final class PartialFile: Sendable {
     /// Bytes written since the last ``sync()``.
     package var unsynced: Int64 { state.withLock { $0.unsynced } }
 
+    /// From now on joins are proved (see ``write(_:at:)``). For transfers that fetch some bytes of each neighbour again.
+    package func proveJoins() { state.withLock { $0.provesJoins = true } }
+
+    /// The difference that was found is dealt with: the bytes on one side of it are forgotten, or all come again.
+    package func forgetDifference() { state.withLock { $0.differs = false } }
+
     /// Believes that these ranges hold what they should, as a checkpoint says.
     package func trust(written: ByteRanges, durable: ByteRanges) {
         state.withLock { state in
@@ -177,11 +187,15 @@ package final class PartialFile: Sendable {
 
     /// Writes what is not here yet and enters it as written; what is here already must be the same. The first failure,
     /// or difference, stays, and later writes do nothing.
+    ///
+    /// After ``proveJoins()``, bytes that end where others begin are entered but for the last one. That byte is entered
+    /// once some of the bytes behind it came again and were the same: two runs of `written` never touch unproved.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let range = offset..<offset + Int64(bytes.count)
         guard !refusesWrites else { return }
-        let written = written
-        guard written.overlaps(range) else { return writeMissing(bytes, at: offset) }
+        let (written, provesJoins) = state.withLock { ($0.written, $0.provesJoins) }
+        let waits = provesJoins && written.contains(range.upperBound..<range.upperBound + 1)
+        guard written.overlaps(range) else { return writeMissing(bytes, at: offset, waits: waits) }
         func part(_ range: Range<Int64>) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(rebasing: bytes[Int(range.lowerBound - offset)..<Int(range.upperBound - offset)])
         }
@@ -192,11 +206,18 @@ package final class PartialFile: Sendable {
             } catch {
                 return fail(error)
             }
+            state.withLock { state in
+                let start = held.lowerBound
+                if state.unproven.remove(start) != nil { state.written.insert(start - 1..<start) }
+            }
         }
-        for range in missing.ranges { writeMissing(part(range), at: range.lowerBound) }
+        for gap in missing.ranges {
+            writeMissing(part(gap), at: gap.lowerBound, waits: waits && gap.upperBound == range.upperBound)
+        }
     }
 
-    private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    /// - Parameter waits: the last byte is not entered: the join behind it is not proved yet.
+    private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64, waits: Bool) {
         guard failure == nil else { return }
         var done = 0
         while done < bytes.count {
@@ -208,14 +229,16 @@ package final class PartialFile: Sendable {
             }
             done += count
         }
-        enter(offset..<offset + Int64(bytes.count))
+        enter(offset..<offset + Int64(bytes.count), waits: waits)
     }
 
     /// These bytes were written.
-    func enter(_ range: Range<Int64>) {
+    func enter(_ range: Range<Int64>, waits: Bool = false) {
         FaultPoint.reached("afterWrite")
         let action = state.withLock { state in
-            state.written.insert(range)
+            let end = range.upperBound
+            if waits { state.unproven.insert(end) }
+            if !range.isEmpty { state.written.insert(range.lowerBound..<(waits ? end - 1 : end)) }
             state.unsynced += Int64(range.count)
             return state.onWrite
         }
@@ -235,6 +258,7 @@ package final class PartialFile: Sendable {
             state.durable = ByteRanges()
             state.unsynced = 0
             state.differs = false
+            state.unproven = []
             state.version += 1
         }
     }
@@ -308,23 +332,23 @@ package final class PartialFile: Sendable {
 
     /// Bytes below `total` that another program cut off, whatever was written behind them since, as far as the file
     /// system can tell; with a margin, for a page is cut in part and ends in zeros.
-    package func cutOff(before total: Int64) throws(DownloadError) -> ByteRanges {
+    package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
         let length = try length()
         var lost = ByteRanges()
-        if length < total { lost.insert(max(0, length - Self.cutMargin)..<total) }
+        if length < total { lost.insert(max(0, length - margin)..<total) }
         var position: Int64 = 0
         while keepsExactBooks, position < min(length, total) {
             let hole = dlm_next_hole(descriptor, position)
             guard hole >= 0, hole < min(length, total) else { break }
             let data = dlm_next_data(descriptor, hole)
             position = data > hole ? data : total
-            lost.insert(max(0, hole - Self.cutMargin)..<min(total, position + Self.cutMargin))
+            lost.insert(max(0, hole - margin)..<min(total, position + margin))
         }
         return lost
     }
 
     /// At least a block of any file system.
-    private static let cutMargin: Int64 = 64 << 10
+    package static let cutMargin: Int64 = 64 << 10
 
     /// Reads bytes that are written already.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {

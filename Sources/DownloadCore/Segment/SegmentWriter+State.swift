@@ -1,3 +1,6 @@
+import HTTPTypes
+import Synchronization
+
 extension SegmentWriter {
     /// Why this sink ended the transfer itself.
     package enum Refusal: Sendable, Equatable {
@@ -28,6 +31,8 @@ extension SegmentWriter {
         var answered: ContinuousClock.Instant?
         /// The bytes before it are here already and do not count as received.
         var countedFrom: Int64
+        /// The bytes from here on come to be compared, and do not count as received.
+        var countedTo: Int64 = .max
         var buffer: PoolBuffer?
         var filled = 0
         var isAnnounced = false
@@ -44,5 +49,43 @@ extension SegmentWriter {
         var owesResume = false
         var owesCancel = false
         var isFinished = false
+    }
+
+    // MARK: What cannot be believed
+
+    /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
+    /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.
+    package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
+        state.withLock { state in
+            let isChunked = state.head?.fields.value(.transferEncoding) != nil
+            let begin = state.head?.status == 206 ? judge.start : 0
+            let kept: Int64 =
+                switch ending {
+                case .refused where state.refusal == .tooLong, .failed(Self.overlong),
+                    .failed(.protocolViolated) where isChunked:
+                    begin
+                case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
+                    max(begin, state.position - Self.chunkDoubt)
+                default: state.position
+                }
+            return kept..<max(kept, state.position)
+        }
+    }
+
+    /// What becomes of a body that exceeds its length, where nothing proves that it is whole.
+    package static let overlong = DownloadError.protocolViolated(
+        .malformedReply(
+            "the body goes on after its Content-Length, which may be too short; give a checksum, or take what was "
+                + "announced with --allow-unverified"))
+
+    private static let chunkDoubt: Int64 = 64 << 10
+
+    /// Its answer in part says one thing in one place and another elsewhere: about the range, or about its length.
+    package var isContradictory: Bool {
+        state.withLock { state in
+            guard state.head?.status == 206 else { return false }
+            if case .failed(.protocolViolated(.wrongRange))? = state.verdict { return true }
+            return state.refusal == .tooLong
+        }
     }
 }

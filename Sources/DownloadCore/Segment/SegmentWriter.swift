@@ -10,22 +10,25 @@ package final class SegmentWriter: TransferSink {
     package let judge: ResponseJudge
     private let disk: DiskWriter
     private let control: RunnerControl
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// Apart from the rest: the pool wakes writers while another writer holds its own state.
     private let wake = Mutex(Wake())
 
     /// - Parameters:
     ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
     ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
+    ///   - countedTo: the bytes from there on, the same.
     package init(
-        connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, disk: DiskWriter,
-        control: RunnerControl
+        connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
+        disk: DiskWriter, control: RunnerControl
     ) {
         self.connection = connection
         self.judge = judge
         self.disk = disk
         self.control = control
-        state = Mutex(State(file: file, position: judge.start, end: judge.end, countedFrom: countedFrom))
+        state = Mutex(
+            State(
+                file: file, position: judge.start, end: judge.end, countedFrom: countedFrom, countedTo: countedTo))
     }
 
     deinit {
@@ -48,33 +51,6 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.position } }
     var countedStart: Int64 { state.withLock { $0.countedFrom } }
-
-    /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
-    /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.
-    package func doubtful(after ending: TransferResult.Ending) -> Range<Int64> {
-        state.withLock { state in
-            let isChunked = state.head?.fields.value(.transferEncoding) != nil
-            let begin = state.head?.status == 206 ? judge.start : 0
-            let kept: Int64 =
-                switch ending {
-                case .refused where state.refusal == .tooLong, .failed(Self.overlong),
-                    .failed(.protocolViolated) where isChunked:
-                    begin
-                case .failed where isChunked && state.position != state.end, .cancelled where isChunked:
-                    max(begin, state.position - Self.chunkDoubt)
-                default: state.position
-                }
-            return kept..<max(kept, state.position)
-        }
-    }
-
-    /// What becomes of a body that exceeds its length, where nothing proves that it is whole.
-    package static let overlong = DownloadError.protocolViolated(
-        .malformedReply(
-            "the body goes on after its Content-Length, which may be too short; give a checksum, or take what was "
-                + "announced with --allow-unverified"))
-
-    private static let chunkDoubt: Int64 = 64 << 10
 
     /// When bytes that are wanted began to come, and how many seconds after they were asked for; nil the next time.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
@@ -109,7 +85,9 @@ package final class SegmentWriter: TransferSink {
         let (last, isThere) = state.withLock { state in
             let last = max(end, state.position)
             state.cut = last
-            return (state.head?.fields.value(.transferEncoding) == nil ? last : end, state.position >= end)
+            // One that has only begun to compare what comes before its bytes is not waited for.
+            let isThere = max(state.position, state.countedFrom) >= end
+            return (state.head?.fields.value(.transferEncoding) == nil ? last : end, isThere)
         }
         if isThere { cancel() }
         return last
@@ -291,7 +269,8 @@ package final class SegmentWriter: TransferSink {
         guard let second = makeRoom(for: rest.count, at: state.position, &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
         }
-        let count = Int(max(0, state.position + Int64(rest.count) - max(state.position, state.countedFrom)))
+        let countedEnd = min(state.position + Int64(rest.count), state.countedTo)
+        let count = Int(max(0, countedEnd - max(state.position, state.countedFrom)))
         var spare = second.spare
         while !rest.isEmpty {
             if state.buffer == nil {

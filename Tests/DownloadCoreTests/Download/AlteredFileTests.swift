@@ -64,7 +64,7 @@ struct AlteredFileTests {
         let (first, bench, id) = try await paused(meddle: { _ in })
         defer { withExtendedLifetime(first) {} }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.ranges == ["700001-"])
+        #expect(bench.ranges == [rest(from: 700_001)])
         #expect(try bench.holds("file.bin", Self.content))
     }
 
@@ -115,7 +115,9 @@ struct AlteredFileTests {
             #expect(truncate(bench.folder("file.bin.part"), 600_000) == 0)
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.words(id).contains("retry"))
+        // The comparison at the end of what is here finds it; what lies before the hole stays.
+        let words = bench.words(id)
+        #expect(words.count { $0 == "restart" } == 1 && !words.contains("start 0"), "\(words)")
         #expect(try bench.holds("file.bin", CrashTests.content))
     }
 }

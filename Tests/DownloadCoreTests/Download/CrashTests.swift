@@ -21,8 +21,8 @@ struct CrashTests {
         var asks: [String] {
             switch self {
             case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]
-            case .half: ["450000-"]
-            case .wholeButUnrecorded: ["800000-"]
+            case .half: [rest(from: 450_000)]
+            case .wholeButUnrecorded: [rest(from: 800_000)]
             case .whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice: []
             }
         }
@@ -59,7 +59,7 @@ struct CrashTests {
             record.resume.bootID = "another"
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.ranges == ["100000-"])
+        #expect(bench.ranges == [rest(from: 100_000)])
         #expect(try bench.holds("file.bin", Self.content))
     }
 
@@ -71,7 +71,7 @@ struct CrashTests {
             #expect(truncate(bench.folder("file.bin.part"), 200_000) == 0)
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        #expect(bench.ranges == ["200000-"])
+        #expect(bench.ranges == [rest(from: 200_000)])
         #expect(try bench.holds("file.bin", Self.content))
     }
 
@@ -120,7 +120,7 @@ struct CrashTests {
         other?.unlock()
         _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
-        #expect(bench.ranges == ["450000-"])
+        #expect(bench.ranges == [rest(from: 450_000)])
     }
 
     /// Makes the record and the folder what they are at the point.

@@ -30,9 +30,9 @@ struct InterruptionTests {
         let second = try await SessionBench(after: first, session: "second", serving: Self.reply)
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         #expect(try await second.ending(of: id).state == .completed)
-        #expect(second.ranges == ["700001-"])
+        #expect(second.ranges == [rest(from: 700_001)])
         #expect(second.transport.requests.first?.fields[.ifRange] == "\"a\"")
-        #expect(second.transport.taken.value == Self.content.size - 700_001)
+        #expect(second.transport.taken.value == Self.content.size - 700_001 + Overlap.resumed)
         #expect(second.words(id) == ["resume", "start 700001", "complete"])
         #expect(try second.holds("file.bin", Self.content))
     }
@@ -49,7 +49,8 @@ struct InterruptionTests {
         #expect(await first.transport.taken.wait { $0 == 4 << 20 + 3_000_000 })
         await first.manager.pauseAll(.terminate)
         let paused = try await first.record(id)
-        #expect(paused.resume.written.count == 4 << 20 + 3_000_000)
+        // Two of the three begin with some bytes of their neighbour; of those that are here already none counts.
+        #expect(paused.resume.written.count == 4 << 20 + 3_000_000 - Overlap.joined)
         await first.manager.close()
 
         let second = try await SessionBench(after: first, session: "second", serving: reply)
@@ -144,10 +145,11 @@ struct InterruptionTests {
         #expect(try bench.holds("file.bin", Self.content))
         // Several may share it, where the first is slow; then one of them goes on.
         guard connections == 1 else { return }
-        #expect(bench.transport.taken.value == Self.content.size)
+        #expect(bench.transport.taken.value == Self.content.size + 3 * Overlap.resumed)
+        // Each attempt compares the end of what is here first.
         #expect(
             bench.words(id) == [
-                "add", "start 0", "retry", "start 200000", "retry", "start 400000", "retry", "start 600000", "complete",
+                "add", "start 0", "retry", "start 200000", "retry", "start 383616", "retry", "start 567232", "complete",
             ])
     }
 

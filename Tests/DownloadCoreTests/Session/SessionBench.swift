@@ -128,6 +128,9 @@ final class SessionBench: Sendable {
     }
 }
 
+/// The `Range` of a request that goes on at an offset: with the end of what is here, to be compared.
+func rest(from offset: Int64) -> String { "\(offset - Overlap.resumed)-" }
+
 extension DownloadEvent {
     var isEnd: Bool {
         switch self {

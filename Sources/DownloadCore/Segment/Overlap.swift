@@ -1,0 +1,39 @@
+/// Which bytes around a wanted range a request asks for again. They are compared with the ones that are here: a server
+/// that brings another place of the file than it says is noticed where two parts are joined.
+package enum Overlap {
+    /// Bytes compared where nothing but them tells one version of the file from another.
+    package static let unproven: Int64 = 64 << 10
+    /// Bytes compared at the end of what an earlier attempt left.
+    package static let resumed: Int64 = 16 << 10
+    /// Bytes compared at a join of two answers of one attempt.
+    package static let joined: Int64 = 512
+
+    /// Returns where a request for the bytes from `start` on begins: at most `size` bytes earlier, in the run of bytes that
+    /// ends at `start`.
+    package static func start(before start: Int64, held: ByteRanges, size: Int64) -> Int64 {
+        guard start > 0, let run = held.ranges.last(where: { $0.contains(start - 1) }) else { return start }
+        return max(run.lowerBound, start - size)
+    }
+
+    /// Returns where a request of several begins. Bytes that are not here yet are asked for, too: the connection that
+    /// brings them later is compared with them.
+    package static func startOfPart(before start: Int64, held: ByteRanges, size: Int64) -> Int64 {
+        min(self.start(before: start, held: held, size: size), max(0, start - joined))
+    }
+
+    /// Returns where a request for the bytes up to `end` ends: a little later, in the run of bytes that begins at `end`.
+    package static func end(after end: Int64, held: ByteRanges) -> Int64 {
+        guard let run = held.ranges.first(where: { $0.contains(end) }) else { return end }
+        return min(run.upperBound, end + joined)
+    }
+
+    /// Returns the first and the last bytes of every answer. Fetched again, they are compared with those between them.
+    package static func edges(of answers: [Range<Int64>]) -> ByteRanges {
+        var edges = ByteRanges()
+        for answer in answers where !answer.isEmpty {
+            edges.insert(answer.lowerBound..<min(answer.upperBound, answer.lowerBound + resumed))
+            edges.insert(max(answer.lowerBound, answer.upperBound - resumed)..<answer.upperBound)
+        }
+        return edges
+    }
+}

@@ -1,0 +1,55 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("Checkpoints by bytes", .timeLimit(.minutes(1)))
+struct RunnerControlTests {
+    private static let step = RunnerControl.bytesBetweenRecords
+
+    private func messages(_ control: RunnerControl, after body: () -> Void) async -> Int {
+        body()
+        control.close()
+        var count = 0
+        for await message in control.messages { if case .recordDue = message { count += 1 } }
+        return count
+    }
+
+    @Test("A checkpoint is due once so many bytes came, whatever the time")
+    func due() async throws {
+        let control = RunnerControl(record: try await RunnerBench().record())
+        let count = await messages(control) {
+            for _ in 0..<4 { control.add(received: Int(Self.step) / 4) }
+            #expect(control.isRecordDue)
+            control.add(received: Int(Self.step))
+            control.beginRecord(connections: 2)
+            #expect(!control.isRecordDue)
+            control.add(received: Int(Self.step))
+            #expect(!control.isRecordDue)
+            control.add(received: Int(Self.step))
+            #expect(control.isRecordDue)
+        }
+        #expect(count == 2)
+    }
+
+    @Test("What came is recorded without a tick of the session's clock")
+    func recorded() async throws {
+        let recorded = Observed<Int64>(0)
+        let bench = try RunnerBench(
+            store: SaveLog(
+                .init(beforeSave: { records in
+                    recorded.update { $0 = records.reduce($0) { max($0, $1.received) } }
+                })))
+        let record = try await bench.record { $0.connections = 1 }
+        let content = Content(seed: 50, size: 40_000_000)
+        let transport = FakeTransport(
+            serving: FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 20_000_000) })
+        let control = RunnerControl(record: record)
+        async let run = bench.run(record, on: transport, control)
+        let isRecorded = await recorded.wait { $0 >= 20_000_000 - 2 * Self.step }
+        control.stop()
+        _ = await run
+        #expect(isRecorded)
+    }
+}
