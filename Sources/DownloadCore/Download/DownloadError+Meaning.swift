@@ -198,6 +198,7 @@ extension FileFailure: CustomStringConvertible {
         case .folderMissing: "no such folder"
         case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
         case .permissionDenied: "permission denied"
+        case .readOnly: "read-only file system"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"

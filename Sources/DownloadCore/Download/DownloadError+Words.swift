@@ -29,6 +29,7 @@ extension FileFailure {
         case .folderMissing: "folderMissing"
         case .folderMoved: "folderMoved"
         case .permissionDenied: "permissionDenied"
+        case .readOnly: "readOnlyFileSystem"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
         case .nameOutside: "nameOutside"

@@ -58,6 +58,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
     /// The path of the folder leads somewhere else now, or nowhere.
     case folderMoved
     case permissionDenied
+    /// The file system is mounted read-only, whatever the permissions are.
+    case readOnly
     case noSpace(needed: Int64?)
     case nameUnusable
     /// A document names a file that would lie outside of the folder, or be hidden in it.

@@ -133,6 +133,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
+        ErrorMeaning(.file(EROFS, "open", path: "/a"), 3, "file", "readOnlyFileSystem", "/a: read-only file system"),
         ErrorMeaning(
             .fileFailed(.noSpace(needed: nil), path: "/a"), 3, "file", "noSpace", "/a: no space left on the device"),
         ErrorMeaning(
