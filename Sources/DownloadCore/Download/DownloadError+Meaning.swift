@@ -250,6 +250,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .serverDigest(let expected, let actual):
             "not what the server says that it is: expected \(expected), got \(actual); "
                 + "run the same command again to fetch it anew"
+        case .endUnproved:
+            "the server told no size and then closed the connection, which proves no end of the file"
         case .unverifiable(let why): why
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):

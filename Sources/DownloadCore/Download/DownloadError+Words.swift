@@ -65,7 +65,7 @@ extension VerificationFailure {
         case .changed: "changed"
         case .otherFile, .otherMirror: "otherFile"
         case .serverDigest: "serverDigest"
-        case .unverifiable: "unverifiable"
+        case .endUnproved, .unverifiable: "unverifiable"
         }
     }
 }

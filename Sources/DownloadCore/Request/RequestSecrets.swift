@@ -102,7 +102,7 @@ extension DownloadError {
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
-            .verificationFailed(.unverifiable), .verificationFailed(.tooLarge),
+            .verificationFailed(.unverifiable), .verificationFailed(.endUnproved), .verificationFailed(.tooLarge),
             .verificationFailed(.wrongPieces),
             .noSuchDownload, .cancelled,
             .sessionUnavailable:

@@ -254,6 +254,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "serverDigest",
             "not what the server says that it is: expected md5:00, got 11; run the same command again to fetch it anew"),
         ErrorMeaning(
+            .verificationFailed(.endUnproved), 9, "verification", "unverifiable",
+            "the server told no size and then closed the connection, which proves no end of the file"),
+        ErrorMeaning(
             .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
             "SUMS: no checksum in it"),
     ]
