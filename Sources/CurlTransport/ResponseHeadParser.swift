@@ -140,13 +140,25 @@ struct ResponseHeadParser {
         else { return nil }
         let value = withoutSpaces(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
         if holdsURL(name), String(validating: line, as: UTF8.self) == nil {
-            return HTTPField(name: name, value: percentEncoded(value))
+            let host = authority(value)
+            let rest = UnsafeRawBufferPointer(rebasing: value[host.count...])
+            return HTTPField(name: name, value: text(host, of: line) + percentEncoded(rest))
         }
         return HTTPField(name: name, value: text(value, of: line))
     }
 
     private static func holdsURL(_ name: HTTPField.Name) -> Bool {
         name == .location || name.canonicalName == "link" || name.canonicalName == "content-location"
+    }
+
+    /// Returns everything before the path of an absolute URL: a host is a name to look up, and no bytes for the server.
+    private static func authority(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func part(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
+        let isEnd = { (byte: UInt8) in "/?#".utf8.contains(byte) }
+        guard let first = bytes.firstIndex(where: isEnd), bytes[first...].starts(with: "//".utf8) else {
+            return part(0)
+        }
+        return part(bytes[(first + 2)...].firstIndex(where: isEnd) ?? bytes.count)
     }
 
     /// Returns the bytes beyond ASCII percent-encoded as they came. A server that writes a path in Latin-1 knows its file by

@@ -57,6 +57,9 @@ struct ResponseHeadParserTests {
         arguments: [
             ("Location: ../\u{E5}\u{E4}\u{F6}.html", "../%E5%E4%F6.html"), ("location: /\u{FF}?\u{80}", "/%FF?%80"),
             ("Link: </\u{E5}>; rel=duplicate", "</%E5>; rel=duplicate"), ("Location: /a%20b", "/a%20b"),
+            ("Location: http://b\u{FC}cher.example/\u{FC}", "http://b\u{FC}cher.example/%FC"),
+            ("Location: //b\u{FC}cher.example?\u{FC}", "//b\u{FC}cher.example?%FC"),
+            ("Location: http://\u{FC}", "http://\u{FC}"), ("Location: a/b//\u{FC}", "a/b//%FC"),
         ])
     func latin1URL(line: String, value: String) throws {
         let bytes = line.unicodeScalars.map { UInt8($0.value) } + [13, 10]
