@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <string.h>
 #include "CSystem.h"
 
 #include <errno.h>
@@ -49,6 +50,11 @@ int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeou
         events[i].data = ready[i].data.u64;
     }
     return count;
+}
+
+int64_t dlm_find(const void *text, size_t count, const void *needle, size_t needle_count) {
+    const char *found = memmem(text, count, needle, needle_count);
+    return found ? found - (const char *)text : -1;
 }
 
 int dlm_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

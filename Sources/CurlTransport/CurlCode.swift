@@ -33,6 +33,10 @@ extension DownloadError {
             return .requestInvalid(.malformedURL(message))
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
             return .protocolViolated(.malformedReply(message))
+        case CURLE_BAD_FUNCTION_ARGUMENT:
+            // libcurl 7.88 says so of a header line that it cannot make a field of; options are checked when they are set.
+            return .protocolViolated(
+                .malformedReply("a header line without a name, or one that continues no line before it"))
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
             // Of a header line beyond its limit; 100 is CURLE_TOO_LARGE, which libcurl has from 8.6 on.
             return .protocolViolated(.malformedReply("an answer too large for libcurl, or out of memory"))

@@ -69,17 +69,17 @@ extension EasyHandle {
         set(CURLOPT_COOKIEFILE, "")
         for line in cookies { set(CURLOPT_COOKIELIST, line) }
         // With them in one field (RFC 6265 section 5.4).
-        let own = request.fields[fields: .cookie].map(\.value)
+        let own = request.fields.values(.cookie)
         if !own.isEmpty { set(CURLOPT_COOKIE, own.joined(separator: "; ")) }
     }
 
     /// All that it knows now, if it keeps any.
     func cookies(of request: TransferRequest) -> TransferResult.KnownCookies? {
-        if request.cookies == nil { return nil }
+        guard let sent = request.cookies else { return nil }
         let list = dlm_get_cookies(pointer)
         defer { curl_slist_free_all(list) }
         let lines = sequence(first: list) { $0?.pointee.next }.prefix { $0 != nil }
             .compactMap { $0?.pointee.data.map { String(cString: $0) } }
-        return TransferResult.KnownCookies(host: request.url.host, lines: Array(lines))
+        return TransferResult.KnownCookies(host: request.url.host, sent: sent, lines: Array(lines))
     }
 }

@@ -82,7 +82,7 @@ extension EasyHandle {
     func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {
         let others = configureMethod(request)
         var fields = request.fields
-        if request.cookies != nil { fields[.cookie] = nil }
+        if request.cookies != nil, fields.contains(where: { $0.name == .cookie }) { fields[.cookie] = nil }
         if others.isEmpty, let last, last.fields.elementsEqual(fields) { return use(last) }
         if others.isEmpty, fields.isEmpty { return }
         let headers = HeaderLines(fields, others: others)

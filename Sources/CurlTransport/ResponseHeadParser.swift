@@ -22,6 +22,9 @@ struct ResponseHeadParser {
     private var count = 0
     /// The next line may continue the last field.
     private var isContinuable = false
+    /// What folded lines add to the last field. It is kept apart until all of them have come: adding each line to the
+    /// field would copy the whole field each time.
+    private var folded = ""
     private var size = 0
     /// The final head has come.
     private(set) var isDone = false
@@ -42,15 +45,24 @@ struct ResponseHeadParser {
         } else if Self.isSpace(first) {
             // A folded line counts as one space (RFC 9112 section 5.2).
             guard isContinuable else { return .incomplete }
-            fields[count - 1].value += " " + Self.text(Self.withoutSpaces(line), of: line)
+            folded += " " + Self.text(Self.withoutSpaces(line), of: line)
             lines[count - 1] = []
         } else {
+            unfold()
             isContinuable = takeField(line)
         }
         return .incomplete
     }
 
+    /// Gives the last field what its folded lines brought.
+    private mutating func unfold() {
+        if folded.isEmpty { return }
+        fields[count - 1].value += folded
+        folded = ""
+    }
+
     private mutating func endOfHead() -> Step {
+        unfold()
         fields.removeLast(fields.count - count)
         lines.removeLast(lines.count - count)
         defer {
@@ -127,7 +139,36 @@ struct ResponseHeadParser {
             let name = HTTPField.Name(text(UnsafeRawBufferPointer(rebasing: line[..<colon]), of: line))
         else { return nil }
         let value = withoutSpaces(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...]))
+        if holdsURL(name), String(validating: line, as: UTF8.self) == nil {
+            let host = authority(value)
+            let rest = UnsafeRawBufferPointer(rebasing: value[host.count...])
+            return HTTPField(name: name, value: text(host, of: line) + percentEncoded(rest))
+        }
         return HTTPField(name: name, value: text(value, of: line))
+    }
+
+    private static func holdsURL(_ name: HTTPField.Name) -> Bool {
+        name == .location || name.canonicalName == "link" || name.canonicalName == "content-location"
+    }
+
+    /// Returns everything before the path of an absolute URL: a host is a name to look up, and no bytes for the server.
+    private static func authority(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func part(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
+        let isEnd = { (byte: UInt8) in "/?#".utf8.contains(byte) }
+        guard let first = bytes.firstIndex(where: isEnd), bytes[first...].starts(with: "//".utf8) else {
+            return part(0)
+        }
+        return part(bytes[(first + 2)...].firstIndex(where: isEnd) ?? bytes.count)
+    }
+
+    /// Returns the bytes beyond ASCII percent-encoded as they came. A server that writes a path in Latin-1 knows its file by
+    /// these bytes: read as text and sent as UTF-8, they would name another file.
+    private static func percentEncoded(_ bytes: UnsafeRawBufferPointer) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let encoded = bytes.flatMap { byte in
+            byte < 128 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
     }
 }
 

@@ -53,6 +53,35 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
+        "A URL that is no UTF-8 keeps its bytes, percent-encoded",
+        arguments: [
+            ("Location: ../\u{E5}\u{E4}\u{F6}.html", "../%E5%E4%F6.html"), ("location: /\u{FF}?\u{80}", "/%FF?%80"),
+            ("Link: </\u{E5}>; rel=duplicate", "</%E5>; rel=duplicate"), ("Location: /a%20b", "/a%20b"),
+            ("Location: http://b\u{FC}cher.example/\u{FC}", "http://b\u{FC}cher.example/%FC"),
+            ("Location: //b\u{FC}cher.example?\u{FC}", "//b\u{FC}cher.example?%FC"),
+            ("Location: http://\u{FC}", "http://\u{FC}"), ("Location: a/b//\u{FC}", "a/b//%FC"),
+        ])
+    func latin1URL(line: String, value: String) throws {
+        let bytes = line.unicodeScalars.map { UInt8($0.value) } + [13, 10]
+        let head = try #require(parse([Array("HTTP/1.1 302 Found\r\n".utf8), bytes, [13, 10]]).heads.first)
+        #expect(head.fields.first?.value == value)
+    }
+
+    @Test("A URL in UTF-8 is what it says")
+    func utf8URL() throws {
+        let head = try #require(parse(["HTTP/1.1 302 Found\r\n", "Location: /\u{E5}\r\n", "\r\n"]).heads.first)
+        #expect(head.fields[.location] == "/\u{E5}")
+    }
+
+    @Test("Thousands of folded lines make one field")
+    func manyFolds() throws {
+        let lines = ["HTTP/1.1 200 OK\r\n", "A: b\r\n"] + Array(repeating: " c\r\n", count: 30_000)
+        let head = try #require(parse(lines + ["D: e\r\n", "\r\n"]).heads.first)
+        #expect(head.fields.count == 2)
+        #expect(head.fields.first?.value.utf8.count == 1 + 2 * 30_000)
+    }
+
+    @Test(
         "What is no field is left out",
         arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n", "\tfolded\r\n"])
     func noField(line: String) throws {

@@ -123,6 +123,70 @@ extension EndToEnd {
             }
         }
 
+        /// Sets a cookie at `/login`, and gives nothing to who does not bring it.
+        static func asking(_ request: FaultRequest) -> FaultReply {
+            if request.target == "/login" {
+                return .redirect(to: "/file.bin").with {
+                    $0.fields.append(("Set-Cookie", "token=\(SecretSearch.cookie); Path=/; HttpOnly"))
+                }
+            }
+            guard request["Cookie"] == "token=\(SecretSearch.cookie)" else { return FaultReply(status: 403) }
+            return request.target == "/small" ? FaultReply(Content("small")) : Self.file
+        }
+
+        @Test(
+            "Without a jar they last as long as the command: behind a redirect, and for its next URLs, large and small",
+            arguments: [["-x", "1"], ["-x", "4"], ["--ephemeral"]])
+        func session(options: [String]) async throws {
+            try await withDlm(Self.asking) { sandbox, server in
+                let urls = ["/login", "/small", "/next"].map { server.url($0) }
+                let result = try await ChildProcess(
+                    try sandbox.launch(["get", "-v", "-j", "1"] + options + urls)
+                ).result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                for name in ["file.bin", "next"] { try expectFile(Self.content, name, in: sandbox) }
+                #expect(sandbox.names == ["file.bin", "next", "small"])
+                #expect(try sandbox.root.read("files/small") == "small")
+                SecretSearch(sandbox: sandbox).expectSilent(result)
+                try SecretSearch(sandbox: sandbox).expectNoTrace("the command is over")
+                // The next command has no cookies.
+                expectFailure(8, of: try await sandbox.run("get", "-o", "again", server.url("/next")))
+            }
+        }
+
+        @Test("In the background session each download has its own")
+        func background() async throws {
+            try await withDlm(Self.asking) { sandbox, server in
+                #expect(try await sandbox.run("get", "-b", server.url("/login")).ending == .exited(0))
+                let first = try await sandbox.run("wait", "1")
+                try expectDownloaded(Self.content, as: "file.bin", by: first, in: sandbox)
+                #expect(try await sandbox.run("get", "-b", "-o", "next", server.url("/next")).ending == .exited(0))
+                expectFailure(8, of: try await sandbox.run("wait", "2"))
+                #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
+                try SecretSearch(sandbox: sandbox).expectNoTrace("the background session is over")
+            }
+        }
+
+        @Test("A domain may set them for what lies below it, but for no public suffix, and for no other domain")
+        func domains() async throws {
+            try await withDlm({ request in
+                FaultReply(Content(request.target)).with {
+                    if request.target == "/set" {
+                        $0.fields += ["example.co.uk", "co.uk", "other.co.uk"].map {
+                            ("Set-Cookie", "\($0.replacing(".", with: "-"))=1; Domain=\($0)")
+                        }
+                    }
+                }
+            }) { sandbox, server in
+                let hosts = ["a.example.co.uk", "b.example.co.uk", "other.co.uk"]
+                let words = hosts.flatMap { ["--resolve", "\($0):\(server.port):127.0.0.1"] }
+                let urls = zip(hosts, ["set", "same", "foreign"]).map { "http://\($0):\(server.port)/\($1)" }
+                let result = try await ChildProcess(try sandbox.launch(["get", "-j", "1"] + words + urls)).result()
+                #expect(result.ending == .exited(0), "\(result.stderr)")
+                #expect(server.log.entries.map { Self.sent($0) } == [[], ["example-co-uk=1"], []])
+            }
+        }
+
         @Test("Several downloads at once keep what each was given; a jar may begin with nothing, and with a failure")
         func together() async throws {
             try await withDlm({ request in

@@ -91,6 +91,16 @@ extension EndToEnd {
             }
         }
 
+        @Test("--netrc without a file goes on without passwords; --netrc-file without one is status 3")
+        func noNetrc() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let result = try await sandbox.run("get", "--netrc", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries[0].request["Authorization"] == nil)
+                expectFailure(3, of: try await sandbox.run("get", "--netrc-file", "none", server.url("/b")))
+            }
+        }
+
         @Test(
             "--netrc looks in the home folder, by host, also for a host that a redirect names; by default only at first"
         )
@@ -169,7 +179,7 @@ extension EndToEnd {
         @Test(
             "Files that are missing, unreadable or hold nothing are told before anything is asked",
             arguments: [
-                (["--netrc"], 3), (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
+                (["--netrc-file", "none"], 3), (["--bearer-file", "none"], 3),
                 (["--bearer-file", "empty"], 2), (["--bearer-file", "words"], 2), (["--bearer-file", "."], 3),
                 (["-u", ":x"], 2), (["-u", "a:b", "--bearer-file", "words"], 2),
             ] as [([String], Int32)])

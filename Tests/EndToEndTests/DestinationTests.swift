@@ -113,6 +113,40 @@ extension EndToEnd {
             }
         }
 
+        @Test("--if-exists skip leaves a file and a link to one; a folder is no file, and status 3")
+        func skipFolder() async throws {
+            try await withDlm(serving: FaultReply(content)) { sandbox, server in
+                try sandbox.root.write("mine", to: "files/there")
+                try FileManager.default.createDirectory(
+                    atPath: sandbox.file("taken"), withIntermediateDirectories: true)
+                try FileManager.default.createSymbolicLink(atPath: sandbox.file("link"), withDestinationPath: "there")
+                let words = ["get", "--if-exists", "skip"]
+                for options in [[server.url("/taken")], ["-o", "taken", server.url("/file")]] {
+                    let result = try await ChildProcess(try sandbox.launch(words + options)).result()
+                    expectFailure(3, of: result)
+                    #expect(result.stdout.isEmpty)
+                    #expect(result.stderr.contains("is no regular file"), "\(result.stderr)")
+                }
+                let linked = try await ChildProcess(try sandbox.launch(words + ["-o", "link", server.url()])).result()
+                #expect(linked.ending == .exited(0), "\(linked.stderr)")
+                #expect(sandbox.names == ["link", "taken", "there"])
+            }
+        }
+
+        @Test("A redirect in Latin-1 is followed to the bytes that it names")
+        func latin1Redirect() async throws {
+            try await withDlm({ request in
+                request.target == "/a/b"
+                    ? FaultReply(status: 302).with {
+                        $0.lines = [Array("Location: ../".utf8) + [0xE5, 0xE4, 0xF6] + Array(".html".utf8)]
+                    } : FaultReply(content)
+            }) { sandbox, server in
+                let result = try await sandbox.run("get", "-o", "page", server.url("/a/b"))
+                try expectDownloaded(content, as: "page", by: result, in: sandbox)
+                #expect(server.log.entries.last?.request.target.uppercased() == "/%E5%E4%F6.HTML")
+            }
+        }
+
         @Test("A partial file that belongs to no download is left alone")
         func foreignPartial() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in

@@ -23,6 +23,9 @@ int dlm_epoll_remove(int epoll, int fd);
 /// Waits `timeout` ms (-1: for ever) and fills at most 64 events.
 int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeout);
 
+/// memmem(3), which takes time in proportion to both lengths together: the offset of the first `needle` in `text`, or -1.
+int64_t dlm_find(const void *text, size_t count, const void *needle, size_t needle_count);
+
 int dlm_eventfd(void);
 int dlm_eventfd_signal(int fd);
 void dlm_eventfd_drain(int fd);

@@ -47,7 +47,8 @@ struct WireError: Codable, Sendable {
     }
 
     private static func hidingUserInformation(_ text: String) -> String {
-        text.replacing(/:\/\/[^\/?#\s]*@/, with: "://***@")
+        let bytes = Array(text.utf8)
+        return UserInformation.hiding(UserInformation.inURLs(bytes), in: bytes)
     }
 }
 

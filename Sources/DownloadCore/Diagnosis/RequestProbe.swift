@@ -36,7 +36,7 @@ package struct RequestProbe: Sendable {
         while true {
             let url = route.url
             let (head, result) = await ask(route, loaded)
-            if let known = result.cookies { loaded.cookies?.learn(known.lines, of: known.host) }
+            loaded.learn(result.cookies)
             let secrets = RequestSecrets(request, loaded)
             let shown = head.map { secrets.hidden(in: $0) }
             probed.steps.append(

@@ -198,6 +198,7 @@ extension FileFailure: CustomStringConvertible {
         case .folderMissing: "no such folder"
         case .folderMoved: "the folder was moved or replaced while it was being downloaded to; move it back"
         case .permissionDenied: "permission denied"
+        case .readOnly: "read-only file system"
         case .noSpace(let needed):
             needed.map { "no space left on the device (\($0) bytes more are needed)" } ?? "no space left on the device"
         case .nameUnusable: "not usable as a file name: it, or the path to it, is too long"
@@ -249,6 +250,8 @@ extension VerificationFailure: CustomStringConvertible {
         case .serverDigest(let expected, let actual):
             "not what the server says that it is: expected \(expected), got \(actual); "
                 + "run the same command again to fetch it anew"
+        case .endUnproved:
+            "the server told no size and then closed the connection, which proves no end of the file"
         case .unverifiable(let why): why
         case .size(let expected, let actual): "size does not match: expected \(expected) bytes, got \(actual)"
         case .unexpectedType(let was, let now):

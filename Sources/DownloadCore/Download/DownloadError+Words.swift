@@ -29,6 +29,7 @@ extension FileFailure {
         case .folderMissing: "folderMissing"
         case .folderMoved: "folderMoved"
         case .permissionDenied: "permissionDenied"
+        case .readOnly: "readOnlyFileSystem"
         case .noSpace: "noSpace"
         case .nameUnusable: "nameUnusable"
         case .nameOutside: "nameOutside"
@@ -64,7 +65,7 @@ extension VerificationFailure {
         case .changed: "changed"
         case .otherFile, .otherMirror: "otherFile"
         case .serverDigest: "serverDigest"
-        case .unverifiable: "unverifiable"
+        case .endUnproved, .unverifiable: "unverifiable"
         }
     }
 }

@@ -58,6 +58,8 @@ public enum FileFailure: Codable, Equatable, Sendable {
     /// The path of the folder leads somewhere else now, or nowhere.
     case folderMoved
     case permissionDenied
+    /// The file system is mounted read-only, whatever the permissions are.
+    case readOnly
     case noSpace(needed: Int64?)
     case nameUnusable
     /// A document names a file that would lie outside of the folder, or be hidden in it.
@@ -127,6 +129,8 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case otherMirror(String)
     /// The file is not what its server says that it is.
     case serverDigest(expected: Checksum, actual: String)
+    /// Nothing but the end of its connection ended the body, and that may have been cut (RFC 9112 section 8).
+    case endUnproved
     /// There is nothing to verify it against; with what, and why.
     case unverifiable(String)
 }

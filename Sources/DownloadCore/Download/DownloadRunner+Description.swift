@@ -10,9 +10,10 @@ extension DownloadRunner {
     func readingDescription(_ opening: Opening) async throws -> Opening {
         guard let url = describingDocument() else { return opening }
         let asked = requestForDescription(url)
-        let fetch = DocumentFetch(
+        var fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: asked.url.origin == record.request.url.origin)
+        fetch.memory = context.memory(of: record)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
         var ending = opening.result

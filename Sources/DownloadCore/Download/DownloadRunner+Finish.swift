@@ -174,7 +174,10 @@ extension DownloadRunner {
                 throw Continuable(name: name, file: existing)
             }
             throw DownloadError.fileFailed(.exists, path: path)
-        case .skip: throw AlreadyThere(path, existing)
+        case .skip:
+            // A folder is no file that the user has already. A link to a file is one.
+            guard FileStatus.isFile(path) else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
+            throw AlreadyThere(path, existing)
         case .rename: return nil
         }
     }

@@ -14,10 +14,11 @@ extension DownloadRunner {
         let url = record.request.url
         var asked = record.request
         asked.validation = ResponseValidation()
-        let bytes = try await DocumentFetch(
+        var fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
-            strictHosts: context.strictHosts
-        ).run()
+            strictHosts: context.strictHosts)
+        fetch.memory = context.memory(of: record)
+        let bytes = try await fetch.run()
         let metalink = try Metalink(bytes, name: url.string)
         guard metalink.files.count == 1, let file = metalink.files.first else {
             record.request.followsMetalink = false

@@ -324,10 +324,7 @@ extension DownloadRunner {
             head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
             expected == nil, !record.request.acceptsUnverified
         else { return }
-        throw .verificationFailed(
-            .unverifiable(
-                "the server told no size and then closed the connection, which proves no end; give a checksum, or take "
-                    + "what came with --allow-unverified"))
+        throw .verificationFailed(.endUnproved)
     }
 
     // MARK: A file that is complete already

@@ -10,14 +10,11 @@ extension DownloadRunner {
         }
     }
 
-    func noteCookies(of result: TransferResult) {
-        guard let known = result.cookies else { return }
-        secrets.cookies?.learn(known.lines, of: known.host)
-    }
+    func noteCookies(of result: TransferResult) { secrets.learn(result.cookies) }
 
     @inline(never)
     func saveCookies() throws(DownloadError) {
         guard let jar = record.request.secretFiles.cookieJar else { return }
-        try secrets.cookies?.save(to: jar)
+        try secrets.cookies.save(to: jar)
     }
 }

@@ -155,6 +155,7 @@ package final class DownloadRunner {
         // The URL may have become another one since it was asked for.
         try record.request.requireAllowed()
         secrets = try await LoadedSecrets.load(record.request.secretFiles)
+        secrets.remember(context.memory(of: record))
     }
 
     // MARK: Messages

@@ -24,6 +24,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     private let stage = Mutex(Stage.ready)
     private var begun = Date()
     private var result: TransferResult?
+    /// Cookies that servers set.
+    private var memory: CookieMemory?
     /// Has the bytes, and is to get its name.
     private(set) var file: UnnamedFile?
     private(set) var name = ""
@@ -61,9 +63,10 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         }
         guard begins else { return false }
         begun = Date()
+        memory = finisher.context.memory(of: record)
         let route = finisher.context.upgraded(record.request.url, for: record.request)
         var request = finisher.context.request(
-            RequestRoute(route), of: record.request, LoadedSecrets(), for: control,
+            RequestRoute(route), of: record.request, LoadedSecrets(memory: memory), for: control,
             prefersMultiplexing: prefersMultiplexing)
         request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
         if let turned = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
@@ -78,6 +81,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             scout.wholeFile != nil, isWhole(scout)
         {
             self.result = result
+            if let known = result.cookies { memory?.learn(known) }
             finisher.add(self)
             return true
         }

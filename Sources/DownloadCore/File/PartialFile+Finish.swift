@@ -132,6 +132,12 @@ package enum FileStatus {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Returns true for a regular file, and for a link to one.
+    static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Some bytes of a file; fewer where it ends before.
     static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -385,7 +385,8 @@ extension DownloadError {
         let failure: FileFailure =
             switch code {
             case ENOSPC, EDQUOT: .noSpace(needed: nil)
-            case EACCES, EPERM, EROFS: .permissionDenied
+            case EACCES, EPERM: .permissionDenied
+            case EROFS: .readOnly
             case ENOENT: .folderMissing
             case EEXIST: .exists
             case ENAMETOOLONG: .nameUnusable

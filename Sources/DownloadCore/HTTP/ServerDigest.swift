@@ -24,8 +24,7 @@ enum ServerDigest {
         // What these say of a coded file was never agreed upon.
         if ResponseJudge.contentEncoding(head) == nil {
             add(instance(value(.digest, head)))
-            // Of a part it covers only the part.
-            if head.status == 200 { add(contentMD5(value(.contentMD5, head))) }
+            if coversWhole(head) { add(contentMD5(value(.contentMD5, head))) }
         }
         return Checksum.Algorithm.preferred.compactMap { found[$0] }
     }
@@ -33,6 +32,16 @@ enum ServerDigest {
     /// Evidence that the answer is of another version than the one with this digest.
     static func contradicts(_ known: Checksum, _ head: ResponseHead) -> Checksum? {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
+    }
+
+    /// Returns true when the content of the answer is the whole file: a 200, or a 206 with all of it. `Content-MD5` covers
+    /// the content of its answer (RFC 1864), so it says nothing of the file in any other 206.
+    private static func coversWhole(_ head: ResponseHead) -> Bool {
+        guard head.status == 206 else { return head.status == 200 }
+        guard let value = head.fields.value(.contentRange),
+            case .satisfied(let range, let total?)? = ContentRange(fieldValue: value)
+        else { return false }
+        return range == 0..<total
     }
 
     /// All fields of that name as one list; nil when there is none, or far too much.

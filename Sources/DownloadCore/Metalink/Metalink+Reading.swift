@@ -7,6 +7,7 @@ extension Metalink {
         do throws(XMLReader.Failure) {
             var reader = try XMLReader(bytes)
             var builder = Builder()
+            var skipped: [String] = []
             while let token = try reader.next() {
                 switch token {
                 case .start(let name, let attributes): builder.start(name, attributes)
@@ -14,8 +15,13 @@ extension Metalink {
                 case .end: builder.end()
                 }
                 if let message = builder.failure { throw reader.failure(message) }
+                // The line is found by counting, so a document of empty elements may not ask for it too often.
+                if let message = builder.takeSkipped(), skipped.count < Self.mostSkipped {
+                    skipped.append("line \(reader.failure("").line): \(message)")
+                }
             }
             files = builder.files
+            self.skipped = skipped
         } catch {
             throw failure("line \(error.line): \(error.message)")
         }
@@ -32,6 +38,7 @@ extension Metalink {
 
         private(set) var files: [File] = []
         private(set) var failure: String?
+        private var skipped: String?
         private var open: [Element] = []
         private var file: File?
         private var checksums: [Checksum.Algorithm: Checksum] = [:]
@@ -83,7 +90,19 @@ extension Metalink {
             }
         }
 
+        /// Returns what the last element was skipped for; nil when it was not.
+        mutating func takeSkipped() -> String? {
+            defer { skipped = nil }
+            return skipped
+        }
+
+        /// Elements that are there and say nothing, as some generators write them, are no reason to refuse the document.
+        private mutating func skip(_ element: String) {
+            skipped = "the empty <\(element)> of '\((file?.name ?? "").prefix(100))' is skipped"
+        }
+
         private mutating func readSize(_ text: String) {
+            if text.isEmpty { return skip("size") }
             guard let size = text.utf8.decimal else {
                 failure = "the size '\(text.prefix(40))' is no number of bytes"
                 return
@@ -93,6 +112,7 @@ extension Metalink {
         }
 
         private mutating func readHash(_ text: String, _ type: String?) {
+            if text.isEmpty { return skip("hash") }
             guard let type, let algorithm = Checksum.Algorithm(name: type.utf8) else { return }
             guard text.utf8.count == algorithm.digits, text.utf8.allSatisfy({ $0.hexadecimalDigit != nil }) else {
                 failure = "'\(text.prefix(40))' is no \(algorithm.rawValue)"

@@ -26,12 +26,15 @@ public struct Metalink: Sendable, Equatable {
     }
 
     public let files: [File]
+    /// What was left out because it says nothing, such as an empty `<size>`: a sentence for each, with its line.
+    public let skipped: [String]
 
     /// Bytes; what is larger is not what it is taken for.
     public static let largest = 16 << 20
     /// Of one file.
     static let mostSources = 200
     static let mostFiles = 10_000
+    static let mostSkipped = 20
     /// Media types of documents.
     static let types = ["application/metalink4+xml", "application/metalink+xml"]
 }

@@ -8,6 +8,9 @@ struct CookieList: Sendable, Equatable {
     /// As they were read: what differs from them goes to the jar.
     private let original: [String]
 
+    /// For what servers set from now on.
+    init() { original = [] }
+
     /// - Throws: for a file that cannot be read, or holds something else. Where the same file is to be written, it need
     ///   not be there yet.
     init(_ files: SecretFiles) throws(DownloadError) {
@@ -26,9 +29,23 @@ struct CookieList: Sendable, Equatable {
     /// Those that may be for the host: a little too many, but not a browser's thousands.
     func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
 
-    /// What the transport knows for the host after a transfer.
-    mutating func learn(_ known: [String], of host: String) {
-        lines = lines.filter { !Self.fits($0, host) } + known
+    /// Enters what a transfer changed. Transfers that run at the same time do not undo each other's changes.
+    mutating func learn(_ known: TransferResult.KnownCookies) {
+        let (changed, gone) = Self.differences(known)
+        let before = Set(lines.map(Self.key))
+        let replaced = gone.union(changed.map(Self.key))
+        if !replaced.isEmpty { lines.removeAll { replaced.contains(Self.key($0)) } }
+        lines += changed
+        // What was sent besides comes from the memory of the session.
+        lines += known.lines.filter { !before.contains(Self.key($0)) && !replaced.contains(Self.key($0)) }
+    }
+
+    /// Returns the lines that are new or different after a transfer, and what the server deleted.
+    static func differences(_ known: TransferResult.KnownCookies) -> (changed: [String], gone: Set<Key>) {
+        if known.lines.isEmpty, known.sent.isEmpty { return ([], []) }
+        let sent = Set(known.sent.map(Meaning.init))
+        let changed = known.lines.filter { !sent.contains(Meaning($0)) }
+        return (changed, Set(known.sent.map(key)).subtracting(known.lines.map(key)))
     }
 
     /// To be taken out of what a server says; short ones would be found everywhere.
@@ -47,7 +64,8 @@ struct CookieList: Sendable, Equatable {
         flock(lock, LOCK_EX)
         let before = Set(original.map(Self.key))
         let now = Set(lines.map(Self.key))
-        let changed = lines.filter { !original.contains($0) }
+        let unchanged = Set(original)
+        let changed = lines.filter { !unchanged.contains($0) }
         let replaced = before.subtracting(now).union(changed.map(Self.key))
         let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
         let known = Set(kept.map(Self.key))
@@ -135,9 +153,32 @@ struct CookieList: Sendable, Equatable {
         return field.trimmingPrefix(httpOnly).trimmingPrefix(".").lowercased()
     }
 
-    private static func key(_ line: String) -> [String] {
+    /// What makes two lines the same cookie (RFC 6265 section 5.3).
+    struct Key: Hashable {
+        let domain: String
+        let path: String
+        let name: String
+    }
+
+    static func key(_ line: String) -> Key {
         let fields = fields(line)
-        return fields.count < 6 ? [line] : [domain(line), String(Substring(fields[2])), String(Substring(fields[5]))]
+        guard fields.count > 5 else { return Key(domain: line, path: "", name: "") }
+        return Key(
+            domain: domain(line), path: String(Substring(fields[2])), name: String(Substring(fields[5])))
+    }
+
+    /// All that a line says, however libcurl writes it.
+    private struct Meaning: Hashable {
+        let domain: String
+        let rest: [String]
+
+        init(_ line: String) {
+            domain = CookieList.domain(line)
+            var rest = CookieList.fields(line).dropFirst().map { String(Substring($0)) }
+            // Without the last field where the value is empty.
+            if rest.count == 5 { rest.append("") }
+            self.rest = rest
+        }
     }
 
     private static func fits(_ line: String, _ host: String) -> Bool {

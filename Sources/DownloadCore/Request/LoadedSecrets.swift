@@ -4,8 +4,10 @@ import HTTPTypes
 package struct LoadedSecrets: Sendable, Equatable {
     private var netrc: Netrc?
     private var token: String?
-    /// Nil: cookies are neither sent nor kept.
-    var cookies: CookieList?
+    /// Those of the user's files, and what this attempt has learned.
+    private(set) var cookies = CookieList()
+    /// What servers set during the session; nil where a file of the user's takes that.
+    private var memory: CookieMemory?
 
     /// Of a request that refers to none.
     init() {}
@@ -15,6 +17,25 @@ package struct LoadedSecrets: Sendable, Equatable {
         if let path = files.netrc { netrc = Netrc(try SecretFile.read(path)) }
         if let path = files.bearer { token = try Self.token(in: path) }
         if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
+    }
+
+    /// - Parameter memory: of the download; nil where what servers set is forgotten with these secrets.
+    init(memory: CookieMemory?) { self.memory = memory }
+
+    /// Uses what servers set during the session, too.
+    mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
+
+    /// Returns the cookies that may be for the host, as lines in Netscape's format.
+    func cookieLines(for host: String) -> [String] {
+        let lines = cookies.lines(for: host)
+        return memory?.applied(to: lines, for: host) ?? lines
+    }
+
+    /// Records what a transfer changed.
+    mutating func learn(_ known: TransferResult.KnownCookies?) {
+        guard let known, !known.lines.isEmpty || !known.sent.isEmpty else { return }
+        cookies.learn(known)
+        memory?.learn(known)
     }
 
     /// Runs what is to be run, too.
@@ -62,5 +83,5 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// To be taken out of what a server says.
-    var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + (cookies?.values ?? []) }
+    var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
 }

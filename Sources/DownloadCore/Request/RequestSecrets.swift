@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// The secrets that a request carries, to be taken out of what a server says: some repeat in their answers what they
@@ -43,8 +44,25 @@ struct RequestSecrets {
     /// What is larger is a file, and no form.
     private static let longestForm = 16 << 10
 
+    /// Returns the text with `***` in place of each secret. Servers choose the text, and cookies, so each secret is looked
+    /// for in linear time.
     func hidden(in text: String) -> String {
-        values.reduce(text) { text, value in text.contains(value) ? text.replacing(value, with: "***") : text }
+        values.reduce(text) { text, value in Self.hiding(Array(value.utf8), in: text) }
+    }
+
+    private static func hiding(_ value: [UInt8], in text: String) -> String {
+        let bytes = Array(text.utf8)
+        var places: [Range<Int>] = []
+        bytes.withUnsafeBytes { bytes in
+            var start = 0
+            while let base = bytes.baseAddress {
+                let offset = dlm_find(base + start, bytes.count - start, value, value.count)
+                if offset < 0 { break }
+                places.append(start + Int(offset)..<start + Int(offset) + value.count)
+                start += Int(offset) + value.count
+            }
+        }
+        return places.isEmpty ? text : UserInformation.hiding(places, in: bytes)
     }
 
     /// Percent-encoded, too.
@@ -84,7 +102,8 @@ extension DownloadError {
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
             .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
-            .verificationFailed(.unverifiable), .verificationFailed(.tooLarge), .verificationFailed(.wrongPieces),
+            .verificationFailed(.unverifiable), .verificationFailed(.endUnproved), .verificationFailed(.tooLarge),
+            .verificationFailed(.wrongPieces),
             .noSuchDownload, .cancelled,
             .sessionUnavailable:
             self

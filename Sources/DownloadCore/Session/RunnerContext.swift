@@ -19,6 +19,8 @@ package struct RunnerContext: Sendable {
     package var watchesWriters = true
     /// Hosts that want https alone; nil where nothing is kept.
     package var strictHosts: HSTSStore?
+    /// What servers set; nil where it is kept for one attempt only.
+    package var cookies: SessionCookies?
     /// What is downloaded goes there, and not to a file.
     package var stream: StreamOutput?
     /// Runs the command of a download for a new link; nil where nothing can be run.
@@ -31,6 +33,11 @@ package struct RunnerContext: Sendable {
 }
 
 extension RunnerContext {
+    /// The cookies of a download.
+    func memory(of record: DownloadRecord) -> CookieMemory? {
+        cookies?.memory(of: record.id, record.request.secretFiles)
+    }
+
     /// Where a request for the URL goes: over https, if the host wants that.
     func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
         strictHosts?.upgraded(url, for: download) ?? url

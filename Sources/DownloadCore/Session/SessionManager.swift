@@ -202,6 +202,7 @@ public actor SessionManager: DownloadService {
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
+            cookies: SessionCookies(areShared: isForeground),
             stream: parts.stream, links: parts.hooks,
             isCrowded: isCrowded,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },

@@ -15,6 +15,9 @@ package struct DocumentFetch: Sendable {
     /// False where somebody else named the URL: what the request has for one origin is for no other.
     let sendsCredentials: Bool
 
+    /// Cookies that servers set; nil where they are forgotten with the document.
+    var memory: CookieMemory?
+
     /// For one answer, from its request to its last byte.
     private static let limit = Duration.seconds(60)
 
@@ -22,6 +25,7 @@ package struct DocumentFetch: Sendable {
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
         strictHosts: HSTSStore?, sendsCredentials: Bool = true
     ) {
+        memory = nil
         self.request = request
         self.strictHosts = strictHosts
         self.sendsCredentials = sendsCredentials
@@ -77,9 +81,10 @@ package struct DocumentFetch: Sendable {
         var route = RequestRoute(
             strictHosts?.upgraded(request.url, for: request) ?? request.url, sendsCredentials: sendsCredentials)
         var secrets = try await LoadedSecrets.load(request.secretFiles)
+        secrets.remember(memory)
         while true {
             let answer = await ask(route, secrets)
-            if let known = answer.cookies { secrets.cookies?.learn(known.lines, of: known.host) }
+            secrets.learn(answer.cookies)
             if case .failed(let error) = answer.ending { throw Failure(error: error) }
             guard let head = answer.head else {
                 throw Failure(error: .protocolViolated(.malformedReply("no response head")))

@@ -119,7 +119,7 @@ extension TransferRequest {
         }
         // Others would learn who asks.
         if route.sendsCredentials { signature = request.http.signature }
-        cookies = secrets.cookies?.lines(for: route.url.host)
+        if route.url.isHTTP { cookies = secrets.cookieLines(for: route.url.host) }
         $trust = request.$trust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
         $network = request.$network
@@ -173,11 +173,14 @@ public struct TransferResult: Sendable, Equatable {
 
     public struct KnownCookies: Sendable, Equatable {
         public var host: String
-        /// In Netscape's format.
+        /// Those that the request was given, in Netscape's format.
+        public var sent: [String]
+        /// Those that are known after it.
         public var lines: [String]
 
-        public init(host: String, lines: [String]) {
+        public init(host: String, sent: [String] = [], lines: [String]) {
             self.host = host
+            self.sent = sent
             self.lines = lines
         }
     }

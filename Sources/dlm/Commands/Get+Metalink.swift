@@ -21,6 +21,9 @@ extension Get {
         if place.output != nil, document.metalink.files.count > 1 {
             throw ValidationError("-o names one file, and \(document.name) has several; give them a folder with -d")
         }
+        if !output.quiet {
+            for line in document.metalink.skipped { context.console.report("\(document.name): \(line)") }
+        }
         var rejected: [RejectedDocument] = []
         let requests = document.metalink.files.compactMap { file -> DownloadRequest? in
             if output.verbose > 0, !output.quiet, file.isSigned {

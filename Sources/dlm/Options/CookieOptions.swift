@@ -1,7 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// Cookies, which are sent only where their domain, path and scheme fit, also behind redirects.
+/// Cookies, which are sent only where their domain, path and scheme fit, also behind redirects. Without these options, what
+/// servers set is kept in memory for the command.
 struct CookieOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

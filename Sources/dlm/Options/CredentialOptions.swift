@@ -107,7 +107,10 @@ struct CredentialOptions: ParsableArguments {
             guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
-            request.secretFiles.netrc = home + "/.netrc"
+            // As with curl and wget, a user without the file simply has no passwords in it. A file that cannot be read is an
+            // error when the attempt begins.
+            let file = home + "/.netrc"
+            if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
         }
         if let bearerFile {
             (request.secretFiles.bearer, request.secretFiles.bearerCommand) = (FolderPath.file(bearerFile), nil)

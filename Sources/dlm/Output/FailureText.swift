@@ -4,7 +4,7 @@ import DownloadKit
 enum FailureText {
     /// - Parameter canResume: there is a record that `dlm resume` would find.
     static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
-        let why = Redaction.describe(error)
+        let why = Redaction.describe(error) + advice(record, error, canResume)
         var way = "; run: "
         if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
         let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
@@ -14,6 +14,15 @@ enum FailureText {
             return "\(record.id): \(record.displayName): \(why)\(others(record))\(hint)"
         }
         return "\(record.source): \(why)\(others(record))\(hint)"
+    }
+
+    /// Says how the user may take a file that nothing proves to be whole: now, and from this host always.
+    private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
+        guard error == .verificationFailed(.endUnproved) else { return "" }
+        let host = Redaction.hidden(record.source.host)
+        let now = canResume ? "run: dlm resume \(record.id) --allow-unverified" : "give --allow-unverified"
+        return "; if it is complete, \(now); for every file of this host, write allow-unverified: true for \(host) in "
+            + "the hosts: section of config.yaml; a --checksum proves it, too"
     }
 
     /// The error is that of the last source.
@@ -29,7 +38,8 @@ enum FailureText {
         case .requestInvalid(.missingSecrets):
             return (["dlm resume \(record.id)"] + record.request.optionsForSecrets).joined(separator: " ")
         case .requestInvalid, .noSuchDownload, .sessionUnavailable, .verificationFailed(.checksum),
-            .verificationFailed(.serverDigest), .verificationFailed(.unverifiable), .verificationFailed(.size),
+            .verificationFailed(.serverDigest), .verificationFailed(.endUnproved), .verificationFailed(.unverifiable),
+            .verificationFailed(.size),
             .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken):
             return nil
         case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _), .fileFailed(.altered, _): return nil

@@ -3,33 +3,28 @@ import DownloadKit
 /// Keeps secrets in URLs out of messages, logs and the list of processes. The URL as data (`show`, `--json`) is whole: it
 /// is what a download is resumed with.
 enum Redaction {
-    /// The message of an error; of a URL that could not be read, what looks like `user:password@` is hidden too.
+    /// Returns the message of an error. Where the error is about a URL that could not be read, everything that looks like
+    /// `user:password@` is hidden as well.
     static func describe(_ error: DownloadError) -> String {
         let text = hidden(error.description)
         guard case .requestInvalid = error else { return text }
-        return text.replacing(/[^\/?#\s:]*:[^\/?#\s]*@/, with: "***@")
+        let bytes = Array(text.utf8)
+        let logins = UserInformation.inWords(bytes)
+        return logins.isEmpty ? text : UserInformation.hiding(logins, in: bytes)
     }
 
     /// `scheme://user:secret@host?token=secret` becomes `scheme://***@host?token=***`, also where the URL is malformed.
     static func hidden(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let ranges = secrets(in: bytes)
-        if ranges.isEmpty { return text }
-        var result: [UInt8] = []
-        var end = 0
-        for range in ranges {
-            result += bytes[end..<range.lowerBound] + Array("***".utf8)
-            end = range.upperBound
-        }
-        return String(decoding: result + bytes[end...], as: UTF8.self)
+        return ranges.isEmpty ? text : UserInformation.hiding(ranges, in: bytes)
     }
 
     /// Where the user information of URLs is, and the values of parameters that are called like secrets; in order.
     static func secrets(in text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0
-        while let mark = text[rest...].firstRange(of: Array("://".utf8)) {
-            let start = mark.upperBound
+        while let start = UserInformation.endOfMark(in: text, from: rest) {
             let end = text[start...].firstIndex { $0 <= 0x20 } ?? text.endIndex
             let path = text[start..<end].firstIndex { "/?#".utf8.contains($0) } ?? end
             if let at = text[start..<path].lastIndex(of: UInt8(ascii: "@")) { ranges.append(start..<at) }

@@ -28,6 +28,18 @@ struct TextTests {
         #expect(FailureText.line(record, error) == line)
     }
 
+    @Test("A body that nothing proves to be whole says how to take it, now and always")
+    func unproved() {
+        let error = DownloadError.verificationFailed(.endUnproved)
+        let record = DownloadRecord.example(state: .failed(error)) { $0.receive(5, of: nil) }
+        #expect(!error.description.contains("--"))
+        let line = FailureText.line(record, error)
+        #expect(line.hasPrefix("3: debian-12.iso: the server told no size and then closed the connection"))
+        #expect(line.contains("run: dlm resume 3 --allow-unverified;"))
+        #expect(line.contains("allow-unverified: true for cd.example.org in the hosts: section of config.yaml"))
+        #expect(FailureText.line(record, error, canResume: false).contains("give --allow-unverified;"))
+    }
+
     @Test("Secrets that are missing are asked for with the command to give them")
     func missingSecrets() {
         let error = DownloadError.requestInvalid(.missingSecrets(["Authorization"]))

@@ -133,6 +133,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(.fileFailed(.folderMissing, path: "/a"), 3, "file", "folderMissing", "/a: no such folder"),
         ErrorMeaning(
             .fileFailed(.permissionDenied, path: "/a"), 3, "file", "permissionDenied", "/a: permission denied"),
+        ErrorMeaning(.file(EROFS, "open", path: "/a"), 3, "file", "readOnlyFileSystem", "/a: read-only file system"),
         ErrorMeaning(
             .fileFailed(.noSpace(needed: nil), path: "/a"), 3, "file", "noSpace", "/a: no space left on the device"),
         ErrorMeaning(
@@ -252,6 +253,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
                 .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
             "serverDigest",
             "not what the server says that it is: expected md5:00, got 11; run the same command again to fetch it anew"),
+        ErrorMeaning(
+            .verificationFailed(.endUnproved), 9, "verification", "unverifiable",
+            "the server told no size and then closed the connection, which proves no end of the file"),
         ErrorMeaning(
             .verificationFailed(.unverifiable("SUMS: no checksum in it")), 9, "verification", "unverifiable",
             "SUMS: no checksum in it"),

@@ -64,6 +64,27 @@ struct MetalinkFuzzTests {
         }
     }
 
+    @Test("An empty size or digest is left out with a sentence, and the rest of its document counts")
+    func emptyElements() throws {
+        let text = """
+            <metalink><file name="a">
+            <size></size><size>5</size>
+            <hash type="sha-256"/><hash> </hash>
+            <hash type="md5">\(Self.sha256.prefix(32))</hash><url>http://h/a</url>
+            </file><file name="b"><size/><url>http://h/b</url></file></metalink>
+            """
+        let metalink = try Metalink(Array(text.utf8), name: "doc")
+        #expect(metalink.files.map(\.size) == [5, nil])
+        #expect(metalink.files.map(\.checksum?.algorithm) == [.md5, nil])
+        #expect(
+            metalink.skipped == [
+                "line 2: the empty <size> of 'a' is skipped", "line 3: the empty <hash> of 'a' is skipped",
+                "line 3: the empty <hash> of 'a' is skipped", "line 5: the empty <size> of 'b' is skipped",
+            ])
+        let many = "<metalink><file name=\"a\"><url>http://h/a</url>" + String(repeating: "<size/>", count: 1000)
+        #expect(try Metalink(Array((many + "</file></metalink>").utf8), name: "doc").skipped.count == 20)
+    }
+
     @Test(
         "Names that lead elsewhere, or hide, are refused",
         arguments: [

@@ -72,6 +72,16 @@ struct ServerDigestTests {
         }
     }
 
+    @Test(
+        "Content-MD5 counts for a 206 that is the whole file, and for no other 206",
+        arguments: [
+            ("bytes 0-4/5", 1), ("bytes 0-3/5", 0), ("bytes 1-4/5", 0), ("bytes 0-4/*", 0), ("bytes */5", 0), ("", 0),
+        ])
+    func contentMD5OfPart(range: String, count: Int) throws {
+        let fields = [("Content-MD5", Self.md5), ("Content-Range", range)]
+        #expect(try Self.checksums(fields, status: 206).count == count)
+    }
+
     @Test("Content-MD5 counts for a whole answer alone, and nothing old counts for a coded one")
     func contentMD5() throws {
         let field = [("Content-MD5", " \(Self.md5) ")]

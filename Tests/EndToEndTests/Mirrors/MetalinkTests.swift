@@ -86,6 +86,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("An empty size or digest is left out, and said; what else the document says counts")
+        func emptyElements() async throws {
+            try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
+                var file = Self.text(server)
+                file.size = nil
+                file.others = "<size/><hash type=\"md5\"></hash>"
+                let document = try sandbox.write(metalink: MetalinkText.version4(file))
+                let result = try await sandbox.run("get", "-M", document)
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                for element in ["size", "hash"] {
+                    #expect(
+                        result.stderr.contains("line 2: the empty <\(element)> of 'file.bin' is skipped"),
+                        "\(result.stderr)")
+                }
+                #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
+            }
+        }
+
         @Test("Several files, with folders; one with a bad name is refused, and the others are fetched")
         func several() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in

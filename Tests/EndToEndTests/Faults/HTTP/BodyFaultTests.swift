@@ -189,10 +189,18 @@ extension EndToEnd {
                 let result = try await sandbox.run("get", server.url())
                 let trial = FaultTrial(area: .http, fault: "no length, closed in the middle")
                 try trial.judge(result, in: sandbox, right: [content], errors: [9])
-                #expect(result.stderr.contains("--allow-unverified"), "\(result.stderr)")
-                let taken = try await sandbox.run("get", "--allow-unverified", server.url())
+                #expect(result.stderr.contains("run: dlm resume 1 --allow-unverified;"), "\(result.stderr)")
+                #expect(result.stderr.contains("allow-unverified: true for 127.0.0.1"), "\(result.stderr)")
+                #expect(result.stderr.split(separator: "\n").count == 1, "\(result.stderr)")
+                let taken = try await sandbox.run("resume", "1", "--allow-unverified")
                 #expect(taken.ending == .exited(0), "\(taken.stderr)")
                 #expect(try sha256(of: sandbox.file("file.bin")) == content.sha256(upTo: 3 * mebibyte))
+            }
+            try await withDlm(serving: cut) { sandbox, server in
+                try sandbox.configure("hosts:\n  127.0.0.1: {allow-unverified: true}\n")
+                #expect(try await sandbox.run("get", server.url()).ending == .exited(0))
+                let other = server.url("/other").replacing("127.0.0.1", with: "localhost")
+                expectFailure(9, of: try await sandbox.run("get", other))
             }
             try await withDlm(serving: cut.with { $0.cut = nil }) { sandbox, server in
                 let whole = FaultTrial(area: .http, fault: "no length, the end of the connection")

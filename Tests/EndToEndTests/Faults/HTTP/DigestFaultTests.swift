@@ -170,12 +170,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("Content-MD5 is of the whole in a whole answer, and of the part in a part", arguments: [true, false])
-        func contentMD5(isRight: Bool) async throws {
+        @Test(
+            "Content-MD5 is of the whole in a whole answer, a 200 or a 206, and of the part in a part",
+            arguments: [true, false], [FaultReply.RangeBehaviour.ignored, .honoured])
+        func contentMD5(isRight: Bool, ranges: FaultReply.RangeBehaviour) async throws {
             let md5 = (isRight ? Self.content : Self.other).base64Digest("md5")
             let reply = FaultReply(Self.content).with { $0.fields.append(("Content-MD5", md5)) }
-            try await withDlm(serving: reply.with { $0.ranges = .ignored }) { sandbox, server in
-                let trial = FaultTrial(area: .digest, fault: "Content-MD5, \(isRight ? "right" : "wrong")")
+            try await withDlm(serving: reply.with { $0.ranges = ranges }) { sandbox, server in
+                let fault = "Content-MD5, \(isRight ? "right" : "wrong")\(ranges == .ignored ? "" : ", in a 206")"
+                let trial = FaultTrial(area: .digest, fault: fault)
                 let result = try await Self.get(sandbox, server, 1)
                 if isRight {
                     try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
@@ -185,8 +188,10 @@ extension EndToEnd {
                     try await Self.expectRecovery(sandbox, server, trial)
                 }
             }
-            try await withDlm(serving: reply) { sandbox, server in
-                let result = try await Self.get(sandbox, server, 1)
+            // Its first answer holds the beginning of the file.
+            let inParts = reply.with { $0.etag = "\"v1\"" }
+            try await withDlm(serving: inParts) { sandbox, server in
+                let result = try await Self.get(sandbox, server, 4)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(try await Self.verifiedBy(sandbox) == [nil, nil])
             }

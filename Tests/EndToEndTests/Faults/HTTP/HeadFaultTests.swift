@@ -29,6 +29,8 @@ extension EndToEnd {
             raw("NUL in a field", ok + "X-A: a\0b\r\nContent-Length: 5\r\n\r\nhello"),
             raw("NUL in the status line", "HTTP/1.1 200 O\0K\r\nContent-Length: 5\r\n\r\nhello"),
             raw("a field without a colon", ok + "nonsense\r\nContent-Length: 5\r\n\r\nhello"),
+            raw("first field line folded", ok + " X-A: b\r\nContent-Length: 5\r\n\r\nhello"),
+            raw("first field line folded by a tab", ok + "\tX-A: b\r\nContent-Length: 5\r\n\r\nhello"),
             raw("fields folded over lines", ok + "Content-Length:\r\n 5\r\n\r\nhello"),
         ]
 

@@ -1,0 +1,56 @@
+/// Finds names and passwords in text that holds URLs, or what was meant to be one. Every function reads bytes, because to a
+/// `Character` a combining mark would hide a separator, and takes time in proportion to the length of the text.
+package enum UserInformation {
+    /// Returns where the user information of URLs stands: what is between `://` and the last `@` of the authority.
+    package static func inURLs(_ text: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var rest = 0
+        while let start = endOfMark(in: text, from: rest) {
+            let end = text[start...].firstIndex { endsAuthority($0) } ?? text.endIndex
+            if let at = text[start..<end].lastIndex(of: UInt8(ascii: "@")) { ranges.append(start..<at) }
+            rest = end
+        }
+        return ranges
+    }
+
+    /// Returns where `user:password` stands before an `@`, also without a scheme in front.
+    package static func inWords(_ text: [UInt8]) -> [Range<Int>] {
+        text.split(whereSeparator: endsAuthority).compactMap { word in
+            guard let colon = word.firstIndex(of: UInt8(ascii: ":")), let at = word.lastIndex(of: UInt8(ascii: "@")),
+                colon < at
+            else { return nil }
+            return word.startIndex..<at
+        }
+    }
+
+    /// Returns the text with `***` in place of each range.
+    /// - Parameter ranges: of the text's UTF-8, in order and apart from each other.
+    package static func hiding(_ ranges: [Range<Int>], in text: [UInt8]) -> String {
+        var result: [UInt8] = []
+        var end = 0
+        for range in ranges {
+            result += text[end..<range.lowerBound]
+            result += "***".utf8
+            end = range.upperBound
+        }
+        return String(decoding: result + text[end...], as: UTF8.self)
+    }
+
+    /// Returns the offset behind the next `://`; nil without one.
+    package static func endOfMark(in text: [UInt8], from start: Int) -> Int? {
+        var rest = start
+        while let colon = text[rest...].firstIndex(of: UInt8(ascii: ":")) {
+            if text[colon...].starts(with: "://".utf8) { return colon + 3 }
+            rest = colon + 1
+        }
+        return nil
+    }
+
+    /// White space, and what begins a path, query or fragment (RFC 3986 section 3.2).
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true
+        default: false
+        }
+    }
+}
