@@ -47,8 +47,6 @@ final class CurlLoop: @unchecked Sendable {
     private var headers: HeaderLines?
     private(set) var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
-    /// Transfers at their end, by the loop time in ms at which to look for what comes after it.
-    private var looks: [(at: Int64, transfer: CurlTransfer)] = []
     private var nextStallCheck: Int64 = 0
     var nextNudge: Int64 = 0
     /// Since one over FTP began: the others are not looked through for it.
@@ -126,10 +124,6 @@ final class CurlLoop: @unchecked Sendable {
             collectFinished()
             obeyCommands()
             for transfer in gate.release(now: now) { goOn(transfer) }
-            while let (at, transfer) = looks.first, at <= now {
-                looks.removeFirst()
-                look(again: transfer)
-            }
             for multi in multis { survive(multi, multi.fireTimer(now: now)) }
             collectFinished()
             nudge()
@@ -147,7 +141,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func timeout() -> Int32 {
-        var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max, looks.first?.at ?? .max)
+        var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max)
         if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
         if mayNeedNudge { soonest = min(soonest, nextNudge) }
         if soonest == .max { return -1 }
@@ -257,16 +251,6 @@ final class CurlLoop: @unchecked Sendable {
         if code != CURLE_OK { finish(transfer, result(transfer, code)) }
     }
 
-    /// Called within libcurl's callbacks: it goes on in a later turn.
-    func lookAgain(at transfer: CurlTransfer) { looks.append((now + BodyOverrun.patience, transfer)) }
-
-    private func look(again transfer: CurlTransfer) {
-        if transfer.easy == nil { return }
-        if transfer.hold == .overrun { return goOn(transfer) }
-        transfer.lookBehindHead { socket in active.values.contains { $0 !== transfer && $0.socket == socket } }
-        if let code = transfer.endedMeanwhile { finish(transfer, result(transfer, code)) }
-    }
-
     func collectFinished() {
         for multi in multis {
             var code = CURLE_OK
@@ -275,8 +259,6 @@ final class CurlLoop: @unchecked Sendable {
                 transfer.noteEnd(code)
                 if transfer.needsOwnConnection {
                     beginAgain(transfer)
-                } else if transfer.awaitsLook {
-                    transfer.endedMeanwhile = code
                 } else {
                     finish(transfer, result(transfer, code))
                 }

@@ -8,11 +8,7 @@ import Synchronization
 /// Everything below `request` belongs to the engine thread.
 final class CurlTransfer: Transfer, @unchecked Sendable {
     /// What keeps libcurl from delivering. A piece is asked about at one of them at a time, from the last to the first.
-    enum Hold {
-        case sink, limit
-        /// Of the last piece: what comes after it.
-        case overrun
-    }
+    enum Hold { case sink, limit }
 
     let request: TransferRequest
     let origin: String
@@ -53,10 +49,6 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var socket: Int32?
     private var overrun: BodyOverrun?
     private var isSecure = false
-    /// It has no body, and its end is not told before what may come instead was looked for.
-    private(set) var awaitsLook = false
-    /// What libcurl made of it meanwhile.
-    var endedMeanwhile: CURLcode?
 
     /// The most of an unwanted body that is read to keep a connection usable.
     private static let discardLimit = 64 << 10
@@ -140,7 +132,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
         loop.didReceiveHead(self, head)
         if needsOwnConnection { return false }
-        if overrun?.isEmpty == true, look(at: socket, behind: 0) { awaitsLook = true }
+        if overrun?.isEmpty == true { lookBehindBody(delivered: 0) }
         switch sink.transferDidReceiveHead(head) {
         case .accept:
             guard overrun?.isOver(behind: 0) == true else { return true }
@@ -181,22 +173,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Looks for what comes after the body. True: the loop will have it looked for again.
-    private func look(at socket: Int32?, behind delivered: Int64) -> Bool {
-        guard let easy,
-            overrun?.look(behind: delivered, unread: { easy.unread(socket, isSecure: isSecure, waiting: $0) }) == true
-        else { return false }
-        loop.lookAgain(at: self)
-        return true
-    }
-
-    /// The second look behind an answer without a body; its connection is idle, or closed, or another's by now.
-    func lookBehindHead(isOthers: (Int32) -> Bool) {
-        awaitsLook = false
-        guard let socket = easy?.lastSocket, !isOthers(socket) else { return }
-        _ = look(at: socket, behind: 0)
-        // libcurl finds the connection dead when it is to be used again.
-        if overrun?.isOver(behind: 0) == true { shutdown(socket, Int32(SHUT_RDWR)) }
+    /// Looks, once the whole body was delivered, for bytes that follow it.
+    private func lookBehindBody(delivered: Int64) {
+        guard let easy else { return }
+        overrun?.look(behind: delivered) { easy.unread(socket, isSecure: isSecure) }
     }
 
     /// What libcurl says, or has read, while the body is watched.
@@ -235,10 +215,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
         var taken = min(ahead, bytes.count)
-        if look(at: socket, behind: received + Int64(bytes.count - taken)) {
-            hold = .overrun
-            return .pause
-        }
+        lookBehindBody(delivered: received + Int64(bytes.count - taken))
         while taken < bytes.count {
             let count = loop.gate.admits(bytes.count - taken, for: self, now: loop.now)
             if count == 0 {

@@ -78,23 +78,14 @@ extension EasyHandle {
     /// The connection is encrypted, to the server or to a proxy.
     var isSecure: Bool { dlm_openssl_session(pointer) != nil }
 
-    /// Of the connection that the ended transfer was on, while it is open.
-    var lastSocket: Int32? {
-        let socket = dlm_last_socket(pointer)
-        return socket < 0 ? nil : socket
-    }
-
-    /// The first bytes that have come on the connection and that libcurl has not read, some of them undeciphered.
-    func unread(_ socket: Int32?, isSecure: Bool, waiting patience: Int32) -> [UInt8] {
+    /// Returns the first bytes that have come on the connection and that libcurl has not read, without waiting for any.
+    /// Bytes that are still encrypted are returned as they are.
+    func unread(_ socket: Int32?, isSecure: Bool) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 64) { buffer, count in
             if isSecure, let session = dlm_openssl_session(pointer) {
                 count = max(0, Int(dlm_tls_unread(session, buffer.baseAddress, Int32(buffer.count))))
             }
             guard count == 0, let socket else { return }
-            if patience > 0 {
-                var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-                poll(&ready, 1, patience)
-            }
             count = max(
                 0, recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_PEEK | MSG_DONTWAIT)))
             if isSecure, !Self.isBody(record: buffer[..<count]) { count = 0 }

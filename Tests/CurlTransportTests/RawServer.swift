@@ -8,6 +8,8 @@ final class RawServer: Sendable {
         var reply: [UInt8]
         /// Sends the reply again and again until the client goes.
         var isEndless = false
+        /// The bytes from here on go out in one write, once the peer's kernel has those before.
+        var lastWrite: Int?
         /// Neither closes nor says more, unless it is asked again.
         var staysOpen = false
 
@@ -73,13 +75,23 @@ final class RawServer: Sendable {
         guard let request = Self.readRequest(descriptor) else { return false }
         requests.update { $0.append(request) }
         repeat {
-            var rest = script.reply[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                if count <= 0 { return false }
-                rest = rest.dropFirst(count)
-            }
+            let last = script.lastWrite ?? script.reply.count
+            guard Self.send(script.reply[..<last], to: descriptor) else { return false }
+            if script.lastWrite != nil { LoopbackSocket.waitUntilTaken(descriptor) }
+            guard Self.send(script.reply[last...], to: descriptor) else { return false }
         } while script.isEndless
+        return true
+    }
+
+    private static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count <= 0 { return false }
+            rest = rest.dropFirst(count)
+        }
         return true
     }
 

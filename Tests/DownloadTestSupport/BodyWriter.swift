@@ -1,4 +1,4 @@
-/// Writes the body of one reply: in slices that keep to the rate, counted in the log, up to where the script cuts it.
+/// Writes the head and the body of one reply: in slices that keep to the rate, counted in the log, up to where the script cuts it.
 struct BodyWriter {
     let connection: FaultConnection
     let entry: Int
@@ -9,6 +9,11 @@ struct BodyWriter {
     private var sent: Int64 = 0
     private var insertion: (after: Int64, text: String)?
     private var sizeError: (after: Int64, by: Int)?
+    /// Goes out with the first slice.
+    private var head: [UInt8] = []
+    /// The bytes of the body around its announced end, if that is too early. They go out in one write, and in one TLS
+    /// record, with the head if it comes just before: a client that has the last announced byte has the next one, too.
+    private var joint: Range<Int64>?
     /// When what was sent is due to have been sent.
     private var due = ContinuousClock.now
 
@@ -34,14 +39,37 @@ struct BodyWriter {
         if let insertion { end = min(end, insertion.after) }
         if let sizeError, sizeError.after > sent { end = min(end, sizeError.after) }
         if let trickle = reply.trickle, sent < trickle.count { end = min(end, trickle.count) }
+        if let joint, sent < joint.lowerBound { end = min(end, joint.lowerBound) }
         return end
     }
 
     /// A fiftieth of a second's worth when throttled.
-    private var sliceSize: Int64 { bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18 }
+    private var sliceSize: Int64 {
+        if let joint, joint.contains(sent) { return joint.upperBound - sent }
+        return bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18
+    }
+
+    private static let aroundEnd = (before: 1000 as Int64, all: 14_000 as Int64)
 
     /// False when the connection ended.
-    mutating func write(_ reply: ResolvedReply) -> Bool {
+    mutating func write(_ reply: ResolvedReply, after head: [UInt8]) -> Bool {
+        self.head = head
+        if let end = self.reply.framing.earlyEnd(of: reply.size) {
+            let start = max(0, end - Self.aroundEnd.before)
+            joint = start..<start + Self.aroundEnd.all
+        }
+        guard joint?.lowerBound == 0 && limit > 0 || sendHead() else { return false }
+        guard writeBody(reply) else { return false }
+        return sendHead()
+    }
+
+    private mutating func sendHead() -> Bool {
+        if head.isEmpty { return true }
+        defer { head = [] }
+        return connection.send(head)
+    }
+
+    private mutating func writeBody(_ reply: ResolvedReply) -> Bool {
         for piece in reply.pieces {
             switch piece {
             case .text(let text):
@@ -70,6 +98,9 @@ struct BodyWriter {
             framed = Array("\(String(announced, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
         }
         let rate = bytesPerSecond
+        if let joint, sent == joint.lowerBound { LoopbackSocket.waitUntilTaken(connection.wire.descriptor) }
+        framed = head + framed
+        head = []
         guard connection.send(framed) else { return false }
         sent += Int64(bytes.count)
         connection.core.log.update { $0.entries[entry].sent = sent }

@@ -68,11 +68,11 @@ struct FaultConnection {
                 log.entries[request.number - 1].start = range.lowerBound
             }
         }
-        guard send(head(resolved, reply)) else { return false }
-        if request.method == "HEAD" { return true }
+        let head = head(resolved, reply)
+        if request.method == "HEAD" { return send(head) }
         var writer = BodyWriter(
             connection: self, entry: request.number - 1, limit: reply.cut?.limit ?? .max, reply: reply)
-        guard writer.write(resolved) else { return false }
+        guard writer.write(resolved, after: head) else { return false }
         wire.notifiesClose = reply.notifiesClose
         switch reply.cut {
         case nil:

@@ -113,6 +113,11 @@ package struct FaultReply: Sendable {
             }
         }
 
+        /// Where a body of this size is announced to end, if that is before its end.
+        func earlyEnd(of size: Int64) -> Int64? {
+            if case .wrongLength(let more) = self, more < 0 { max(0, size + more) } else { nil }
+        }
+
         /// The values of its `Content-Length` fields for a body of this size.
         func lengths(of size: Int64) -> [String] {
             switch self {

@@ -44,6 +44,14 @@ package enum LoopbackSocket {
         return descriptor
     }
 
+    /// Waits until the peer's kernel has acknowledged what was written, or the connection has ended.
+    package static func waitUntilTaken(_ descriptor: Int32) {
+        var unsent: Int32 = 1
+        var watched = pollfd(fd: descriptor, events: 0, revents: 0)
+        // A connection that the peer has reset keeps what it never took.
+        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0, poll(&watched, 1, 1) == 0 {}
+    }
+
     /// A port that was free a moment ago: nothing listens on it.
     package static func unusedPort() throws -> Int {
         let (descriptor, port) = try listen(backlog: 1)

@@ -172,9 +172,7 @@ final class Wire {
 
     /// RST instead of FIN, after the peer's kernel has acknowledged what was written.
     func reset() {
-        var unsent: Int32 = 1
-        // A connection that the peer has reset keeps what it never took.
-        while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0, pause(.milliseconds(1)) {}
+        LoopbackSocket.waitUntilTaken(descriptor)
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
         notifiesClose = false

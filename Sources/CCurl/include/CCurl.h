@@ -51,12 +51,6 @@ static inline CURLcode dlm_get_string(CURL *easy, CURLINFO info, const char **va
     return curl_easy_getinfo(easy, info, value);
 }
 
-/// The socket of the connection that the ended transfer was on; CURL_SOCKET_BAD once it is closed.
-static inline curl_socket_t dlm_last_socket(CURL *easy) {
-    curl_socket_t value = CURL_SOCKET_BAD;
-    return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &value) == CURLE_OK ? value : CURL_SOCKET_BAD;
-}
-
 static inline CURLMcode dlm_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

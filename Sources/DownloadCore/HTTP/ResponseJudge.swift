@@ -94,6 +94,9 @@ package struct ResponseJudge: Sendable, Equatable {
         // These never have a body (RFC 9110 section 6.4.1).
         let hasNone = [204, 205].contains(head.status)
         let total = hasNone ? 0 : head.isDecoded ? nil : Self.contentLength(head)
+        if total == 0, !hasNone, let contradiction = contradictionOfEmptyBody(head) {
+            return .failed(.protocolViolated(.malformedReply(contradiction)))
+        }
         guard let known else { return .body(offset: 0, end: total, total: total) }
         if let error = kindChanged(head, known) { return .failed(error) }
         switch compare(head, total: total, with: known) {
@@ -104,6 +107,20 @@ package struct ResponseJudge: Sendable, Equatable {
         case .unknown:
             return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it the same")
         }
+    }
+
+    /// Describes what says that the file is not empty, although `Content-Length: 0` ends its message at once (RFC 9112
+    /// section 6.3). Nothing that may come later on the connection belongs to the message. A digest of the server that
+    /// is not that of an empty file is found like any other wrong digest.
+    private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
+        if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
+        {
+            return "Content-Length: 0 with Content-Range: \(value)"
+        }
+        guard let was = known?.total, was > 0, let known, changeOf(head, total: nil, with: known) == nil else {
+            return nil
+        }
+        return "Content-Length: 0 for a file of \(was) bytes, and nothing says that the file has changed"
     }
 
     /// One server of several, or something in between, that tells less than the one before: another try may do better.

@@ -76,6 +76,24 @@ struct ResponseJudgeResumeTests {
         if case .failed(.verificationFailed(.changed)) = verdict { true } else { false }
     }
 
+    // MARK: An empty body
+
+    @Test("An empty body is the file only where something says that the file has changed", arguments: Known.allCases)
+    func emptied(known: Known) {
+        let empty = [(name: "Content-Length", value: "0")]
+        let refusal = DownloadError.protocolViolated(
+            .malformedReply("Content-Length: 0 for a file of 1000 bytes, and nothing says that the file has changed"))
+        #expect(judge(.of(200, empty + known.same), known) == .failed(refusal))
+        #expect(judge(.of(200, empty), known) == .failed(refusal))
+        if let different = known.different {
+            #expect(isNewVersion(judge(.of(200, empty + different), known), 0))
+        }
+        for total in [nil, 0] as [Int64?] {
+            let verdict = judge(.of(200, empty + known.same), known, total: total)
+            if case .failed(.protocolViolated) = verdict { Issue.record("\(verdict)") }
+        }
+    }
+
     // MARK: 206
 
     @Test("206 of the same version goes on", arguments: Known.allCases)

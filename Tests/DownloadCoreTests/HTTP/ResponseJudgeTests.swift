@@ -49,6 +49,22 @@ struct ResponseJudgeTests {
         }
     }
 
+    @Test(
+        "An empty body is no file where a Content-Range says that the file is not empty",
+        arguments: [
+            ("bytes 0-9/10", true), ("bytes 0-9/*", true), ("bytes */10", true), ("bytes */0", false),
+            ("bytes */*", false), ("nonsense", false),
+        ])
+    func emptyBody(contentRange: String, isContradictory: Bool) {
+        let fields = [("Content-Length", "0"), ("Content-Range", contentRange)]
+        let refusal = "Content-Length: 0 with Content-Range: \(contentRange)"
+        #expect(
+            judge(.of(200, fields))
+                == (isContradictory
+                    ? .failed(.protocolViolated(.malformedReply(refusal))) : .body(offset: 0, end: 0, total: 0)))
+        #expect(judge(.of(200, [("Content-Length", "10"), fields[1]])) == .body(offset: 0, end: 10, total: 10))
+    }
+
     @Test("A part whose length is not that of its range is of no use", arguments: ["9", "11", "0"])
     func contradictoryPart(length: String) {
         let fields = [("Content-Range", "bytes 0-9/100"), ("Content-Length", length)]

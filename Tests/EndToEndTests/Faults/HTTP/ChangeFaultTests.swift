@@ -97,6 +97,10 @@ extension EndToEnd {
                     $0.good = validator.reply(HTTPFault.content, isNew: false, now: now)
                     $0.right = change.content
                     $0.healed = new
+                    guard change == .emptied, validator.tag != .strong else { return }
+                    // Where nothing says that the file has changed, an empty answer is none.
+                    $0.later = .either([7])
+                    $0.healed = nil
                 }
             }
         }
