@@ -154,6 +154,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("What the first answer sets goes along with the other connections, while that answer still comes")
+        func connections() async throws {
+            try await withDlm({ request in
+                let isFirst = request["Range"]?.hasPrefix("bytes=0-") ?? true
+                guard isFirst || request["Cookie"] == "backend=7" else { return FaultReply(status: 403) }
+                return Self.file.with {
+                    $0.bytesPerSecond = Int(8 * mebibyte)
+                    if isFirst { $0.fields.append(("Set-Cookie", "backend=7; Path=/")) }
+                }
+            }) { sandbox, server in
+                let result = try await sandbox.run("get", "-x", "4", server.url())
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                #expect(server.log.entries.count > 1)
+                #expect(server.log.entries.allSatisfy { $0.status == 206 })
+            }
+        }
+
         @Test("In the background session each download has its own")
         func background() async throws {
             try await withDlm(Self.asking) { sandbox, server in

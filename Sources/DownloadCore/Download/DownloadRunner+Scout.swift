@@ -210,6 +210,7 @@ extension DownloadRunner {
 
     private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
         context.strictHosts?.learn(head, url, of: record.request)
+        secrets.learn(head.cookies)
         retryAfter = ServerPause(head, url)
         noteLinks(head, from: url)
     }

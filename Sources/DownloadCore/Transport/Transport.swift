@@ -139,6 +139,8 @@ public struct ResponseHead: Sendable, Equatable {
     public var redirectURL: String?
     /// What is delivered is not what goes over the wire: its content coding is taken off.
     public var isDecoded = false
+    /// What is known once the head has come, where it sets cookies; other requests need not wait for the end of the body.
+    public var cookies: TransferResult.KnownCookies?
 
     public init(
         status: Int, phrase: String = "", httpVersion: String = "1.1", fields: HTTPFields = HTTPFields(),
