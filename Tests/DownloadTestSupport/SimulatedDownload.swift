@@ -54,14 +54,15 @@ package struct SimulatedDownload {
 
     private mutating func fetch(wish: Int?, knowledge known: HostKnowledge?) {
         // The first request is the probe.
-        time = 2 * server.roundTrip
+        let latency = 2 * server.roundTrip + server.delay
+        time = latency
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: known, lossLimit: 1000,
             now: time)
-        ask(0, lease, latency: 2 * server.roundTrip, sent: 0)
+        ask(0, lease, latency: latency, sent: 0)
         var ticked = time
-        planner.answered(0, after: 2 * server.roundTrip, at: time)
+        planner.answered(0, after: latency, at: time)
         obey(planner.handle(.tick, at: time), &planner)
         running[0].isAnswered = true
         let most = wish ?? SegmentPlanner.automaticLimit
@@ -126,7 +127,7 @@ package struct SimulatedDownload {
     private mutating func start(_ connection: Int, _ range: Range<Int64>) {
         let isKept = open[connection] != nil
         let hesitation = server.hesitation > 0 ? Double.random(in: 0..<server.hesitation, using: &random) : 0
-        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation, sent: time)
+        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
     }
 
     /// Bytes flow for one step.

@@ -25,7 +25,8 @@ extension DownloadRunner {
             missing: missing, first: lease.map { (scout.connection, $0) },
             wish: canSplit ? wish : 1,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
-            lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, keepsConnections: isHTTP, now: 0)
+            lossLimit: record.request.retry.limit, fruitlessLimit: record.request.retry.limit, start: pool?.usable ?? 1,
+            keepsConnections: isHTTP, now: 0)
     }
 
     /// A file may be written to twice in a second: as with HTTP (RFC 9110 section 8.8.2.2) only a time that is past by a

@@ -69,7 +69,6 @@ extension DownloadRunner {
         let share: ConnectionShare?
         let started = ContinuousClock.now
         var isPulseDue = false
-        var shortAnswers = 0
         /// So often the only connection may be refused and asked for again.
         var patience = 5
         var lastError: DownloadError?
@@ -277,7 +276,7 @@ extension DownloadRunner {
         case .complete:
             switch segment.verdict {
             case .body?, .newVersion?:
-                if record.resume.total != nil, !isFinished { try short(work) }
+                if record.resume.total != nil, !isFinished { short(work) }
                 return .complete
             default: return try refused(segment, work)
             }
@@ -302,11 +301,11 @@ extension DownloadRunner {
         return doubtful.lowerBound
     }
 
-    /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
-    func short(_ work: SegmentWork) throws(DownloadError) {
-        work.shortAnswers += 1
-        if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
-    }
+    /// RFC 9110 allows a 206 that is shorter than asked. Where such answers bring nothing, the planner ends them all, and
+    /// this is the error.
+    func short(_ work: SegmentWork) { work.lastError = Self.tooShort }
+
+    static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
 
     private func refused(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.refusal {

@@ -102,6 +102,20 @@ struct SegmentPlannerSimulationTests {
         #expect(known.complaints.isEmpty)
     }
 
+    @Test(
+        "Where every first byte takes 8 s, each connection waits once after the first request", arguments: [4, 16, nil])
+    func slowFirstByte(wish: Int?) {
+        var server = SimulatedServer()
+        server.speed = Double(100 << 20)
+        server.sigma = 0
+        server.roundTrip = 0.0005
+        server.delay = 8
+        let download = SimulatedDownload.run(server, size: 20 << 20, wish: wish)
+        #expect(download.complaints.isEmpty)
+        #expect(download.time < (wish == nil ? 10 : 18))
+        #expect(download.requests <= (wish ?? 0) + 1)
+    }
+
     @Test("What the server refuses is not tried again, and remembered")
     func refused() {
         var server = SimulatedServer()
