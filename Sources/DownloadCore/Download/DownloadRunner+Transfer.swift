@@ -82,10 +82,12 @@ extension DownloadRunner {
 
     @inline(never)
     private func beginWork(_ opening: Opening, _ head: ResponseHead) -> SegmentWork {
-        let isFixed = record.request.connections != DownloadRequest.automaticConnections
+        let isFixed = record.request.hasFixedConnections
+        let limit = record.request.connectionLimit ?? SegmentPlanner.automaticLimit
         let hosts = context.hosts
-        let share = opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date())
-        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, at: Date()) }
+        let share =
+            opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, limit: limit, at: Date())
+        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, limit: limit, at: Date()) }
         return SegmentWork(
             route: opening.route, planner: plan(around: opening.scout, head, opening.url.origin), share: share)
     }

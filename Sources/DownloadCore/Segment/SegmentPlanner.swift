@@ -62,12 +62,14 @@ package struct SegmentPlanner: Sendable {
     ///   - missing: what is to be fetched, with what the first request is about to bring.
     ///   - first: the request that runs already: its connection, where it is, and what it asked for.
     ///   - wish: how many connections; nil for as many as pay.
+    ///   - automaticLimit: the most connections where `wish` is nil.
     ///   - lossLimit: after so many lost connections no others are opened.
     ///   - fruitlessLimit: after so many requests without progress, nobody is asked again who brings nothing.
     ///   - start: so many are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
-        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, fruitlessLimit: Int = 5, start: Int = 1,
+        automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,
+        fruitlessLimit: Int = 5, start: Int = 1,
         keepsConnections: Bool = true,
         now: Double
     ) {
@@ -77,7 +79,8 @@ package struct SegmentPlanner: Sendable {
         self.lossLimit = lossLimit
         budget = RequestBudget(limit: fruitlessLimit)
         begun = now
-        ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, start: start, now: now)
+        ramp = ConnectionRamp(
+            wish: wish, limit: automaticLimit, size: missing.count, knowledge: knowledge, start: start, now: now)
         nextConnection = (first?.connection ?? -1) + 1
         guard let first, !first.lease.isEmpty else { return }
         var connection = PlannedConnection(id: first.connection, range: first.lease, now: now)
@@ -301,8 +304,8 @@ package struct SegmentPlanner: Sendable {
         return Int64(range.count) - Self.crumb < length ? range : range.lowerBound..<range.lowerBound + length
     }
 
-    /// Left to itself, a download has at most so many connections.
-    package static let automaticLimit = 16
+    /// Left to itself, a download has at most so many connections: as many as a browser opens to a host.
+    package static let automaticLimit = 6
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
     /// A connection is idle for one round trip between two leases.
