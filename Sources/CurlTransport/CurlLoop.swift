@@ -201,6 +201,7 @@ final class CurlLoop: @unchecked Sendable {
             easy.checkHostKey(for: transfer, shared.logins)
         }
         if transfer.request.isTraced { easy.trace(transfer) }
+        chooseAnswer(for: transfer, easy)
         if transfer.needsNudging { mayNeedNudge = true }
         transfer.easy = easy
         transfer.multi = multi
@@ -266,7 +267,23 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
+    /// How the name and password are shown, where the request leaves that open.
+    private func chooseAnswer(for transfer: CurlTransfer, _ easy: EasyHandle) {
+        guard let credential = transfer.request.credential else { return }
+        if transfer.answer == nil {
+            transfer.answer = ChallengeAnswer(transfer.request) {
+                shared.digestOrigins.withLock { $0.contains(transfer.origin) }
+            }
+        }
+        if transfer.answer?.usesDigest == true { easy.answerWithDigest(credential) }
+    }
+
     private func beginAgain(_ transfer: CurlTransfer) {
+        if let answer = transfer.answer {
+            shared.digestOrigins.withLock {
+                if answer.usesDigest { _ = $0.insert(transfer.origin) } else { $0.remove(transfer.origin) }
+            }
+        }
         release(transfer)
         transfer.beginAgain()
         begin(transfer, on: bulk, waitsForConnection: false)

@@ -17,6 +17,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private let engine: Int?
     /// A head that libcurl may answer itself.
     private var challenge: ResponseHead?
+    /// Nil where the request says how the name and password are shown, or has none.
+    var answer: ChallengeAnswer?
     private var isPresented = false
     /// Of a server without HTTP.
     var remote: RemoteFile?
@@ -82,8 +84,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             verdict = .failed(.protocolViolated(.malformedReply("the header section is too large")))
             return false
         case .head(let head):
+            if answer?.turns(at: head) == true {
+                needsOwnConnection = true
+                return false
+            }
             guard isAnswered(head) else { return present(head) }
             challenge = head
+            endUnframedBody(of: head)
             parser = ResponseHeadParser(after: loop.lastHead)
             return true
         }
@@ -91,7 +98,17 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// libcurl answers a challenge itself, with the next request. When it does not, a body follows, or the end.
     private func isAnswered(_ head: ResponseHead) -> Bool {
-        head.status == 401 && request.authentication.map { $0 != .basic } ?? false && request.credential != nil
+        let isBasic = (request.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) == .basic
+        return head.status == 401 && !isBasic && request.credential != nil
+    }
+
+    /// libcurl reads the body of a challenge before it answers. A body without a length ends with its connection, which
+    /// the server may keep open: so the connection is ended here, and libcurl answers on another one.
+    private func endUnframedBody(of head: ResponseHead) {
+        guard let easy, let socket, easy.httpVersion.hasPrefix("1"), !Challenge.isOfConnection(head),
+            head.fields.value(.transferEncoding) == nil, ResponseJudge.contentLength(head) == nil
+        else { return }
+        shutdown(socket, Int32(SHUT_RDWR))
     }
 
     /// Tells of a challenge that was not answered. False ends the transfer.

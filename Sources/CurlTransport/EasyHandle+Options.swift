@@ -77,6 +77,11 @@ extension EasyHandle {
         }
     }
 
+    /// Shows the name and password as a digest only, once the server has asked for it.
+    func answerWithDigest(_ credential: Credential) {
+        check(dlm_use_authentication(pointer, DLM_DIGEST, credential.user, credential.password ?? ""))
+    }
+
     /// The request's method, body and fields.
     /// - Parameter last: the fields that the last one without a body had; they are used again where they are the same.
     func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {

@@ -98,7 +98,9 @@ extension DownloadState {
 extension DownloadRequest {
     /// No number in it is one that cannot be asked for.
     fileprivate var isPossible: Bool {
-        Self.possibleConnections.contains(connections) && rateLimit ?? 1 > 0 && retry.limit >= 0
+        Self.possibleConnections.contains(connectionsWithoutLimit)
+            && connectionLimit.map { Self.possibleConnectionLimits.contains($0) } ?? true && rateLimit ?? 1 > 0
+            && retry.limit >= 0
             && (0...1e9).contains(retry.delay)
             && retry.maximumDelay >= 0 && redirect.limit >= 0 && timeouts.connect > 0 && timeouts.stall > 0
             && (0...1e9).contains(timeouts.total ?? 0) && (0...1e9).contains(pacing ?? 0)

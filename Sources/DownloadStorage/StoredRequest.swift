@@ -41,6 +41,8 @@ struct StoredRequest: Codable {
     private let checksum: Checksum?
     private let checksums: ChecksumList?
     private let connections: Int?
+    /// The most connections where the number is automatic. Older programs do not know it and take their own limit.
+    private let connectionLimit: Int?
     private let rateLimit: Int64?
     private let retry: RetryPolicy?
     private let redirect: RedirectPolicy?
@@ -70,7 +72,8 @@ struct StoredRequest: Codable {
         secretFiles = Self.own(request, \.secretFiles)
         checksum = request.checksum
         checksums = request.checksums
-        connections = Self.own(request, \.connections)
+        connections = Self.own(request, \.connectionsWithoutLimit)
+        connectionLimit = request.connectionLimit
         rateLimit = request.rateLimit
         retry = Self.own(request, \.retry)
         redirect = Self.own(request, \.redirect)
@@ -103,7 +106,7 @@ struct StoredRequest: Codable {
         request.secretFiles = secretFiles ?? request.secretFiles
         request.checksum = checksum
         request.checksums = checksums
-        request.connections = connections ?? request.connections
+        request.connections = DownloadRequest.connections(connections ?? request.connections, limit: connectionLimit)
         request.rateLimit = rateLimit
         request.retry = retry ?? request.retry
         request.redirect = redirect ?? request.redirect

@@ -31,6 +31,31 @@ struct AddDocumentTests {
         #expect(try !WireAdd.read(single).isBrief)
     }
 
+    @Test("A limit of connections travels beside their number", arguments: [-64, -1, 0, 16])
+    func connections(number: Int) throws {
+        var request = request("a")
+        request.connections = number
+        let group = WireGroup(request)
+        let text = String(decoding: try JSONEncoder().encode(group), as: UTF8.self)
+        #expect(text.contains("\"connections\":\(max(0, number))"))
+        #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
+        #expect(try WireAdd.read(WireAdd(groups: [group]).json()).groups[0].requests() == [request])
+        var overrides = RequestOverrides()
+        overrides.connections = number
+        #expect(try WireVerb(ids: [1], overrides: overrides).overrides().connections == number)
+    }
+
+    @Test("Limits of connections that nobody can ask for are refused", arguments: [0, 65, -1])
+    func impossibleConnections(limit: Int) throws {
+        var verb = WireVerb(ids: [1])
+        verb.connectionLimit = limit
+        #expect(throws: WireProblem.self) { try verb.overrides() }
+        verb.connectionLimit = nil
+        #expect(try verb.overrides().connections == nil)
+        verb.connections = -1
+        #expect(throws: WireProblem.self) { try verb.overrides() }
+    }
+
     @Test("A URL that JSON must escape is")
     func escapes() throws {
         var group = WireGroup(request("a"))

@@ -40,6 +40,18 @@ struct StoredRequestTests {
         return request
     }
 
+    @Test(
+        "keeps a limit of connections beside their number, so that older programs read that",
+        arguments: [-64, -1, 0, 16])
+    func connections(number: Int) throws {
+        var request = try Sample.request()
+        request.connections = number
+        let json = try RequestCoder().encode(request)
+        #expect(json.contains("\"connectionLimit\":\(-number)") == (number < 0))
+        #expect(json.contains("\"connections\":") == (number > 0))
+        #expect(try RequestCoder().decode(json).connections == number)
+    }
+
     @Test("keeps every field that there is: one that the stored form lacks would be forgotten")
     func everyField() throws {
         let request = try unusual()

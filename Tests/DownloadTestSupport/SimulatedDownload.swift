@@ -38,10 +38,11 @@ package struct SimulatedDownload {
     private let step: Double
 
     package static func run(
-        _ server: SimulatedServer, size: Int64, wish: Int?, knowledge: HostKnowledge? = nil, step: Double = 0.01
+        _ server: SimulatedServer, size: Int64, wish: Int?, automaticLimit: Int = SegmentPlanner.automaticLimit,
+        knowledge: HostKnowledge? = nil, step: Double = 0.01
     ) -> SimulatedDownload {
         var download = SimulatedDownload(server: server, size: size, random: SplitMix64(seed: server.seed), step: step)
-        download.fetch(wish: wish, knowledge: knowledge)
+        download.fetch(wish: wish, automaticLimit, knowledge: knowledge)
         return download
     }
 
@@ -52,19 +53,21 @@ package struct SimulatedDownload {
         self.step = step
     }
 
-    private mutating func fetch(wish: Int?, knowledge known: HostKnowledge?) {
+    private mutating func fetch(wish: Int?, _ automaticLimit: Int, knowledge known: HostKnowledge?) {
         // The first request is the probe.
-        time = 2 * server.roundTrip
+        let latency = 2 * server.roundTrip + server.delay
+        time = latency
         let lease = wish == nil || wish == 1 ? 0..<size : 0..<min(size, 4 << 20)
         var planner = SegmentPlanner(
-            missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, knowledge: known, lossLimit: 1000,
+            missing: ByteRanges([0..<size]), first: (0, lease), wish: wish, automaticLimit: automaticLimit,
+            knowledge: known, lossLimit: 1000,
             now: time)
-        ask(0, lease, latency: 2 * server.roundTrip, sent: 0)
+        ask(0, lease, latency: latency, sent: 0)
         var ticked = time
-        planner.answered(0, after: 2 * server.roundTrip, at: time)
+        planner.answered(0, after: latency, at: time)
         obey(planner.handle(.tick, at: time), &planner)
         running[0].isAnswered = true
-        let most = wish ?? SegmentPlanner.automaticLimit
+        let most = wish ?? automaticLimit
         while !running.isEmpty {
             time += step
             guard time < 5000 else { return complaints.append("does not end") }
@@ -126,7 +129,7 @@ package struct SimulatedDownload {
     private mutating func start(_ connection: Int, _ range: Range<Int64>) {
         let isKept = open[connection] != nil
         let hesitation = server.hesitation > 0 ? Double.random(in: 0..<server.hesitation, using: &random) : 0
-        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation, sent: time)
+        ask(connection, range, latency: (isKept ? 1 : 2) * server.roundTrip + hesitation + server.delay, sent: time)
     }
 
     /// Bytes flow for one step.

@@ -12,6 +12,8 @@ package struct SimulatedServer: Sendable {
     package var roundTrip = 0.1
     /// An answer may take so much longer, in seconds.
     package var hesitation = 0.0
+    /// Every answer takes so much longer, in seconds.
+    package var delay = 0.0
     /// More connections than this are answered with 503.
     package var limit = Int.max
     /// Sent at once at the beginning of each answer.

@@ -41,6 +41,82 @@ extension EndToEnd {
             ProtocolTable.note("http", "authentication", "Digest")
         }
 
+        /// Asks for Digest, and takes any: what it is of, lighttpd checks.
+        private static func digestOnly(_ request: FaultRequest, unframed: Bool = false) -> FaultReply {
+            if request["Authorization"]?.hasPrefix("Digest ") == true {
+                return FaultReply(content, etag: "\"v1\"")
+            }
+            let challenge = "Digest realm=\"r\", nonce=\"n\(request.number)\", qop=\"auth\""
+            return FaultReply(status: 401, fields: [("WWW-Authenticate", challenge)]).with {
+                guard unframed else { return }
+                $0.framing = .closeDelimited
+                $0.cut = .stall(after: 10)
+            }
+        }
+
+        @Test(
+            "-u alone answers a server that asks for Digest, once, and its password is shown once",
+            arguments: [1, 4], [false, true])
+        func turnsToDigest(connections: Int, unframed: Bool) async throws {
+            try await withDlm({ Self.digestOnly($0, unframed: unframed) }) { sandbox, server in
+                let words = ["get", "-x", "\(connections)", "-u", "ann:pass", "--stall-timeout", "60", server.url()]
+                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                let given = server.log.entries.map { $0.request["Authorization"]?.prefix(7) }
+                #expect(given.first == "Basic YW5uOnBhc3M=".prefix(7))
+                #expect(given.count { $0?.hasPrefix("Basic") == true } == 1, "\(given)")
+                #expect(given.contains("Digest "))
+            }
+        }
+
+        @Test("With --basic, or a wrong password, a challenge is the end: status 6")
+        func staysBasic() async throws {
+            try await withDlm({ Self.digestOnly($0) }) { sandbox, server in
+                let words = ["get", "--basic", "-u", "ann:pass", server.url()]
+                expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result())
+                #expect(server.log.entries.count == 1)
+                server.handle { _ in
+                    FaultReply(status: 401, fields: [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\"")])
+                }
+                let wrong = ["get", "-u", "ann:wrong", server.url("/other")]
+                expectFailure(6, of: try await ChildProcess(try sandbox.launch(wrong)).result())
+                // Basic; then libcurl's first question, and its answer to the challenge.
+                #expect(server.log.entries.count == 4)
+            }
+        }
+
+        @Test("Digest is answered within its origin only")
+        func withinOrigin() async throws {
+            let elsewhere = try FaultServer { Self.digestOnly($0) }
+            defer { elsewhere.stop() }
+            let away = elsewhere.url("/file.bin")
+            try await withDlm({ _ in .redirect(to: away) }) { sandbox, server in
+                let words = ["get", "-u", "ann:pass", server.url()]
+                expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result())
+                #expect(elsewhere.log.entries.count == 1)
+                for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
+            }
+        }
+
+        @Test(
+            "A challenge without a length on a connection that stays open holds nothing up", arguments: [false, true])
+        func unframedChallenge(isSecure: Bool) async throws {
+            let options = ["--anyauth", "-u", "ann:pass", "--stall-timeout", "60", "--max-time", "20"]
+            if isSecure {
+                try await withCertificates { certificates in
+                    try await withSecureDlm(certificates, { Self.digestOnly($0, unframed: true) }) { site in
+                        let result = try await site.run(["get"] + options + [site.server.url()])
+                        try expectDownloaded(Self.content, as: "file.bin", by: result, in: site.sandbox)
+                    }
+                }
+            } else {
+                try await withDlm({ Self.digestOnly($0, unframed: true) }) { sandbox, server in
+                    let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                    try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
+                }
+            }
+        }
+
         @Test("With Digest, killed and resumed: nothing comes twice", .enabled(if: Lighttpd.canRun, hasServer))
         func resumed() async throws {
             let log = try await withLighttpd { sandbox, server in

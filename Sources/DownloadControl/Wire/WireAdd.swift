@@ -72,6 +72,8 @@ struct WireGroup: Codable, Sendable {
     let checksum: String?
     let checksums: ChecksumList?
     let connections: Int?
+    /// The most connections where `connections` is 0.
+    let connectionLimit: Int?
     let priority: Int?
     let rateLimit: Int64?
     let insecure: Bool?
@@ -107,7 +109,8 @@ struct WireGroup: Codable, Sendable {
         password = request.credential?.password
         checksum = request.checksum?.description
         checksums = request.checksums
-        connections = request.connections
+        connections = request.connectionsWithoutLimit
+        connectionLimit = request.connectionLimit
         priority = request.priority
         rateLimit = request.rateLimit
         insecure = !request.trust.verifiesServer
@@ -216,7 +219,7 @@ struct WireGroup: Codable, Sendable {
             request.checksums = checksums
         }
         request.connections =
-            try connections.within(DownloadRequest.possibleConnections, "connections") ?? request.connections
+            try WireConnections.number(connections, limit: connectionLimit) ?? request.connections
         request.priority = priority ?? request.priority
         if let rateLimit = try rateLimit.within(0 ... .max, "rateLimit"), rateLimit > 0 {
             request.rateLimit = rateLimit

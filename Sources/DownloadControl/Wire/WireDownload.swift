@@ -45,7 +45,7 @@ struct WireDownload: Encodable, Sendable {
         received = snapshot.progress.received
         total = snapshot.progress.total
         speed = snapshot.progress.speed
-        connections = record.request.connections
+        connections = record.request.connectionsWithoutLimit
         priority = record.request.priority
         rateLimit = record.request.rateLimit
         session = record.session

@@ -7,6 +7,8 @@ struct WireVerb: Codable, Sendable {
     var headers: [[String]]?
     var insecure: Bool?
     var connections: Int?
+    /// The most connections where `connections` is 0.
+    var connectionLimit: Int?
     var acceptsUnverified: Bool?
     var options: WireOptions?
     // remove
@@ -26,7 +28,8 @@ struct WireVerb: Codable, Sendable {
         self.ids = ids
         headers = overrides.headers.isEmpty ? nil : overrides.headers.map(\.wire)
         insecure = overrides.trust.map { !$0.verifiesServer }
-        connections = overrides.connections
+        connections = overrides.connections.map { max(0, $0) }
+        connectionLimit = overrides.connections.flatMap { $0 < 0 ? -$0 : nil }
         acceptsUnverified = overrides.acceptsUnverified ? true : nil
         user = overrides.credential?.user
         password = overrides.credential?.password
@@ -52,7 +55,7 @@ struct WireVerb: Codable, Sendable {
         var overrides = RequestOverrides()
         overrides.headers = try RequestHeader.fields(headers ?? [])
         overrides.trust = insecure.map { $0 ? .insecure : .system }
-        overrides.connections = try connections.within(DownloadRequest.possibleConnections, "connections")
+        overrides.connections = try WireConnections.number(connections, limit: connectionLimit)
         overrides.acceptsUnverified = acceptsUnverified ?? false
         overrides.credential = user.map { Credential(user: $0, password: password) }
         if let options {

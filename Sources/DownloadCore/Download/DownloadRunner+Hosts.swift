@@ -19,13 +19,14 @@ extension DownloadRunner {
             head.status == 206 && (validators.ifRange != nil || pool != nil || isKnownBySizeAndTime && isOld)
             && record.resume.total != nil && joint?.way != .compared
         let isHTTP = record.source.isHTTP
-        let asked = record.request.connections
-        let wish = asked == DownloadRequest.automaticConnections ? isHTTP ? nil : 1 : asked
+        let request = record.request
+        let wish = request.hasFixedConnections ? request.connections : isHTTP ? nil : 1
         return SegmentPlanner(
             missing: missing, first: lease.map { (scout.connection, $0) },
-            wish: canSplit ? wish : 1,
+            wish: canSplit ? wish : 1, automaticLimit: request.connectionLimit ?? SegmentPlanner.automaticLimit,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
-            lossLimit: record.request.retry.limit, start: pool?.usable ?? 1, keepsConnections: isHTTP, now: 0)
+            lossLimit: record.request.retry.limit, fruitlessLimit: record.request.retry.limit, start: pool?.usable ?? 1,
+            keepsConnections: isHTTP, now: 0)
     }
 
     /// A file may be written to twice in a second: as with HTTP (RFC 9110 section 8.8.2.2) only a time that is past by a
@@ -62,7 +63,7 @@ extension DownloadRunner {
 
     /// What other sessions found out about the host; asked for where it may make a difference, once.
     func recall(_ origin: String) async {
-        guard record.request.connections == DownloadRequest.automaticConnections,
+        guard !record.request.hasFixedConnections,
             record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
             context.hosts.knowledge(of: origin, at: Date()) == nil
         else { return }

@@ -72,7 +72,7 @@ extension DownloadRunner {
         switch (segment.verdict, segment.refusal) {
         case (.body?, nil):
             if let head = segment.head { pool.note(Validators(head: head), of: index) }
-            if !isFinished { try short(work) }
+            if !isFinished { short(work) }
             return .complete
         case (.redirect(let location)?, _):
             do throws(DownloadError) {

@@ -6,17 +6,18 @@ import HTTPTypes
 extension DownloadRunner {
     func send(to stream: StreamOutput) async throws {
         do {
-            for _ in 0..<Self.shortAnswers {
+            var budget = RequestBudget(limit: record.request.retry.limit)
+            while !budget.isExhausted {
                 noteDelivered(stream)
+                let before = stream.written
                 if try await sendPart(to: stream) { return try complete(stream) }
+                budget.ended(brought: stream.written - before, of: .max)
             }
         } catch let change as RemoteChanged {
             throw DownloadError.verificationFailed(.streamBroken(change.why))
         }
-        throw DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
+        throw Self.tooShort
     }
-
-    private static let shortAnswers = 100
 
     /// True once all of it went out; false when the server sent less than was asked for.
     private func sendPart(to stream: StreamOutput) async throws -> Bool {

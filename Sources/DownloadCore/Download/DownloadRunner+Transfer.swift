@@ -71,7 +71,6 @@ extension DownloadRunner {
         let share: ConnectionShare?
         let started = ContinuousClock.now
         var isPulseDue = false
-        var shortAnswers = 0
         /// Where the bytes of each answer in part begin and end, but for those of the requests that run.
         var answers: [Range<Int64>] = []
         /// How often bytes were still missing when every request was over.
@@ -90,10 +89,12 @@ extension DownloadRunner {
 
     @inline(never)
     private func beginWork(_ opening: Opening, _ head: ResponseHead) -> SegmentWork {
-        let isFixed = record.request.connections != DownloadRequest.automaticConnections
+        let isFixed = record.request.hasFixedConnections
+        let limit = record.request.connectionLimit ?? SegmentPlanner.automaticLimit
         let hosts = context.hosts
-        let share = opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, at: Date())
-        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, at: Date()) }
+        let share =
+            opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, limit: limit, at: Date())
+        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, limit: limit, at: Date()) }
         return SegmentWork(
             route: opening.route, planner: plan(around: opening.scout, head, opening.url.origin), share: share)
     }
@@ -285,7 +286,7 @@ extension DownloadRunner {
         case .complete:
             switch segment.verdict {
             case .body?, .newVersion?:
-                if record.resume.total != nil, !isFinished { try short(work) }
+                if record.resume.total != nil, !isFinished { short(work) }
                 return .complete
             default: return try refused(segment, work)
             }
@@ -310,11 +311,11 @@ extension DownloadRunner {
         return doubtful.lowerBound
     }
 
-    /// RFC 9110 allows a 206 that is shorter than asked; one that brings nothing gets nowhere.
-    func short(_ work: SegmentWork) throws(DownloadError) {
-        work.shortAnswers += 1
-        if work.shortAnswers > 100 { throw .protocolViolated(.wrongRange("answers shorter than asked")) }
-    }
+    /// RFC 9110 allows a 206 that is shorter than asked. Where such answers bring nothing, the planner ends them all, and
+    /// this is the error.
+    func short(_ work: SegmentWork) { work.lastError = Self.tooShort }
+
+    static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
 
     private func refused(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
         switch segment.refusal {

@@ -86,11 +86,7 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 200
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
-        let lengths = head.fields.values(.contentLength)
-        if head.fields.value(.transferEncoding) == nil, !lengths.isEmpty, Self.contentLength(head) == nil {
-            // libcurl takes the first number of it, or none: then the end of the connection would be the end of the file.
-            return .failed(.protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))")))
-        }
+        if let unclear = unclearLength(head) { return .failed(unclear) }
         // These never have a body (RFC 9110 section 6.4.1).
         let hasNone = [204, 205].contains(head.status)
         let total = hasNone ? 0 : head.isDecoded ? nil : Self.contentLength(head)
@@ -107,6 +103,16 @@ package struct ResponseJudge: Sendable, Equatable {
         case .unknown:
             return .newVersion(total: total, why: "the server sends the whole file, and nothing proves it the same")
         }
+    }
+
+    /// The error of a `Content-Length` that is no number, or several that differ (RFC 9112 section 6.3). libcurl takes one
+    /// number of it, or none: then the end of the connection would be the end of the file.
+    private func unclearLength(_ head: ResponseHead) -> DownloadError? {
+        let lengths = head.fields.values(.contentLength)
+        guard head.fields.value(.transferEncoding) == nil, !lengths.isEmpty, Self.contentLength(head) == nil else {
+            return nil
+        }
+        return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
     /// Describes what says that the file is not empty, although `Content-Length: 0` ends its message at once (RFC 9112
@@ -136,6 +142,7 @@ package struct ResponseJudge: Sendable, Equatable {
         func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
         guard asksRange else { return wrong("206 to a request without a range") }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
+        if let unclear = unclearLength(head) { return .failed(unclear) }
         guard let value = head.fields.value(.contentRange) else { return wrong("206 without Content-Range") }
         guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
             return wrong("Content-Range: \(value)")

@@ -26,7 +26,8 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     public var checksum: Checksum?
     /// Where its checksum is to be found once the server has told its name.
     public var checksums: ChecksumList?
-    /// Parallel connections for this one file; ``automaticConnections`` for as many as pay.
+    /// Parallel connections for this one file; ``automaticConnections`` for as many as pay, up to what is polite, or
+    /// ``automaticConnections(upTo:)``.
     public var connections = automaticConnections
     /// Higher starts earlier.
     public var priority = 0
@@ -65,7 +66,22 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
     public static let automaticConnections = 0
-    package static let possibleConnections = automaticConnections...64
+    /// As many connections as pay, at most `limit` (1 to 64): a negative number, beside the numbers that are fixed.
+    public static func automaticConnections(upTo limit: Int) -> Int { -limit }
+    package static let possibleConnections = 0...64
+    package static let possibleConnectionLimits = 1...64
+
+    /// The number is given by the user, and not found out.
+    package var hasFixedConnections: Bool { connections > 0 }
+    /// The most connections that are opened unasked; nil for the usual limit, or where the number is fixed.
+    package var connectionLimit: Int? { connections < 0 ? -connections : nil }
+    /// As in the store and on the wire, where the limit stands beside it.
+    package var connectionsWithoutLimit: Int { max(0, connections) }
+
+    /// - Parameter limit: counts only where `connections` says automatic.
+    package static func connections(_ connections: Int, limit: Int?) -> Int {
+        connections == automaticConnections ? limit.map { automaticConnections(upTo: $0) } ?? connections : connections
+    }
 
     /// In seconds.
     public struct Timeouts: Codable, Sendable, Equatable {

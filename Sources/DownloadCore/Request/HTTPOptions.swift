@@ -11,7 +11,8 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
     public var referer: String?
     /// Takes the file in a content coding, and decodes it.
     public var acceptsCompressed: Bool?
-    /// How the name and password are shown; nil: as they are (Basic), with the first request.
+    /// How the name and password are shown; nil: as they are (Basic), with the first request, and as a digest to a server
+    /// that then asks for one.
     public var authentication: HTTPAuthentication?
     /// Signs each request with the name and password (AWS Signature Version 4): `PROVIDER1[:PROVIDER2[:REGION[:SERVICE]]]`.
     public var signature: String?

@@ -10,13 +10,19 @@ struct ConnectionBudget: Sendable, Equatable {
         let isFixed: Bool
     }
 
-    /// Falls where the host refuses connections, and does not rise again.
+    /// Falls where the host refuses connections, and does not rise after that.
     private(set) var limit: Int
+    private var wasRefused = false
     /// In the order they came.
     private var parts: [Part] = []
     private var nextID = 0
 
     init(limit: Int = SegmentPlanner.automaticLimit) { self.limit = max(1, limit) }
+
+    /// A download may have more connections than others have unasked.
+    mutating func raise(to limit: Int) {
+        if !wasRefused { self.limit = max(self.limit, limit) }
+    }
 
     var isIdle: Bool { parts.isEmpty }
 
@@ -52,6 +58,7 @@ struct ConnectionBudget: Sendable, Equatable {
     mutating func refused(_ id: Int, serving: Int) -> Int {
         if let index = parts.firstIndex(where: { $0.id == id }) { parts[index].has = serving }
         limit = min(limit, max(1, parts.reduce(0) { $0 + $1.has }))
+        wasRefused = true
         return limit
     }
 

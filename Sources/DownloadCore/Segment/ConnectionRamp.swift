@@ -46,9 +46,13 @@ struct ConnectionRamp: Sendable {
     }
 
     /// - Parameter wish: nil leaves it to what is observed.
+    /// - Parameter limit: the most connections where it is left to that.
     /// - Parameter start: so many there are at first, unless one is enough.
-    init(wish: Int?, size: Int64, knowledge: HostKnowledge?, start: Int = 1, now: Double) {
-        let limit = min(wish ?? SegmentPlanner.automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
+    init(
+        wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
+        start: Int = 1, now: Double
+    ) {
+        let limit = min(wish ?? automaticLimit, knowledge?.cap.map { max(1, $0) } ?? .max)
         self.limit = wish ?? limit
         cap = wish == nil ? knowledge?.cap : nil
         best = knowledge.map { min(max(2, $0.best), limit) }

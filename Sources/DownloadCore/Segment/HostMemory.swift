@@ -30,11 +30,16 @@ package final class HostMemory: Sendable {
     }
 
     /// A download begins to transfer; letting go of the share gives its connections back.
-    /// - Parameter isFixed: its number of connections is given.
-    package func share(of origin: String, isFixed: Bool, at now: Date) -> ConnectionShare {
+    /// - Parameters:
+    ///   - isFixed: its number of connections is given.
+    ///   - limit: the most connections that it opens unasked.
+    package func share(
+        of origin: String, isFixed: Bool, limit: Int = SegmentPlanner.automaticLimit, at now: Date
+    ) -> ConnectionShare {
         let cap = knowledge(of: origin, at: now)?.cap
         let id = change(origin) { host in
-            var budget = host.budget ?? ConnectionBudget(limit: cap ?? SegmentPlanner.automaticLimit)
+            var budget = host.budget ?? ConnectionBudget(limit: cap ?? limit)
+            if cap == nil { budget.raise(to: limit) }
             defer { host.budget = budget }
             return budget.join(isFixed: isFixed)
         }

@@ -14,6 +14,10 @@ struct PlannedConnection: Sendable {
     var duplicatedBy: Int?
     /// Where the other stood when this one began.
     var duplicatedFrom: Int64 = 0
+    /// Where its request began.
+    private(set) var start: Int64 = 0
+    /// Another connection brings what its request was for.
+    var isSuperseded = false
     var speed = SpeedEstimate()
     /// When it was last known to stand at `position`, and when bytes last came.
     private(set) var seen: Double
@@ -41,10 +45,18 @@ struct PlannedConnection: Sendable {
     mutating func asked(until end: Int64, at now: Double) {
         speed.endAnswer()
         isAsked = true
+        isSuperseded = false
+        start = position
         leaseEnd = end
         answer = nil
         seen = now
         moved = now
+    }
+
+    /// The bytes before `position` are there already.
+    mutating func skip(to position: Int64) {
+        self.position = max(self.position, position)
+        start = max(start, position)
     }
 
     /// It has nothing to do.

@@ -171,7 +171,7 @@ extension SegmentPlanner {
 
     /// What one that stands still was asked for, once more.
     private mutating func standIn(_ index: Int) -> Bool {
-        guard
+        guard !isExhausted,
             let other = connections.indices.first(where: {
                 $0 != index && connections[$0].duplicatedBy == nil && isStill(connections[$0], for: quietTime)
             })
@@ -190,9 +190,11 @@ extension SegmentPlanner {
             guard let other = duplicate.duplicates, let victim = self.index(of: other) else { return }
             if duplicate.position > connections[victim].position {
                 connections[victim].end = connections[victim].position
+                connections[victim].isSuperseded = true
                 unlink(victim)
             } else {
                 connections[index].end = duplicate.position
+                connections[index].isSuperseded = true
                 unlink(index)
             }
         }

@@ -52,6 +52,7 @@ package struct SegmentPlanner: Sendable {
     private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
+    private var budget: RequestBudget
     private let begun: Double
     /// A request that is over leaves a connection behind it that takes the next one. Where it does not, each has all that
     /// it is to bring, and may be cut: that costs no more than its end.
@@ -61,24 +62,29 @@ package struct SegmentPlanner: Sendable {
     ///   - missing: what is to be fetched, with what the first request is about to bring.
     ///   - first: the request that runs already: its connection, where it is, and what it asked for.
     ///   - wish: how many connections; nil for as many as pay.
+    ///   - automaticLimit: the most connections where `wish` is nil.
     ///   - lossLimit: after so many lost connections no others are opened.
+    ///   - fruitlessLimit: after so many requests without progress, nobody is asked again who brings nothing.
     ///   - start: so many are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
-        knowledge: HostKnowledge? = nil, lossLimit: Int = 5, start: Int = 1, keepsConnections: Bool = true,
+        automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,
+        fruitlessLimit: Int = 5, start: Int = 1,
+        keepsConnections: Bool = true,
         now: Double
     ) {
         free = missing
         self.keepsConnections = keepsConnections
         self.now = now
         self.lossLimit = lossLimit
+        budget = RequestBudget(limit: fruitlessLimit)
         begun = now
-        ramp = ConnectionRamp(wish: wish, size: missing.count, knowledge: knowledge, start: start, now: now)
+        ramp = ConnectionRamp(
+            wish: wish, limit: automaticLimit, size: missing.count, knowledge: knowledge, start: start, now: now)
         nextConnection = (first?.connection ?? -1) + 1
         guard let first, !first.lease.isEmpty else { return }
         var connection = PlannedConnection(id: first.connection, range: first.lease, now: now)
-        connection.leaseEnd = first.lease.upperBound
-        connection.isAsked = true
+        connection.asked(until: first.lease.upperBound, at: now)
         // It goes on where its first lease ends.
         free.remove(first.lease)
         if let gap = free.ranges.first(where: { $0.lowerBound == first.lease.upperBound }) {
@@ -137,7 +143,7 @@ package struct SegmentPlanner: Sendable {
     /// A connection begins later than decided: what is before that came meanwhile.
     package mutating func skip(_ id: Int, to position: Int64) {
         guard let index = index(of: id) else { return }
-        connections[index].position = max(connections[index].position, position)
+        connections[index].skip(to: position)
     }
 
     package mutating func handle(_ event: Event, at now: Double) -> [Decision] {
@@ -177,8 +183,12 @@ package struct SegmentPlanner: Sendable {
         connection.isFresh = ending != .complete || !keepsConnections
         connections[index] = connection
         switch ending {
-        case .complete, .cut: break
+        case .complete:
+            // A server that gives nothing for one part may still serve the others.
+            if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
+        case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
         case .lost:
+            _ = hasProgressed(connection)
             dismiss(index)
             losses += 1
             if losses > lossLimit { ramp.stay(at: connections.count) }
@@ -192,6 +202,15 @@ package struct SegmentPlanner: Sendable {
             ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
     }
+
+    /// Counts a request that is over.
+    private mutating func hasProgressed(_ connection: PlannedConnection) -> Bool {
+        budget.ended(
+            brought: connection.position - connection.start, of: connection.leaseEnd - connection.start)
+    }
+
+    /// So many requests brought nothing that no connection is opened, or asked in place of another.
+    var isExhausted: Bool { budget.isExhausted }
 
     /// What it had to do is for anybody, unless another does it already.
     mutating func dismiss(_ index: Int) {
@@ -229,7 +248,7 @@ package struct SegmentPlanner: Sendable {
                 park(index)
             }
         }
-        while connections.count < ramp.target {
+        while connections.count < ramp.target, !isExhausted {
             connections.append(parked.popLast() ?? PlannedConnection(id: nextConnection, range: 0..<0, now: now))
             isShared = !deal(to: connections.count - 1)
             let last = connections[connections.count - 1]
@@ -285,8 +304,8 @@ package struct SegmentPlanner: Sendable {
         return Int64(range.count) - Self.crumb < length ? range : range.lowerBound..<range.lowerBound + length
     }
 
-    /// Left to itself, a download has at most so many connections.
-    package static let automaticLimit = 16
+    /// Left to itself, a download has at most so many connections: as many as a browser opens to a host.
+    package static let automaticLimit = 6
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
     /// A connection is idle for one round trip between two leases.

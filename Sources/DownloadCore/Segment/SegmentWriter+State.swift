@@ -29,6 +29,8 @@ extension SegmentWriter {
         var cut: Int64?
         var begun = ContinuousClock.now
         var answered: ContinuousClock.Instant?
+        /// The head has come, and nothing of the body.
+        var awaitsFirstByte = false
         /// The bytes before it are here already and do not count as received.
         var countedFrom: Int64
         /// The bytes from here on come to be compared, and do not count as received.
@@ -40,6 +42,12 @@ extension SegmentWriter {
         var waitsForFile = false
         /// The offset from which the buffer is to go to the disk as it is (see ``handOver(from:)``).
         var handOver: Int64?
+
+        /// The answer begins with its body: some servers send the head at once and look for the file afterwards.
+        mutating func firstByteCame() {
+            if awaitsFirstByte { answered = .now }
+            awaitsFirstByte = false
+        }
     }
 
     /// Nothing else is locked while this is.

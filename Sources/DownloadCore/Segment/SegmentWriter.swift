@@ -157,7 +157,7 @@ package final class SegmentWriter: TransferSink {
             state.head = head
             state.verdict = verdict
             switch verdict {
-            case .body, .newVersion: state.answered = .now
+            case .body, .newVersion: state.awaitsFirstByte = true
             default: break
             }
             switch verdict {
@@ -255,6 +255,7 @@ package final class SegmentWriter: TransferSink {
             return (.refuse, false, 0)
         }
         assert(bytes.count <= Self.longestPiece)
+        state.firstByteCame()
         if let end = state.end, state.position + Int64(bytes.count) > end {
             state.refusal = .tooLong
             return (.refuse, false, 0)

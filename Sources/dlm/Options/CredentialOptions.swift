@@ -11,7 +11,11 @@ struct CredentialOptions: ParsableArguments {
                 + "terminal when it is missing.", valueName: "name[:password]"))
     var user: String?
 
-    @Flag(help: "Show them as they are, with the first request (at first).")
+    @Flag(
+        help: """
+            Show them as they are, with the first request, and in no other way. Default: the same, but a server that then \
+            asks for Digest gets a digest of them.
+            """)
     var basic = false
 
     @Flag(help: "Answer the server's challenge with a digest of them, and never send them.")

@@ -71,8 +71,8 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
         help: ArgumentHelp(
-            "Connections for each file, 1 to 64, or auto for as many as pay, at most \(SegmentPlanner.automaticLimit), and "
-                + "without HTTP one; at first auto.", valueName: "n"),
+            "Connections for each file: 1 to 64, auto for as many as pay, at most \(SegmentPlanner.automaticLimit), or "
+                + "auto:N for at most N. Without HTTP, auto is 1. Default: auto.", valueName: "n"),
         completion: .list(["auto", "1", "2", "4", "8", "16"]), transform: ConnectionCount.init(argument:))
     var connections: ConnectionCount?
 }

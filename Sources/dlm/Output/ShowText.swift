@@ -75,6 +75,7 @@ struct ShowText {
         var text = Units.part(document.received, of: document.total).replacing("/", with: " of ")
         if let percent = document.percent { text += " (\(percent)%)" }
         if document.connections > 1 { text += ", \(document.connections) connections" }
+        if let limit = document.connectionLimit { text += ", at most \(limit) connections" }
         return [text, resumability].compactMap(\.self).joined(separator: "; ")
     }
 

@@ -49,7 +49,7 @@ struct UsageReportTests {
             ("resume --all 3", "give the numbers of downloads, --all or --state; run: dlm resume --help"),
             (
                 "get -x 65 u",
-                "the value '65' is invalid for '-x <n>': give 1 to 64 connections, or auto; run: dlm get --help"
+                "the value '65' is invalid for '-x <n>': give 1 to 64 connections, auto, or auto:N for at most N; run: dlm get --help"
             ),
             ("get -j 0 u", "-j 0: give 1 to 1000 downloads; run: dlm get --help"),
             ("get --retries -1 u", "missing value for '--retries <n>'; run: dlm get --help"),

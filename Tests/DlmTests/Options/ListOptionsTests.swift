@@ -101,8 +101,11 @@ struct ListOptionsTests {
     @Test(
         "What is wrong is told with its line, and the other URLs go on",
         arguments: [
-            ("connections=65", "connections: '65' cannot be used; give 1 to 64 connections, or auto"),
-            ("split=none", "split: 'none' cannot be used; give 1 to 64 connections, or auto"),
+            (
+                "connections=65",
+                "connections: '65' cannot be used; give 1 to 64 connections, auto, or auto:N for at most N"
+            ),
+            ("split=none", "split: 'none' cannot be used; give 1 to 64 connections, auto, or auto:N for at most N"),
             ("retries=many", "retries: 'many' cannot be used; give a number"),
             ("retries=-1", "retries: give 0 or more"),
             ("priority=", "priority: '' cannot be used; give a number"),

@@ -81,7 +81,9 @@ struct SettingsTests {
 
     @Test(
         "Connections are a number or auto, which is the default",
-        arguments: [(nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64)])
+        arguments: [
+            (nil, 0), ("auto", 0), ("AUTO", 0), ("64", 64), ("auto:16", -16), ("Auto:1", -1),
+        ])
     func connections(text: String?, number: Int) throws {
         let settings = try settings(text.map { "connections: \($0)" })
         #expect(try request(["http://h/"], settings).connections == number)
@@ -169,7 +171,7 @@ struct SettingsTests {
             ),
             ("max-concurrent: 1001\n", "give 1 to 1000 downloads"),
             ("max-per-host: many\n", "max-per-host: 'many' cannot be used; give a number"),
-            ("connections: 65\n", "give 1 to 64 connections, or auto"),
+            ("connections: 65\n", "give 1 to 64 connections, auto, or auto:N for at most N"),
             ("retries: -1\n", "config.yaml:1: retries: give 0 or more"),
             ("retries: 1.5\n", "'1.5' cannot be used; give a number"),
             ("retries:\n", "config.yaml:1: retries: '' cannot be used; give a number"),

@@ -81,6 +81,40 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
+    /// What one request of an attempt brings of a part that is asked for.
+    enum Scant: CaseIterable { case nothing, byte, allButByte }
+
+    @Test(
+        "Answers that bring next to nothing count as attempts, whatever part asks", arguments: Scant.allCases, [1, 4])
+    func scantAnswers(scant: Scant, connections: Int) async throws {
+        let content = Content(seed: 4, size: 12_000_000)
+        let bench = try await SessionBench { _, asked in
+            .reply(
+                FaultReply(content, etag: "\"a\"").with { reply in
+                    guard case .part(let range) = asked.range(in: content.size) else { return }
+                    switch scant {
+                    case .nothing where range.lowerBound > 0: reply.ranges = .wrongBody(by: -Int64(range.count))
+                    case .nothing: reply.ranges = .wrongEnd(by: 1_000_000 - Int64(range.count))
+                    case .byte: reply.ranges = .wrongEnd(by: -Int64(range.count))
+                    case .allButByte: reply.ranges = .wrongBody(by: -1)
+                    }
+                    // Consistent with the body alone.
+                    if case .wrongBody = reply.ranges { reply.framing = .chunked }
+                })
+        }
+        let id = try await bench.add {
+            $0.connections = connections
+            $0.retry.limit = 2
+        }
+        let record = try await bench.ending(of: id)
+        guard case .failed(.protocolViolated(.wrongRange)) = record.state else {
+            Issue.record("\(record.state)")
+            return
+        }
+        // Three attempts after the last progress, with a probe, a first request of each connection, and two more each.
+        #expect(bench.transport.requests.count <= 4 * (connections + 1 + 2 + 1), "\(bench.ranges)")
+    }
+
     @Test("A server that dislikes ranges is asked without", arguments: [400, 416, 501])
     func dislikesRanges(status: Int) async throws {
         let content = Content(seed: 5, size: 500_000)

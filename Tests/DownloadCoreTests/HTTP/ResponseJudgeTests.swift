@@ -72,6 +72,15 @@ struct ResponseJudgeTests {
     }
 
     @Test(
+        "Nor is a part with an unclear length, or lengths that differ", arguments: [["10", "9"], ["9", "10"], ["x"]])
+    func unclearPart(lengths: [String]) {
+        let fields = [("Content-Range", "bytes 0-9/100")] + lengths.map { ("Content-Length", $0) }
+        let listed = lengths.joined(separator: ", ")
+        #expect(
+            judge(.of(206, fields)) == .failed(.protocolViolated(.malformedReply("Content-Length: \(listed)"))))
+    }
+
+    @Test(
         "206 is the range that was asked for, or the beginning of it",
         arguments: [
             (0, nil, 0..<1000, 0..<1000), (0, 400, 0..<400, 0..<400), (0, 400, 0..<10, 0..<10),

@@ -66,6 +66,18 @@ struct ConnectionBudgetTests {
         if open.count <= 16, let least = counts.first, let most = counts.last { #expect(most - least <= 1) }
     }
 
+    @Test("One that may have more raises the limit, unless the host has refused more")
+    func raised() {
+        var budget = ConnectionBudget()
+        let (usual, more) = (budget.join(isFixed: false), budget.join(isFixed: false))
+        #expect(budget.grant(usual, has: 1, wants: 6) == 5)
+        budget.raise(to: 16)
+        #expect(budget.grant(more, has: 1, wants: 16) == 10)
+        #expect(budget.refused(more, serving: 4) == 9)
+        budget.raise(to: 16)
+        #expect(budget.limit == 9)
+    }
+
     @Test("A number that was given is not cut; the others have what it leaves")
     func fixed() {
         var budget = ConnectionBudget(limit: 16)
@@ -95,15 +107,28 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(other, has: 0, wants: 6) == 1)
     }
 
+    @Test("Downloads share 6 connections with a host, more once one of them may have more")
+    func limits() {
+        let memory = HostMemory()
+        let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
+        let usual = memory.share(of: host, isFixed: false, at: now)
+        #expect(usual.grant(has: 1, wants: 16) == 6)
+        usual.settle(has: 1)
+        let more = memory.share(of: host, isFixed: false, limit: 16, at: now)
+        #expect(more.grant(has: 1, wants: 16) == 8)
+    }
+
     @Test("A session remembers hosts, and a share that is let go of is free")
     func memory() {
         let memory = HostMemory()
         let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
-        var first: ConnectionShare? = memory.share(of: host, isFixed: false, at: now)
-        let second = memory.share(of: host, isFixed: false, at: now)
+        var first: ConnectionShare? = memory.share(of: host, isFixed: false, limit: 16, at: now)
+        let second = memory.share(of: host, isFixed: false, limit: 16, at: now)
         #expect(first?.grant(has: 1, wants: 16) == 8 || first?.grant(has: 1, wants: 16) == 15)
         #expect(second.grant(has: 1, wants: 16) < 16)
-        #expect(memory.share(of: "https://b.example:443", isFixed: false, at: now).grant(has: 1, wants: 16) == 16)
+        #expect(
+            memory.share(of: "https://b.example:443", isFixed: false, limit: 16, at: now).grant(has: 1, wants: 16) == 16
+        )
         first = nil
         #expect(second.grant(has: 1, wants: 16) == 16)
 

@@ -1,4 +1,5 @@
 import DownloadTestSupport
+import Foundation
 import Testing
 
 @testable import DownloadCore
@@ -68,7 +69,8 @@ struct SegmentPlannerSimulationTests {
             server.seed = seed
             trial.change(&server)
             let size = trial.megabytes * Self.megabyte
-            let download = SimulatedDownload.run(server, size: size, wish: trial.wish, step: 0.02)
+            let download = SimulatedDownload.run(
+                server, size: size, wish: trial.wish, automaticLimit: trial.connections, step: 0.02)
             #expect(download.complaints.isEmpty, "seed \(seed)")
             #expect(download.undeclared == 0, "seed \(seed)")
             #expect(download.repeated < size / 100, "seed \(seed)")
@@ -90,16 +92,47 @@ struct SegmentPlannerSimulationTests {
         let ideal = server.ideal(size: size, connections: 16)
         let asked = SimulatedDownload.run(server, size: size, wish: 16, step: 0.002)
         #expect(ideal / asked.time >= 0.98)
-        let found = SimulatedDownload.run(server, size: size, wish: nil, step: 0.002)
+        let found = SimulatedDownload.run(server, size: size, wish: nil, automaticLimit: 16, step: 0.002)
         // Whole pieces, a quarter of a second each, end less evenly.
         #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
         #expect(found.mostConnections == 16)
         #expect(found.knowledge?.best == 16)
         // Not all at once: what is not known to be welcome is tried in steps.
         #expect(zip(found.steps, found.steps.dropFirst()).allSatisfy { $1.at - $0.at >= 0.2 })
-        let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: found.knowledge, step: 0.002)
+        let known = SimulatedDownload.run(
+            server, size: size, wish: nil, automaticLimit: 16, knowledge: found.knowledge, step: 0.002)
         #expect(known.time < found.time)
         #expect(known.complaints.isEmpty)
+    }
+
+    @Test("Left to itself, a download has 6 connections at most, whatever more would bring")
+    func polite() {
+        var server = SimulatedServer()
+        Self.throttle(&server)
+        let size: Int64 = 256 << 20
+        let found = SimulatedDownload.run(server, size: size, wish: nil, step: 0.002)
+        #expect(found.complaints.isEmpty)
+        #expect(found.mostConnections == 6)
+        #expect(found.knowledge?.best == 6)
+        #expect(server.ideal(size: size, connections: 6) / found.time >= 0.9)
+        // What an earlier download was allowed to find out is no permission for this one.
+        let knowledge = HostKnowledge(best: 16, cap: nil, learned: .distantPast)
+        let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: knowledge, step: 0.002)
+        #expect(known.mostConnections == 6)
+    }
+
+    @Test(
+        "Where every first byte takes 8 s, each connection waits once after the first request", arguments: [4, 16, nil])
+    func slowFirstByte(wish: Int?) {
+        var server = SimulatedServer()
+        server.speed = Double(100 << 20)
+        server.sigma = 0
+        server.roundTrip = 0.0005
+        server.delay = 8
+        let download = SimulatedDownload.run(server, size: 20 << 20, wish: wish)
+        #expect(download.complaints.isEmpty)
+        #expect(download.time < (wish == nil ? 10 : 18))
+        #expect(download.requests <= (wish ?? 0) + 1)
     }
 
     @Test("What the server refuses is not tried again, and remembered")

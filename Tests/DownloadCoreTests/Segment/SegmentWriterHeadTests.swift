@@ -32,6 +32,19 @@ struct SegmentWriterHeadTests {
         #expect(writer.verdict == writer.judge.judge(head))
     }
 
+    @Test("An answer begins with the first byte of its body, and is told once")
+    func firstByte() throws {
+        let bench = try WriterBench()
+        let writer = bench.writer(100..<1000, known: Self.version)
+        #expect(writer.transferDidReceiveHead(.part(100..<1000, of: 1000, Self.etag)) == .accept)
+        #expect(writer.takeAnswer() == nil)
+        for isFirst in [true, false] {
+            [1, 2, 3].withUnsafeBytes { #expect(writer.transferDidReceive($0) == .taken) }
+            #expect((writer.takeAnswer() != nil) == isFirst)
+        }
+        writer.discard()
+    }
+
     @Test("A redirect's page is thrown away")
     func redirect() throws {
         let bench = try WriterBench()

@@ -18,7 +18,7 @@ struct SourcePoolTests {
     }
 
     private func share(_ origin: String, _ isFixed: Bool) -> ConnectionShare {
-        hosts.share(of: origin, isFixed: isFixed, at: Date())
+        hosts.share(of: origin, isFixed: isFixed, limit: 16, at: Date())
     }
 
     @Test("Connections count against the host that they go to, and not against that of the URL")

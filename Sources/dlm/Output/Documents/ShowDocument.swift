@@ -56,6 +56,8 @@ struct ShowDocument: Document, Equatable {
     let percent: Int?
     let speed: Double?
     let connections: Int
+    /// The most connections where their number is automatic; nil for the usual limit.
+    let connectionLimit: Int?
     let acceptsRanges: Bool
     let etag: String?
     let lastModified: String?
@@ -106,7 +108,8 @@ struct ShowDocument: Document, Equatable {
         total = snapshot.progress.total
         percent = Units.percent(received, of: total)
         speed = snapshot.progress.speed
-        connections = request.connections
+        connections = request.connectionsWithoutLimit
+        connectionLimit = request.connectionLimit
         acceptsRanges = record.resume.acceptsRanges
         etag = validators?.etag?.fieldValue
         lastModified = validators?.lastModified

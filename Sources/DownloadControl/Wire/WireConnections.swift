@@ -1,0 +1,12 @@
+import DownloadCore
+
+/// How many connections a file has, as two fields: a number, and a limit that counts where the number is 0. A program
+/// that does not know the limit takes its own.
+enum WireConnections {
+    static func number(_ connections: Int?, limit: Int?) throws(WireProblem) -> Int? {
+        let number = try connections.within(DownloadRequest.possibleConnections, "connections")
+        let limit = try limit.within(DownloadRequest.possibleConnectionLimits, "connectionLimit")
+        if number == nil, limit == nil { return nil }
+        return DownloadRequest.connections(number ?? DownloadRequest.automaticConnections, limit: limit)
+    }
+}

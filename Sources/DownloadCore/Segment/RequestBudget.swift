@@ -1,0 +1,24 @@
+/// Limits the requests of one attempt that bring nothing. Each of them counts as an attempt would, whatever part of the
+/// file it asks for; each request that brings something gives one back. So a server that answers with too little, or
+/// with nothing, is asked a few times and not hundreds of times.
+package struct RequestBudget: Sendable, Equatable {
+    private let limit: Int
+    private var spent = 0
+
+    /// Bytes. A request that brings less, and less than it asked for, has made no progress.
+    package static let leastProgress: Int64 = 16 << 10
+
+    /// - Parameter limit: how many requests without progress are one too many; at least 1.
+    package init(limit: Int) { self.limit = max(1, limit) }
+
+    /// Nothing more is asked for without need.
+    package var isExhausted: Bool { spent >= limit }
+
+    /// Records the end of a request. Returns false if the request made no progress.
+    @discardableResult
+    package mutating func ended(brought: Int64, of asked: Int64) -> Bool {
+        let isFruitful = brought >= min(asked, Self.leastProgress)
+        spent = isFruitful ? max(0, spent - 1) : min(limit, spent + 1)
+        return isFruitful
+    }
+}
