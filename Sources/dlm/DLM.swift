@@ -51,6 +51,7 @@ enum Program {
         let console = Console()
         let fault = Surroundings.fault()
         if fault == nil, DLM.downloads(CommandLine.arguments) { DownloadSession.prepareTransfers() }
+        Surroundings.findHome()
         let command: any ContextCommand
         do {
             try ArgumentEncoding.check()

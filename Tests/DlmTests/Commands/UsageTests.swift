@@ -50,7 +50,7 @@ struct UsageTests {
             (["watch", "3", "--all"], "give the numbers"),
             (["events", "--since", "-1"], "--since"),
             (["events", "--since", "x"], "'x'"),
-            (["limit"], "rate"),
+            (["limit", "--all"], "rate"),
             (["limit", "fast"], "'fast'"),
             (["priority"], "id"),
             (["priority", "5"], "give the numbers"),
