@@ -10,7 +10,9 @@ struct Get: ContextCommand, ItemGroups {
         discussion: """
             Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \
             was interrupted is continued. With -b the background session does the work, and what is printed are the \
-            numbers of the downloads.
+            numbers of the downloads. A URL without a scheme, such as example.org/x, is asked for over https, and over \
+            http where the server has no https or another port than 443 is named; what was taken is said on stderr. \
+            Passwords, tokens and the like are not sent over http on such a guess.
             """)
 
     @Argument(help: ArgumentHelp("What to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
@@ -106,6 +108,7 @@ struct Get: ContextCommand, ItemGroups {
         let given = try urls.map { [maker] in try maker.request($0).get() }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
+        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
             kind: try kind(context.console),

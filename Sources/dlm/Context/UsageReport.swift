@@ -8,6 +8,7 @@ struct UsageReport {
 
     /// - Parameter arguments: without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+        let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)
         if code == .success, arguments.first == "help",
             let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
