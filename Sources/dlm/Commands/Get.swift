@@ -45,6 +45,9 @@ struct Get: ContextCommand, ItemGroups {
             """)
     var ephemeral = false
 
+    @Flag(help: "Show all options, in groups.")
+    var helpAll = false
+
     @OptionGroup(title: "How") var session: SessionOptions
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
@@ -68,6 +71,7 @@ struct Get: ContextCommand, ItemGroups {
     var isRecorded: Bool { !ephemeral && !streams }
 
     func validate() throws {
+        if helpAll { throw CleanExit.helpRequest(self) }
         if urls.isEmpty, inputFile == nil, metalinkFile == nil {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
         }
@@ -104,11 +108,11 @@ struct Get: ContextCommand, ItemGroups {
         var command = self
         try command.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
+        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
         maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
         let given = try urls.map { [maker] in try maker.request($0).get() }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
-        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
         let list = try inputFile.map { try InputList(path: $0) }
         return try await context.withService(
             kind: try kind(context.console),

@@ -51,7 +51,7 @@ struct CommandWordTests {
     @Test("Attached, separate and long forms of the same options make the same command")
     func forms() throws {
         var random = SplitMix64(seed: 19)
-        for _ in 0..<6 {
+        for _ in 0..<4 {
             var attached = ["get"]
             var separate = ["get"]
             var long = ["get"]
