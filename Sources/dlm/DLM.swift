@@ -20,14 +20,20 @@ struct DLM: ParsableCommand {
             Manual.self,
         ])
 
-    /// Whether that is what the command will most probably do, before the command line is read.
+    /// Whether a command line, with the name of the program, most probably begins a download.
     static func downloads(_ arguments: [String]) -> Bool {
         arguments.count > 2 && arguments[1] == Get.configuration.commandName
+            || arguments.count > 1 && arguments[1].contains("://")
     }
+
+    /// All words that are commands, or other names of commands.
+    static let commandNames = Set(
+        configuration.subcommands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases })
 
     /// Reads the command line; help and version are thrown as what is to be printed.
     static func command(_ arguments: [String]? = nil) throws -> any ContextCommand {
-        var parsed = try parseAsRoot(arguments)
+        let given = arguments ?? Array(CommandLine.arguments.dropFirst())
+        var parsed = try parseAsRoot(GivenArguments.normalized(given))
         if let command = parsed as? any ContextCommand { return command }
         if !(parsed is DLM) { try parsed.run() }
         throw ValidationError("no command given")
@@ -45,6 +51,7 @@ enum Program {
     static func main() {
         Console.openClosedStreams()
         Surroundings.keepOwnFilesReadable()
+        Surroundings.findHome()
         dlm_set_up_memory()
         let signals = Signals()
         signals.block()

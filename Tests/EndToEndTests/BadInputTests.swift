@@ -12,7 +12,7 @@ extension EndToEnd {
             arguments: [
                 ("a malformed URL", ["get", "http://"], 2),
                 ("a URL with a space", ["get", "http://exa mple.org/x"], 2),
-                ("no scheme", ["get", "example.org/x"], 2),
+                ("no scheme", ["get", "me@example.org/x"], 2),
                 ("an unknown scheme", ["get", "gopher://127.0.0.1/x"], 2),
                 ("a malformed checksum", ["get", "--checksum", "sha256:xyz", "SERVER/x"], 2),
                 ("a missing list file", ["get", "-i", "/nonexistent/list"], 3),

@@ -138,7 +138,7 @@ extension EndToEnd {
         @Test("With an empty environment it says what is missing; without a record it needs none")
         func noEnvironment() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let failed = try await sandbox.run("get", server.url()) { $0.environment = [:] }
+                let failed = try await sandbox.run("get", server.url()) { $0.environment = ["HOME": "nowhere"] }
                 expectFailure(12, of: failed)
                 #expect(failed.stderr == "dlm: no home folder: set HOME or XDG_STATE_HOME\n")
                 let state = try await sandbox.run("get", server.url()) {
@@ -146,7 +146,7 @@ extension EndToEnd {
                 }
                 try expectDownloaded(content, as: "file.bin", by: state, in: sandbox)
                 let ephemeral = try await sandbox.run("get", "--ephemeral", "-o", "e", server.url()) {
-                    $0.environment = [:]
+                    $0.environment = ["HOME": "nowhere"]
                 }
                 try expectDownloaded(content, as: "e", by: ephemeral, in: sandbox)
                 #expect(ephemeral.stderr == "" && state.stderr == "")

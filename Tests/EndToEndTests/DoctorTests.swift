@@ -73,10 +73,22 @@ extension EndToEnd {
             }
         }
 
-        @Test("Without HOME the state has no place: status 12, and the rest is looked at")
+        @Test("Without HOME the user's entry in the password database counts")
+        func passwordEntry() async throws {
+            let home = try #require(getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) })
+            try await withDlm { sandbox in
+                for environment in [[:], ["HOME": ""]] {
+                    let result = try await sandbox.run("doctor", "--json") { $0.environment = environment }
+                    let state = try #require(try result.findings().named("state").first)
+                    #expect(state.detail.contains("\(home)/.local/state/dlm"), "\(state.detail)")
+                }
+            }
+        }
+
+        @Test("Without a usable HOME the state has no place: status 12, and the rest is looked at")
         func noHome() async throws {
             try await withDlm { sandbox in
-                let result = try await sandbox.run("doctor", "--json") { $0.environment = [:] }
+                let result = try await sandbox.run("doctor", "--json") { $0.environment = ["HOME": "nowhere"] }
                 #expect(result.ending == .exited(12), "\(result.stdout)\(result.stderr)")
                 let problems = try result.findings().problems
                 #expect(problems.map(\.name) == ["state"] && problems[0].detail.contains("HOME"), "\(problems)")

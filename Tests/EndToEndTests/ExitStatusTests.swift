@@ -128,7 +128,7 @@ extension EndToEnd {
                 await get.expectSays("1: a: paused")
                 try await sandbox.done("cancel", "1")
                 #expect(try await get.result().ending == .exited(11))
-                let homeless = try await sandbox.run("get", server.url("/a")) { $0.environment = [:] }
+                let homeless = try await sandbox.run("get", server.url("/a")) { $0.environment = ["HOME": "nowhere"] }
                 expectFailure(12, of: homeless)
                 #expect(homeless.stderr.contains("HOME"), "\(homeless.stderr)")
                 let blocked = try await sandbox.run("list") { $0.environment["XDG_STATE_HOME"] = "/proc/none" }

@@ -28,6 +28,21 @@ extension EndToEnd {
             }
         }
 
+        @Test("A URL alone, without a scheme, behind options with attached values, is downloaded, and says how")
+        func shortest() async throws {
+            try await withDlm(serving: Self.file) { sandbox, server in
+                let address = server.url("/a").replacing("http://", with: "")
+                let result = try await sandbox.run(address, "-x1", "-dsub", "-omine", "-vHX-Kind:test")
+                try expectDownloaded(Self.content, as: "sub/mine", by: result, in: sandbox)
+                #expect(result.stderr.contains("no scheme given: taken as http://\(address)"), "\(result.stderr)")
+                #expect(server.log.entries.map(\.request.target) == ["/a"])
+                #expect(server.log.entries.first?.request["X-Kind"] == "test")
+                let behind = try await sandbox.run("-q", "-oother", server.url("/b"))
+                #expect(behind.ending == .exited(0) && behind.stdout.isEmpty && behind.stderr.isEmpty)
+                #expect(try sha256(of: sandbox.file("other")) == Self.content.sha256)
+            }
+        }
+
         @Test("--verbose tells of requests, as -v does")
         func verbose() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in

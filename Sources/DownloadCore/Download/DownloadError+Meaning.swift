@@ -152,7 +152,7 @@ extension RequestFailure: CustomStringConvertible {
         switch self {
         case .malformedURL(let text): "\(SourceURL.hidingUserInformation(text)): malformed URL"
         case .missingScheme(let text):
-            "\(SourceURL.hidingUserInformation(text)): not a URL; did you mean \(Self.completed(text))?"
+            "\(SourceURL.hidingUserInformation(text)): \(Self.remedy(text))"
         case .unsupportedScheme(let text):
             "\(SourceURL.hidingUserInformation(text)): unsupported scheme; \(Self.listed(SourceScheme.names)) work"
         case .missingProtocol(let text, let scheme):
@@ -170,6 +170,17 @@ extension RequestFailure: CustomStringConvertible {
 
     private static func listed(_ names: [String]) -> String {
         names.dropLast().joined(separator: ", ") + (names.last.map { " and \($0)" } ?? "")
+    }
+
+    private static func remedy(_ text: String) -> String {
+        if text.lowercased().hasPrefix("magnet:") {
+            return "a magnet link is for BitTorrent, which dlm does not speak; aria2c does"
+        }
+        if text.contains(where: \.isWhitespace) || !text.contains(where: { ".:/".contains($0) }) {
+            return "not a URL; give one such as https://example.org/file"
+        }
+        if text.hasPrefix("/"), !text.hasPrefix("//") { return "not a URL; did you mean file://\(text)?" }
+        return "not a URL; did you mean \(completed(text))?"
     }
 
     /// What was probably meant by `example.org/x` or `http:/example.org/x`.

@@ -5,11 +5,12 @@ import DownloadKit
 struct DaemonOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
-        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
+        help: ArgumentHelp("Run at most so many downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
     var maxConcurrent: Int?
 
     @Option(
-        help: ArgumentHelp("Of these, from one host; at first as many as run at all.", valueName: "n"))
+        help: ArgumentHelp("Run at most so many downloads from one host. Default: as --max-concurrent.", valueName: "n")
+    )
     var maxPerHost: Int?
 
     @Option(

@@ -6,7 +6,7 @@ import Foundation
 struct Doctor: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check what this build and machine can do, and what hinders downloads.",
+        abstract: "Check this build and machine, and what hinders downloads.",
         discussion: """
             Looks at libcurl, certificate authorities, proxies, settings, folders, file systems, the store and the \
             sessions; with a URL also at one request for its first byte. Each line is ok, a warning or a problem, with \

@@ -10,7 +10,9 @@ struct Get: ContextCommand, ItemGroups {
         discussion: """
             Ends when all are finished. A URL that is being downloaded to the same place already is joined; one that \
             was interrupted is continued. With -b the background session does the work, and what is printed are the \
-            numbers of the downloads.
+            numbers of the downloads. A URL without a scheme, such as example.org/x, is asked for over https, and over \
+            http where the server has no https or another port than 443 is named; what was taken is said on stderr. \
+            Passwords, tokens and the like are not sent over http on such a guess.
             """)
 
     @Argument(help: ArgumentHelp("What to download: http, https, ftp, ftps, sftp, scp or file.", valueName: "url"))
@@ -43,6 +45,9 @@ struct Get: ContextCommand, ItemGroups {
             """)
     var ephemeral = false
 
+    @Flag(help: "Show all options, in groups.")
+    var helpAll = false
+
     @OptionGroup(title: "How") var session: SessionOptions
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
@@ -66,6 +71,7 @@ struct Get: ContextCommand, ItemGroups {
     var isRecorded: Bool { !ephemeral && !streams }
 
     func validate() throws {
+        if helpAll { throw CleanExit.helpRequest(self) }
         if urls.isEmpty, inputFile == nil, metalinkFile == nil {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
         }
@@ -102,6 +108,7 @@ struct Get: ContextCommand, ItemGroups {
         var command = self
         try command.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
+        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
         maker.list = try await checksums.list(in: context, like: maker.companion(of: urls))
         let given = try urls.map { [maker] in try maker.request($0).get() }
         let (described, rejected) = try await describedFiles(maker, in: context)

@@ -1,26 +1,32 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm limit RATE [ID...]`: changes speed limits while they work.
+/// `dlm limit [RATE [ID...]]`: shows speed limits, or changes them while they work.
 struct Limit: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "limit",
-        abstract: "Change the speed limit of downloads, or of everything that runs.",
+        abstract: "Show or change the speed limit of what runs, or of downloads.",
         discussion: """
-            Counts at once. Without downloads it is the limit of each dlm that runs at the moment, for all of its \
+            Without a rate, shows the limits in force: of each dlm that runs, and of each unfinished download that has \
+            one. A new limit counts at once. Without downloads it is the limit of each dlm that runs at the moment, for all of its \
             downloads together. --all means each download that is not finished.
             """)
 
     @Argument(
         help: ArgumentHelp("Bytes per second, such as 500k, 2M, 1.5GiB, or none.", valueName: "rate"),
         completion: .list(["none", "500k", "1M", "10M"]), transform: ByteRate.init(argument:))
-    var rate: ByteRate
+    var rate: ByteRate?
 
     @OptionGroup var selection: SelectionOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
+    func validate() throws {
+        if rate == nil, !selection.isEmpty { throw ValidationError("give a rate such as 500k or none before them") }
+    }
+
     func run(in context: Context) async throws -> Int32 {
-        if selection.isEmpty { return try await context.withService { try await limitSessions($0, context) } }
+        guard let rate else { return try await context.withService { try await show($0, context.console) } }
+        if selection.isEmpty { return try await context.withService { try await limitSessions($0, rate, context) } }
         return try await Changing(context: context, output: output, event: "changed", text: "limit \(rate)")
             .apply(.rateLimit(rate.limit), to: selection.chosen(all: List.unfinished)) { snapshot in
                 snapshot.record.request.rateLimit == rate.limit
@@ -28,7 +34,45 @@ struct Limit: ContextCommand {
             }
     }
 
-    private func limitSessions(_ service: any SessionRouting, _ context: Context) async throws -> Int32 {
+    private func show(_ service: any SessionRouting, _ console: Console) async throws -> Int32 {
+        var isNothing = true
+        var status: Int32 = 0
+        for (session, answer) in await service.sessions() {
+            isNothing = false
+            switch answer {
+            case .success(let found):
+                let limit = found.settings.rateLimit.flatMap { $0 > 0 ? $0 : nil }
+                let document = LimitDocument(event: "limit", session: session, rateLimit: limit)
+                tell("session \(session): limit \(ByteRate.text(limit))", document, console)
+            case .failure(let error as DownloadError):
+                console.report("session \(session): \(Redaction.describe(error))")
+                status = error.exitStatus
+            case .failure(let error): throw error
+            }
+        }
+        try await service.eachPart(of: .states(List.unfinished)) { part in
+            for snapshot in part {
+                guard let limit = snapshot.record.request.rateLimit else { continue }
+                isNothing = false
+                let text = "\(snapshot.id): \(snapshot.record.displayName): limit \(ByteRate.text(limit))"
+                tell(text, EventDocument("limit", snapshot), console)
+            }
+        }
+        if isNothing, !output.quiet { console.report("nothing runs, and no download has a limit of its own") }
+        return status
+    }
+
+    private func tell(_ text: String, _ document: some Document, _ console: Console) {
+        if output.json {
+            console.print(document.json)
+        } else if !output.quiet {
+            console.print(Escaping.line(text))
+        }
+    }
+
+    private func limitSessions(_ service: any SessionRouting, _ rate: ByteRate, _ context: Context) async throws
+        -> Int32
+    {
         let sessions = await service.sessions().map(\.identifier)
         guard !sessions.isEmpty else {
             if !output.quiet {

@@ -8,7 +8,7 @@ struct Priority: ContextCommand {
         commandName: "priority",
         abstract: "Let downloads start earlier or later.",
         discussion: """
-            N is 0 unless given; higher starts earlier, and -5 later. What runs already goes on. --all means everything \
+            Higher starts earlier than the default 0, and -5 later. What runs already goes on. --all means everything \
             that is not finished.
             """)
 

@@ -6,9 +6,9 @@ import Foundation
 struct Resume: ContextCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Go on with downloads that were paused, interrupted, cancelled or failed.",
+        abstract: "Go on with downloads that are paused, interrupted or failed.",
         discussion: """
-            Goes on where they were: in the background, in the dlm get that waits for them, or else here, and then ends \
+            Goes on where they were, also with cancelled ones that are named: in the background, in the dlm get that waits for them, or else here, and then ends \
             when they are finished, with their status. Secrets are not stored: give them again with -H, -u or --data. --all means \
             what is paused, interrupted or failed.
             """)

@@ -2,6 +2,25 @@
 enum ForeignOption {
     /// Nil for what nobody knows, or what the command has nothing like.
     static func meaning(of option: String, in names: [String]) -> String? {
+        exactMeaning(of: option, in: names) ?? attachedMeaning(of: option, in: names)
+    }
+
+    /// Of short options in one word, as in `-s16`, `-qO-` or `-sSL`: the first one that is known here.
+    private static func attachedMeaning(of word: String, in names: [String]) -> String? {
+        guard word.count > 2, word.hasPrefix("-"), !word.hasPrefix("--"), names.contains("output") else { return nil }
+        let isNumber = word.dropFirst(2).first?.isNumber ?? false
+        if word.hasPrefix("-k"), isNumber { return "dlm divides files by itself; leave it out" }
+        if word.hasPrefix("-s"), !isNumber { return "here it is '--quiet'" }
+        // Letters of dlm's own before it.
+        let letters = word.dropFirst().drop { "46bckqv".contains($0) }
+        guard let letter = letters.first else { return nil }
+        if let name = same["-\(letter)"], names.contains(name) {
+            return "here it is '--\(name)\(letters.count > 1 ? " \(letters.dropFirst())" : "")'"
+        }
+        return needless["-\(letter)"]
+    }
+
+    private static func exactMeaning(of option: String, in names: [String]) -> String? {
         if let name = same[option], names.contains(name) { return "here it is '--\(name)'" }
         if let (name, value) = valued[option], names.contains(name) { return "here it is '--\(name) \(value)'" }
         guard names.contains("output") else { return nil }

@@ -14,6 +14,29 @@ enum Surroundings {
         umask(mask & ~0o700)
     }
 
+    /// Gives the process a home folder where its environment has none, as for `env -i` and some cron jobs: that of the
+    /// user's entry in the password database. Must run before other threads do, and before the environment is read.
+    static func findHome() {
+        guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
+        else {
+            return
+        }
+        setenv("HOME", home, 1)
+    }
+
+    /// Returns the home folder to set, or nil where the environment's own counts or none is known. A relative one stays:
+    /// somebody set it, and what cannot work with it says so.
+    static func home(inEnvironment given: String?, entry: String?) -> String? {
+        guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
+        return entry
+    }
+
+    private static func passwordEntryHome() -> String? {
+        // The lookup may load modules of the C library (nsswitch.conf); most processes have a home.
+        guard getenv("HOME").map({ $0.pointee == 0 }) ?? true else { return nil }
+        return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
+    }
+
     /// Why nothing can be done here, in one line; nil where dlm can work.
     static func fault() -> String? {
         raiseDescriptorLimit()

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A first word that is no command, and what was probably meant.
 struct UnknownCommand {
     let message: String
@@ -27,11 +29,18 @@ struct UnknownCommand {
         }
         let names = commands.filter { $0.shouldDisplay && $0.commandName != "help" }.flatMap(\.names)
         let start = "unknown command '\(path)\(word)'"
-        if word.contains("://") { return "\(start); to download it run: dlm get \(word)" }
+        if let hint = path.isEmpty ? hint(for: word) : nil { return "\(start); \(hint)" }
         if let nearest = OptionCatalog.nearest(to: word, in: names) {
             return "\(start); did you mean '\(path)\(nearest)'?"
         }
-        return "\(start); the commands are \(names.joined(separator: ", "))"
+        return "\(start); run: dlm \(path)--help"
+    }
+
+    private static func hint(for word: String) -> String? {
+        if let similar = CommandAlias.similar[word] { return similar }
+        if access(word, F_OK) == 0 { return "to download the URLs in that file run: dlm get -i \(word)" }
+        if word.contains("://") || SchemelessAddress(word) != nil { return "to download it run: dlm get \(word)" }
+        return word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
     /// Letters to add, drop, change or swap with their neighbour (optimal string alignment).

@@ -8,6 +8,7 @@ struct UsageReport {
 
     /// - Parameter arguments: without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+        let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)
         if code == .success, arguments.first == "help",
             let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
@@ -18,7 +19,11 @@ struct UsageReport {
         } else if code == .success {
             status = 0
             let text = DLM.fullMessage(for: error)
-            message = arguments == ["--generate-completion-script", "fish"] ? FishScript.mended(text) : text
+            if arguments == ["--generate-completion-script", "fish"] {
+                message = FishScript.mended(text)
+            } else {
+                message = text.hasPrefix("OVERVIEW: ") ? HelpText.text(arguments) ?? text : text
+            }
         } else if code == .validationFailure {
             status = 2
             let text = DLM.message(for: error)

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 
 /// What the argument parser knows about a command, read from its `--experimental-dump-help`.
-struct CommandDescription: Decodable {
-    struct Argument: Decodable {
-        struct Name: Decodable {
+struct CommandDescription: Decodable, Sendable {
+    struct Argument: Decodable, Sendable {
+        struct Name: Decodable, Sendable {
             let kind: String
             let name: String
 
@@ -28,7 +28,7 @@ struct CommandDescription: Decodable {
     }
 
     /// Of any form.
-    struct Ignored: Decodable {
+    struct Ignored: Decodable, Sendable {
         init(from decoder: any Decoder) {}
     }
 
@@ -45,7 +45,10 @@ struct CommandDescription: Decodable {
     let arguments: [Argument]?
 
     /// `dlm` with its commands.
-    static func root() throws -> CommandDescription { try CommandDescription(dump: DLM._dumpHelp()) }
+    static func root() throws -> CommandDescription { try known.get() }
+
+    /// Made once: the parser takes long for it.
+    private static let known = Result { try CommandDescription(dump: DLM._dumpHelp()) }
 
     init(dump: String) throws { self = try JSONDecoder().decode(Root.self, from: Data(dump.utf8)).command }
 

@@ -22,7 +22,9 @@ struct ManualPage {
                 command.names.map { "\\fBdlm " + Roff.escaped($0) + "\\fR" }.joined(separator: ", "),
                 Roff.escaped("\(command.abstract ?? "") See dlm-\(command.commandName)(1)."))
         }
-        options(root, &roff)
+        roff.begin("OPTIONS")
+        entries(root.visibleArguments, &roff)
+        roff.append(ManualText.otherNames)
         roff.examples(ManualText.examples(for: nil))
         ending(&roff)
         let others = root.visibleCommands.map { ".BR dlm\\-\($0.commandName) (1)" }
@@ -63,29 +65,20 @@ struct ManualPage {
 
     private static func options(_ command: CommandDescription, _ roff: inout Roff) {
         roff.begin("OPTIONS")
-        var title: String?
-        for argument in grouped(command.visibleArguments) {
-            if argument.sectionTitle != title, let next = argument.sectionTitle { roff.part(Roff.escaped(next)) }
-            title = argument.sectionTitle
-            roff.entry(heading(argument), Roff.escaped(description(argument)))
+        for (title, arguments) in OptionOrder.groups(command.visibleArguments) {
+            if let title { roff.part(Roff.escaped(title)) }
+            entries(arguments, &roff)
         }
         for part in command.visibleCommands {
             roff.part(
                 Roff.escaped("dlm \(command.commandName) \(part.commandName)"),
                 body: Roff.escaped([part.abstract, part.discussion].compactMap(\.self).joined(separator: " ")))
-            for argument in part.visibleArguments where !command.hasOption(argument) {
-                roff.entry(heading(argument), Roff.escaped(description(argument)))
-            }
+            entries(part.visibleArguments.filter { !command.hasOption($0) }, &roff)
         }
     }
 
-    /// The groups one after the other, in the order in which they begin.
-    private static func grouped(_ arguments: [CommandDescription.Argument]) -> [CommandDescription.Argument] {
-        var titles: [String?] = []
-        for argument in arguments where !titles.contains(argument.sectionTitle) { titles.append(argument.sectionTitle) }
-        // What belongs to no group comes first: behind one it would seem to belong to that.
-        let order = [nil] + titles.filter { $0 != nil }
-        return order.flatMap { title in arguments.filter { $0.sectionTitle == title } }
+    private static func entries(_ arguments: [CommandDescription.Argument], _ roff: inout Roff) {
+        for argument in arguments { roff.entry(heading(argument), Roff.escaped(description(argument))) }
     }
 
     private static func heading(_ argument: CommandDescription.Argument) -> String {
@@ -97,10 +90,13 @@ struct ManualPage {
         return argument.kind == "flag" ? names : "\(names) \(value)"
     }
 
-    private static func description(_ argument: CommandDescription.Argument) -> String {
+    /// Of an option, with what it takes and what it is where nobody gives it.
+    static func description(_ argument: CommandDescription.Argument) -> String {
         var text = argument.abstract ?? ""
         if let values = argument.allValues, !values.isEmpty { text += " One of: \(values.joined(separator: ", "))." }
-        if let value = argument.defaultValue, argument.kind != "flag" { text += " Default: \(value)." }
+        if let value = argument.defaultValue, argument.kind != "flag", !text.contains("Default: ") {
+            text += " Default: \(value)."
+        }
         return text
     }
 

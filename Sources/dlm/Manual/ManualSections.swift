@@ -20,6 +20,26 @@ extension ManualText {
         }
     }
 
+    /// Of `dlm.1`.
+    static var otherNames: ManualSection {
+        let names = CommandAlias.same.sorted { $0.key < $1.key }
+            .map { "\($0.key) (dlm \($0.value.joined(separator: " ")))" }
+        return ManualSection(
+            title: "OTHER NAMES",
+            parts: [
+                .text(
+                    """
+                    dlm URL is dlm get URL. Some words of other tools work as commands, too: \
+                    \(names.joined(separator: ", ")).
+                    """),
+                .text(
+                    """
+                    Letters of short options may stand in one word, with the value of the last one behind it: \
+                    -qx4 is -q -x 4.
+                    """),
+            ])
+    }
+
     private static let lists = ManualSection(
         title: "LISTS",
         parts: [

@@ -33,15 +33,30 @@ enum ArgumentSecrets {
         static func taking(_ argument: [UInt8]) -> Option? {
             let text = String(decoding: argument, as: UTF8.self)
             if text.hasPrefix("--") { return Option(rawValue: String(text.dropFirst(2))) }
-            guard text.hasPrefix("-"), let last = text.last else { return nil }
-            return allCases.first { $0.letter == String(last) }
+            guard let (option, prefix) = lettered(argument), prefix == argument.count else { return nil }
+            return option
+        }
+
+        /// The letters of options without a value, which may stand before one that has a value.
+        static let flags = Set("46bchkqv".utf8)
+
+        /// The option whose letter stands behind a dash and letters of flags, and the number of bytes up to its value.
+        private static func lettered(_ argument: [UInt8]) -> (option: Option, prefix: Int)? {
+            guard argument.first == UInt8(ascii: "-"),
+                let index = argument.dropFirst().firstIndex(where: { !flags.contains($0) })
+            else { return nil }
+            let letter = String(decoding: argument[index...index], as: UTF8.self)
+            guard let option = allCases.first(where: { $0.letter == letter }) else { return nil }
+            let isMarked = argument.count > index + 1 && argument[index + 1] == UInt8(ascii: "=")
+            return (option, index + (isMarked ? 2 : 1))
         }
 
         /// The one that the argument gives a value to, and how many bytes stand before that.
         static func given(in argument: [UInt8]) -> (option: Option, prefix: Int)? {
+            if let found = lettered(argument) { return argument.count > found.prefix ? found : nil }
             for option in allCases {
-                let marks = ["--\(option.rawValue)="] + (option.letter.map { ["-\($0)=", "-\($0)"] } ?? [])
-                if let mark = marks.first(where: { argument.starts(with: $0.utf8) }), argument.count > mark.utf8.count {
+                let mark = "--\(option.rawValue)="
+                if argument.starts(with: mark.utf8), argument.count > mark.utf8.count {
                     return (option, mark.utf8.count)
                 }
             }

@@ -6,14 +6,14 @@ import Foundation
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sent with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
+            "Send this with the request, as a form and by POST unless -X and -H say otherwise; @FILE is what is in the file "
                 + "without its line breaks, @- standard input; several are joined with &.",
             valueName: "data"))
     var data: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The same, percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.",
+            "Send this percent-encoded: VALUE, NAME=VALUE, @FILE or NAME@FILE; comes behind --data.",
             valueName: "data"))
     var dataUrlencode: [String] = []
 

@@ -7,18 +7,18 @@ struct CredentialOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "For a server that asks for them, unless the URL has its own; the password is asked for on the "
-                + "terminal when it is missing.", valueName: "name[:password]"))
+            "Log in with this name and password, unless the URL has its own; a missing password is asked for on the "
+                + "terminal.", valueName: "name[:password]"))
     var user: String?
 
     @Flag(
         help: """
-            Show them as they are, with the first request, and in no other way. Default: the same, but a server that then \
-            asks for Digest gets a digest of them.
+            Send name and password with the first request (Basic), and answer no other challenge. Default: the same, \
+            but a server that then asks for Digest gets a digest of them.
             """)
     var basic = false
 
-    @Flag(help: "Answer the server's challenge with a digest of them, and never send them.")
+    @Flag(help: "Answer the server's challenge with a digest of name and password, and never send them.")
     var digest = false
 
     @Flag(help: "Answer with NTLM.")
@@ -41,7 +41,7 @@ struct CredentialOptions: ParsableArguments {
     var netrc = false
 
     @Option(
-        help: ArgumentHelp("Look them up in this file.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Look up names and passwords by host in this file.", valueName: "file"), completion: .file())
     var netrcFile: String?
 
     @Option(

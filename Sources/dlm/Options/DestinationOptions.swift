@@ -21,7 +21,7 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "When the final name is taken: fail with status 3, overwrite it once the new file is complete, rename the "
-                + "new one, skip the download, or overwrite only if the server's is newer; fail unless given.",
+                + "new one, skip the download, or overwrite only if the server's is newer. Default: fail.",
             valueName: "what"))
     var ifExists: Destination.IfExists?
 
@@ -33,17 +33,9 @@ struct DestinationOptions: ParsableArguments {
             """)
     var continues = false
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: ArgumentHelp(
-            "Take the name that the server gives the file, or only that of the URL; at first the former."))
-    var contentDisposition: Bool?
+    @Flag(exclusivity: .chooseLast) var contentDisposition: ContentDispositionFlag?
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: ArgumentHelp("Give the file the time of its Last-Modified, or that of its download; at first the latter.")
-    )
-    var remoteTime: Bool?
+    @Flag(exclusivity: .chooseLast) var remoteTime: RemoteTimeFlag?
 
     func validate() throws {
         if let directory, directory.isEmpty { throw ValidationError("-d: no folder given") }
@@ -66,8 +58,8 @@ struct DestinationOptions: ParsableArguments {
     func apply(to destination: inout Destination, in workingFolder: String?) throws {
         if let ifExists { destination.ifExists = ifExists }
         if continues { destination.continues = true }
-        if let contentDisposition { destination.takesServerName = contentDisposition }
-        if let remoteTime { destination.keepsRemoteTime = remoteTime }
+        if let contentDisposition { destination.takesServerName = contentDisposition == .contentDisposition }
+        if let remoteTime { destination.keepsRemoteTime = remoteTime == .remoteTime }
         if let directory {
             guard let start = directory.hasPrefix("/") ? "" : workingFolder else { throw Self.noWorkingFolder }
             destination.folder = FolderPath.canonical(FolderPath.joined(start, directory))

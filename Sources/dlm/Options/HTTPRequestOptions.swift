@@ -6,12 +6,12 @@ import Foundation
 struct HTTPRequestOptions: ParsableArguments {
     @Option(
         name: [.customShort("A"), .long],
-        help: ArgumentHelp("Sent as User-Agent in place of dlm's own; '' for none.", valueName: "name"))
+        help: ArgumentHelp("Send this as User-Agent in place of dlm's own; '' for none.", valueName: "name"))
     var userAgent: String?
 
     @Option(
         name: [.customShort("e"), .long],
-        help: ArgumentHelp("The page that the URL is from, sent as Referer.", valueName: "url"))
+        help: ArgumentHelp("Send this as Referer: the page that the URL is from.", valueName: "url"))
     var referer: String?
 
     @Option(
@@ -35,13 +35,7 @@ struct HTTPRequestOptions: ParsableArguments {
             valueName: "method"))
     var method: String?
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: """
-            Ask hosts over https that said that they want that (HSTS), and remember those that say it; on unless \
-            --no-hsts is given.
-            """)
-    var hsts: Bool?
+    @Flag(exclusivity: .chooseLast) var hsts: HSTSFlag?
 
     func validate() throws {
         for (name, value) in [("-A", userAgent), ("-e", referer)] {
@@ -79,7 +73,7 @@ struct HTTPRequestOptions: ParsableArguments {
         if let userAgent { request.http.userAgent = userAgent }
         if let referer { request.http.referer = Self.withoutSecrets(referer) }
         if compressed { request.http.acceptsCompressed = true }
-        if let hsts { request.http.upgradesKnownHosts = hsts ? nil : false }
+        if let hsts { request.http.upgradesKnownHosts = hsts == .hsts ? nil : false }
         guard let method else { return }
         request.http.method = method.uppercased()
         // Theirs may be empty, and is sent, and asked for again, all the same.

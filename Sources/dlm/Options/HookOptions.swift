@@ -12,7 +12,7 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The same once a download has failed for good, and is not tried again.", valueName: "program"),
+            "Run this program in the same way once a download has failed for good.", valueName: "program"),
         completion: .file())
     var onError: String?
 
@@ -24,7 +24,7 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "End a program that takes longer; \(Seconds(Hooks.standardTimeLimit)) unless given.", valueName: "time"),
+            "End a program that takes longer. Default: \(Seconds(Hooks.standardTimeLimit)).", valueName: "time"),
         transform: Seconds.init(argument:))
     var hookTimeout: Seconds?
 

@@ -15,12 +15,7 @@ struct MirrorOptions: ParsableArguments {
             "Of the sources in a Metalink document, ask those of this country first: de, us.", valueName: "cc"))
     var metalinkLocation: String?
 
-    @Flag(
-        inversion: .prefixedNo,
-        help: ArgumentHelp(
-            "Where the server answers with a Metalink document of one file, download that file, or the document; and go "
-                + "by the one that it names for its file (Link: rel=describedby), or do not. At first the former."))
-    var followMetalink: Bool?
+    @Flag(exclusivity: .chooseLast) var followMetalink: FollowMetalinkFlag?
 
     @Flag(
         help: """
@@ -39,7 +34,7 @@ struct MirrorOptions: ParsableArguments {
     /// Changes only what was given.
     func apply(to request: inout DownloadRequest) throws {
         if repair { request.repairs = true }
-        if let followMetalink { request.followsMetalink = followMetalink }
+        if let followMetalink { request.followsMetalink = followMetalink == .followMetalink }
         if let metalinkLocation { request.location = metalinkLocation.lowercased() }
         if !mirror.isEmpty { request.mirrors = try mirror.map { try Self.address($0, "--mirror") } }
     }

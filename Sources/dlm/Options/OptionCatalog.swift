@@ -16,6 +16,8 @@ struct OptionCatalog: Sendable {
     }
 
     private let options: [String: Option]
+    /// Long names by the letters of short options.
+    private let letters: [Character: String]
 
     /// In the order of the help.
     let names: [String]
@@ -31,6 +33,12 @@ struct OptionCatalog: Sendable {
         }
         let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
         self.options = options
+        letters = arguments.reduce(into: [:]) { letters, argument in
+            guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return }
+            for short in argument.names ?? [] where short.kind == "short" {
+                if let letter = short.name.first { letters[letter] = name }
+            }
+        }
         names = named.map(\.name).filter { name in
             // The opposite of a flag is said by false.
             let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
@@ -49,18 +57,36 @@ struct OptionCatalog: Sendable {
 
     subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
 
+    /// Returns the option with this long name, including `help`, `version` and the opposites of flags.
+    func option(named name: some StringProtocol) -> Option? { options[String(name)] }
+
+    /// Returns the option with this short name.
+    func option(letter: Character) -> Option? { letters[letter].flatMap { options[$0] } }
+
     /// What switches a flag off that is on unless said otherwise.
     func opposite(of flag: Option) -> Option? { options["no-\(flag.name)"] }
 
     /// The one that was probably meant.
     static func nearest(to word: String, in names: [String]) -> String? {
-        // Far longer than any name: the comparison would only take its time.
-        guard word.count <= 64 else { return nil }
-        let distances = names.map { ($0, UnknownCommand.distance(word, $0)) }
-        guard let (name, distance) = distances.min(by: { $0.1 < $1.1 }),
+        guard let (name, distance) = ranked(names, by: word).first,
             distance <= max(1, min(word.count, name.count) / 2)
         else { return nil }
         return name
+    }
+
+    /// The end of a message about a key that nothing has: the name that was probably meant, or the three nearest ones.
+    static func hint(for word: String, in names: [String]) -> String {
+        if let name = nearest(to: word, in: names) { return "did you mean '\(name)'?" }
+        let near = ranked(names, by: word).prefix(3).map { "'\($0.name)'" }
+        guard near.count == 3 else { return "run: dlm get --help-all" }
+        return "the nearest are \(near[0]), \(near[1]) and \(near[2])"
+    }
+
+    /// The nearest name first. Nothing for a word far longer than any name: the comparison would only take its time.
+    private static func ranked(_ names: [String], by word: String) -> [(name: String, distance: Int)] {
+        guard word.count <= 64 else { return [] }
+        let distances = names.enumerated().map { ($0.offset, $0.element, UnknownCommand.distance(word, $0.element)) }
+        return distances.sorted { ($0.2, $0.0) < ($1.2, $1.0) }.map { (name: $0.1, distance: $0.2) }
     }
 }
 

@@ -60,9 +60,7 @@ struct OptionText: Equatable {
         if OptionCatalog.get[name] != nil {
             throw ValidationError("is about the whole command, not about one URL; give it on the command line")
         }
-        let hint = OptionCatalog.nearest(to: written, in: OptionScope.item).map { "did you mean '\($0)'?" }
-        throw ValidationError(
-            "unknown option; \(hint ?? "the options are \(OptionScope.item.joined(separator: ", "))")")
+        throw ValidationError("unknown option; \(OptionCatalog.hint(for: written, in: OptionScope.item))")
     }
 
     /// One line: what, and why not.

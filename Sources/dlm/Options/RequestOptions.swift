@@ -86,41 +86,44 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes per second for each download, such as 500k, 2M or 1.5GiB; none unless given.", valueName: "rate"),
+            "Bytes per second for each download, such as 500k, 2M or 1.5GiB. Default: none.", valueName: "rate"),
         transform: ByteRate.init(argument:))
     var limitRate: ByteRate?
 
     @Option(
         help: ArgumentHelp(
-            "Attempts after the first that failed, counted anew after progress; \(RetryPolicy().limit) unless given.",
+            "Attempts after the first that failed, counted anew after progress. Default: \(RetryPolicy().limit).",
             valueName: "n"))
     var retries: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Before the first repetition, \(Self.delay) unless given; doubles each time.", valueName: "time"),
+            "Wait before the first repetition; doubles each time. Default: \(Self.delay).", valueName: "time"),
         transform: Seconds.init(argument:))
     var retryDelay: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "For name lookup, connection and TLS together; \(Self.connect) unless given.", valueName: "time"),
+            "Give up a connection after so long, name lookup and TLS included. Default: \(Self.connect).",
+            valueName: "time"),
         transform: Seconds.init(argument:))
     var connectTimeout: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Cut a connection that brings no byte for so long, and retry; \(Self.stall) unless given.",
+            "Cut a connection that brings no byte for so long, and retry. Default: \(Self.stall).",
             valueName: "time"),
         transform: Seconds.init(argument:))
     var stallTimeout: Seconds?
 
     @Option(
         help: ArgumentHelp(
-            "Redirects that are followed; \(RedirectPolicy().limit) unless given.", valueName: "n"))
+            "Follow at most so many redirects. Default: \(RedirectPolicy().limit).", valueName: "n"))
     var maxRedirects: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Higher starts earlier; 0 unless given.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Start earlier than downloads with a lower number. Default: 0.", valueName: "n"))
     var priority: Int?
 
     func validate() throws {

@@ -5,10 +5,12 @@ import DownloadKit
 struct SessionOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
-        help: ArgumentHelp("Downloads that run at the same time, 1 to 1000; 16 unless given.", valueName: "n"))
+        help: ArgumentHelp("Run at most so many downloads at the same time, 1 to 1000. Default: 16.", valueName: "n"))
     var maxConcurrent: Int?
 
-    @Option(help: ArgumentHelp("Of those, downloads from one host, 1 to 1000.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "Run at most so many downloads from one host, 1 to 1000. Default: as --max-concurrent.", valueName: "n"))
     var maxPerHost: Int?
 
     func validate() throws {

@@ -13,9 +13,7 @@ struct SettingsError: Error, Equatable, CustomStringConvertible {
     ///   - names: those that can stand there.
     ///   - place: file and line.
     init(unknown word: String, among names: [String], at place: String) {
-        let hint =
-            OptionCatalog.nearest(to: word, in: names).map { "did you mean '\($0)'?" }
-            ?? "the keys are \(names.joined(separator: ", "))"
+        let hint = OptionCatalog.hint(for: word, in: names)
         self.init("\(place): unknown key '\(Self.short(word))'; \(hint)")
     }
 

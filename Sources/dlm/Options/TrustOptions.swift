@@ -44,18 +44,18 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The oldest version of TLS that is accepted, 1.2 or 1.3; at first 1.2.", valueName: "version"))
+            "The oldest version of TLS that is accepted. Default: 1.2.", valueName: "version"))
     var tlsMin: ServerTrustPolicy.TLSVersion?
 
     @Option(
         help: ArgumentHelp(
-            "The keys of SSH servers, as OpenSSH keeps them; at first ~/.ssh/known_hosts.", valueName: "file"),
+            "The keys of SSH servers, as OpenSSH keeps them. Default: ~/.ssh/known_hosts.", valueName: "file"),
         completion: .file())
     var knownHosts: String?
 
     @Option(
         help: ArgumentHelp(
-            "Log in with this key over SSH (sftp, scp), without a passphrase; at first the agent's, and id_ed25519, "
+            "Log in with this key over SSH (sftp, scp), without a passphrase. Default: the agent's, then id_ed25519, "
                 + "id_ecdsa or id_rsa in ~/.ssh.", valueName: "file"), completion: .file())
     var sshKey: String?
 

@@ -13,7 +13,7 @@ struct ValidationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take only answers with these status codes, such as 200,203 (206, a part, counts as 200); at first 200.",
+            "Take only answers with these status codes, such as 200,203 (206, a part, counts as 200). Default: 200.",
             valueName: "codes"),
         transform: ExpectedCodes.init(argument:))
     var expectStatus: ExpectedCodes?

@@ -124,6 +124,26 @@ struct ChangingTests {
         #expect(service.state.withLock(\.settings) == SessionSettings(rateLimit: 0))
     }
 
+    @Test("limit alone shows the limits in force and changes nothing")
+    func shownLimits() async throws {
+        let service = ListTests.service()
+        service.state.withLock { state in
+            state.sessions = ["background"]
+            state.settings = SessionSettings(rateLimit: 2 << 20)
+            state.records[2]?.request.rateLimit = 512_000
+        }
+        let (status, captured) = try await run(["limit"], service)
+        #expect(status == 0)
+        let name = service.state.withLock { $0.records[2]?.displayName ?? "" }
+        #expect(captured.outputLines == ["session background: limit 2.0 MiB/s", "2: \(name): limit 500 KiB/s"])
+        let (_, json) = try await run(["limit", "--json"], service)
+        #expect(json.outputLines.count == 2 && json.outputLines.allSatisfy { $0.contains(#""event":"limit""#) })
+        #expect(json.output.contains(#""rateLimit":2097152,"session":"background""#))
+        #expect(service.state.withLock(\.settings) == SessionSettings(rateLimit: 2 << 20))
+        let (_, nothing) = try await run(["limit"], FakeService())
+        #expect(nothing.output == "" && nothing.errors.contains("nothing runs"))
+    }
+
     @Test("When nothing runs, limit says so")
     func noSession() async throws {
         let service = FakeService()

@@ -50,7 +50,7 @@ struct UsageTests {
             (["watch", "3", "--all"], "give the numbers"),
             (["events", "--since", "-1"], "--since"),
             (["events", "--since", "x"], "'x'"),
-            (["limit"], "rate"),
+            (["limit", "--all"], "rate"),
             (["limit", "fast"], "'fast'"),
             (["priority"], "id"),
             (["priority", "5"], "give the numbers"),
@@ -76,7 +76,10 @@ struct UsageTests {
     @Test(
         "URLs that cannot be downloaded are told before anything is begun",
         arguments: [
-            ("example.org/x", "https://example.org/x?"), ("gopher://example.org/x", "unsupported scheme"),
+            ("me@example.org/x", "https://***@example.org/x?"),
+            ("not a url", "give one such as https://example.org/file"),
+            ("magnet:?xt=urn:btih:abc", "BitTorrent"), ("/nowhere/x", "did you mean file:///nowhere/x?"),
+            ("gopher://example.org/x", "unsupported scheme"),
             ("http://", "http://: malformed URL"), ("http://exa mple/", "malformed URL"), ("", "malformed URL"),
         ])
     func badURL(url: String, part: String) async throws {

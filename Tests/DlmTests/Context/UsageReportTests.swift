@@ -21,12 +21,18 @@ struct UsageReportTests {
             ("--frobnicate", "unknown option '--frobnicate'; run: dlm --help"),
             ("gte u", "unknown command 'gte'; did you mean 'get'?"),
             ("shwo 3", "unknown command 'shwo'; did you mean 'show'?"),
+            ("frobnicate", "unknown command 'frobnicate'; run: dlm --help"),
+            ("lst", "unknown command 'lst'; did you mean 'list'?"),
+            ("example.org", "unknown command 'example.org'; to download it run: dlm get example.org"),
+            ("3", "unknown command '3'; to see that download run: dlm show 3"),
             (
-                "frobnicate",
-                "unknown command 'frobnicate'; the commands are get, list, ls, show, pause, resume, cancel, remove, rm, "
-                    + "wait, watch, events, limit, priority, set-url, verify, daemon, doctor, config"
+                "status",
+                "unknown command 'status'; dlm list shows the downloads, dlm daemon status the background session"
             ),
-            ("https://a/x", "unknown command 'https://a/x'; to download it run: dlm get https://a/x"),
+            (
+                "logs",
+                "unknown command 'logs'; dlm events follows every change, and dlm show 3 tells everything about one download"
+            ),
             ("daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
             ("get --retries x u", "the value 'x' is invalid for '--retries <n>'; run: dlm get --help"),
             (
@@ -86,6 +92,18 @@ struct UsageReportTests {
             ("get -O x u", "-O", "here it is '--output'"), ("get -nc u", "-nc", "here it is '--if-exists skip'"),
             ("get --tries=3 u", "--tries", "here it is '--retries'"),
             ("get -L u", "-L", "redirects are followed without it"), ("list -L", "-L", "run: dlm list --help"),
+            ("get -s16 u", "-s16", "here it is '--connections 16'"),
+            ("get -k1M u", "-k1M", "dlm divides files by itself; leave it out"),
+            ("get -qO- u", "-qO-", "here it is '--output -'"), ("get -sSL u", "-sSL", "here it is '--quiet'"),
+            ("get -LO u", "-LO", "redirects are followed without it"),
+            (
+                "resume 3 --limit-rate 10M", "--limit-rate",
+                "to change the speed limit of a download run: dlm limit RATE ID"
+            ),
+            ("resume 3 --zzz 10M", "--zzz", "run: dlm resume --help"),
+            ("retry 3 --zzz 10M", "--zzz", "run: dlm resume --help"),
+            ("https://a/x --conections 4", "--conections", "did you mean '--connections'?"),
+            ("priority -5 3 --frob", "--frob", "run: dlm priority --help"),
         ])
     func unknownOption(line: String, option: String, hint: String) throws {
         #expect(try report(line).message == "unknown option '\(option)'; \(hint)")
@@ -110,7 +128,7 @@ struct UsageReportTests {
     @Test(
         "Help for what is no command is a usage error",
         arguments: [
-            ("help nonsense", "unknown command 'nonsense'; the commands are get, list"),
+            ("help nonsense", "unknown command 'nonsense'; run: dlm --help"),
             ("help gte", "unknown command 'gte'; did you mean 'get'?"),
             ("help daemon strat", "unknown command 'daemon strat'; did you mean 'daemon start'?"),
             ("help get nonsense", "'nonsense' is no command, and there are none behind 'get'"),

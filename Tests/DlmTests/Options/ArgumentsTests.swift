@@ -30,7 +30,7 @@ struct ArgumentsTests {
             ("3MB/s", 3_145_728), ("none", nil), ("0", nil), ("1T", 1 << 40),
         ] as [(String, Int64?)])
     func rate(text: String, limit: Int64?) throws {
-        #expect(try Limit.parse([text]).rate.limit == limit)
+        #expect(try Limit.parse([text]).rate?.limit == limit)
     }
 
     @Test(

@@ -116,7 +116,7 @@ struct ListOptionsTests {
             ("output=", "output: no file name given"), ("out=a/", "out: names a folder"),
             ("output=-", "output: "),
             ("outptu=x", "outptu: unknown option; did you mean 'output'?"),
-            ("frobnicate-all=1", "frobnicate-all: unknown option; the options are output, directory, if-exists"),
+            ("frobnicate-all=1", "frobnicate-all: unknown option; the nearest are "),
             ("max-concurrent=3", "max-concurrent: is about the whole command, not about one URL"),
             ("background=true", "background: is about the whole command"),
             ("json=true", "json: is about the whole command"), ("input-file=x", "input-file: is about the whole"),

@@ -79,6 +79,7 @@ struct ArgumentSecretsTests {
             (["get", "-H", "Cookie: a=b", "http://h/x"], ["get", "-H", "Cookie:****", "http://h/x"]),
             (["get", "-vH", "X-Token:s", "-H", "Accept: */*"], ["get", "-vH", "X-Token:*", "-H", "Accept: */*"]),
             (["--header=Authorization: Bearer s", "-HX-Key: s"], ["--header=Authorization:*********", "-HX-Key:**"]),
+            (["-qHX-Key: s", "-kuann:pw"], ["-qHX-Key:**", "-kuann:**"]), (["-oHA:b"], ["-oHA:b"]),
             (["--header", "no field : s", "-o", "a: b"], ["--header", "no field :**", "-o", "a: b"]),
             (
                 ["http://me:pw@h/?token=abc&x=y", "-d", "Cookie: x"],

@@ -1,0 +1,97 @@
+import ArgumentParser
+import DownloadKit
+import Glibc
+
+/// Finds the scheme of URLs that were typed without one, and says which one was taken.
+struct AddressChoice {
+    let maker: RequestMaker
+    let context: Context
+    let isQuiet: Bool
+
+    private static let schemes = ["https", "http"]
+
+    /// URLs that have a scheme come back as they are.
+    func urls(_ texts: [String]) async throws -> [String] {
+        var known: [String: Choice] = [:]
+        var urls: [String] = []
+        for text in texts {
+            guard let address = SchemelessAddress(text) else {
+                try requireNoFile(text)
+                urls.append(text)
+                continue
+            }
+            try requireNoFile(text)
+            let host = "\(address.host):\(address.port ?? 0)"
+            let choice = if let choice = known[host] { choice } else { try await choice(for: address) }
+            known[host] = choice
+            let url = "\(choice.scheme)://\(address.text)"
+            if !isQuiet { context.console.report("\(choice.reason): taken as \(url)") }
+            urls.append(url)
+        }
+        return urls
+    }
+
+    private struct Choice {
+        let scheme: String
+        let reason: String
+    }
+
+    private func choice(for address: SchemelessAddress) async throws -> Choice {
+        let requests = try Self.schemes.compactMap { scheme -> DownloadRequest? in
+            do {
+                return try maker.request("\(scheme)://\(address.text)").get()
+            } catch DownloadError.requestInvalid(.schemeNotAllowed) {
+                return nil
+            }
+        }
+        let schemes = address.schemes(allowed: requests.map(\.url.scheme))
+        guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
+            // No scheme is allowed: the request itself says so.
+            return Choice(scheme: Self.schemes[0], reason: "no scheme given")
+        }
+        let isSecret = !address.isLoopback && Self.showsSecrets(request)
+        if schemes == ["http"], isSecret {
+            throw ValidationError(
+                "\(address.host): has no scheme, and secrets are not sent unencrypted on a guess; write https:// or "
+                    + "http:// before it")
+        }
+        guard schemes.count > 1, !isSecret else { return Choice(scheme: schemes[0], reason: "no scheme given") }
+        guard let error = await Self.failure(of: request, context), PlainFallback.isAllowed(after: error) else {
+            return Choice(scheme: "https", reason: "no scheme given")
+        }
+        return Choice(scheme: "http", reason: "no scheme given, and no https there")
+    }
+
+    private static func showsSecrets(_ request: DownloadRequest) -> Bool {
+        request.showsSecrets || !Redaction.secrets(in: Array(request.url.string.utf8)).isEmpty
+    }
+
+    /// Asks the server over https for nothing but an answer: neither the path nor anything of the user goes along, so
+    /// that a link that works only once still works.
+    private static func failure(of request: DownloadRequest, _ context: Context) async -> DownloadError? {
+        let root = "https://\(request.url.host)" + (request.url.port == 443 ? "/" : ":\(request.url.port)/")
+        guard let (url, _) = try? RequestMaker.address(root).get() else { return nil }
+        var question = DownloadRequest(url: url, destination: request.destination)
+        question.network = request.network
+        question.trust = request.trust
+        question.timeouts = request.timeouts
+        question.timeouts.stall = min(question.timeouts.stall, 5)
+        question.http.method = "HEAD"
+        question.http.userAgent = request.http.userAgent
+        question.http.upgradesKnownHosts = request.http.upgradesKnownHosts
+        question.retry.limit = 0
+        question.redirect.limit = 0
+        do {
+            _ = try await context.fetch(question, 1)
+            return nil
+        } catch {
+            return error as? DownloadError
+        }
+    }
+
+    /// A file of this name is more likely to be meant than a host.
+    private func requireNoFile(_ text: String) throws {
+        guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
+        throw ValidationError("\(text): is the name of a file here, not a URL; -i reads the URLs in a file")
+    }
+}

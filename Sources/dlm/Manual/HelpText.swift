@@ -1,0 +1,128 @@
+/// The help of `dlm` and `dlm get`, which fits a terminal of 80 columns and 50 lines, and all options of `dlm get`.
+enum HelpText {
+    static let columns = 80
+
+    /// Returns nil where the argument parser's own help will do.
+    /// - Parameter arguments: of a command line that asks for help.
+    static func text(_ arguments: [String]) -> String? {
+        let path = (arguments.first == "help" ? arguments.dropFirst() : arguments[...]).prefix { !$0.hasPrefix("-") }
+        guard let root = try? CommandDescription.root() else { return nil }
+        guard let name = path.first else { return short(root) }
+        guard name == "get", let get = root.visibleCommands.first(where: { $0.commandName == name }) else { return nil }
+        return arguments.contains("--help-all") ? all(get) : short(get: get)
+    }
+
+    // MARK: Short
+
+    private static func short(_ root: CommandDescription) -> String {
+        var lines = wrapped("OVERVIEW: \(root.abstract ?? "")", indent: 0)
+        lines += ["", "USAGE: dlm COMMAND [options] [arguments]", "       dlm URL...     (the same as dlm get URL...)"]
+        lines += ["", "COMMANDS:"]
+        lines += root.visibleCommands.map { entry($0.names.joined(separator: ", "), $0.abstract ?? "", column: 14) }
+        lines += ["", "EXAMPLES:"]
+        lines += ManualText.examples(for: nil).map { entry($0.command, comment($0.meaning), column: 50) }
+        lines += ["", "OPTIONS:"]
+        lines += root.visibleArguments.map { entry(heading($0), $0.abstract ?? "", column: 18) }
+        lines += ["", "More: dlm COMMAND --help, dlm get --help-all, man dlm"]
+        return lines.joined(separator: "\n")
+    }
+
+    private static func short(get: CommandDescription) -> String {
+        var lines = wrapped("OVERVIEW: \(get.abstract ?? "")", indent: 0)
+        lines += ["", "USAGE: dlm get [options] URL...", "", "EXAMPLES:"]
+        lines += examples.map { entry($0.command, comment($0.meaning), column: 50) }
+        lines += ["", "OPTIONS:"]
+        for (name, meaning) in options {
+            guard let argument = get.visibleArguments.first(where: { $0.isNamed(name) }) else { continue }
+            lines.append(entry(heading(argument), meaning, column: 33))
+        }
+        lines += ["", "All options: dlm get --help-all, or man dlm-get"]
+        return lines.joined(separator: "\n")
+    }
+
+    /// Of `dlm get`. The manual has longer ones.
+    static let examples = [
+        (command: "dlm get https://example.org/debian-12.iso", meaning: "Into this folder:"),
+        (command: "dlm get -o debian.iso -x 4 URL", meaning: "Name, connections:"),
+        (command: "dlm get -d data -j 8 -i urls.txt", meaning: "A list, eight at a time:"),
+        (command: "dlm get -b --limit-rate 2M URL", meaning: "In the background, slowly:"),
+        (command: "dlm get --checksum sha256:HEX URL", meaning: "Only if it is right:"),
+        (command: "file=$(dlm get URL) || exit", meaning: "In a script:"),
+    ]
+
+    /// The options of `dlm get` that people use, by their long names.
+    static let options: [(name: String, meaning: String)] = [
+        ("output", "Write this file; - is standard output."),
+        ("directory", "Put the files into this folder."),
+        ("input-file", "Read URLs from this file, one a line."),
+        ("background", "Let the background session do it."),
+        ("connections", "Connections for each file, or auto."),
+        ("max-concurrent", "Downloads at the same time. Default: 16."),
+        ("continue", "Go on with another tool's partial file."),
+        ("if-exists", "fail, overwrite, rename, skip or newer."),
+        ("limit-rate", "Bytes per second, such as 500k or 2M."),
+        ("retries", "Attempts after a failure. Default: 5."),
+        ("checksum", "Take the file only if it hashes to this."),
+        ("user", "Log in to the server."),
+        ("header", "Send this header field; repeatable."),
+        ("proxy", "Go through this proxy."),
+        ("quiet", "Print nothing but errors."),
+    ]
+
+    // MARK: All
+
+    private static func all(_ command: CommandDescription) -> String {
+        var lines = wrapped("OVERVIEW: \(command.abstract ?? "")", indent: 0)
+        lines += [""] + wrapped(command.discussion ?? "", indent: 0)
+        lines += ["", "USAGE: dlm \(command.commandName) [options] URL..."]
+        for (title, arguments) in OptionOrder.groups(command.visibleArguments) {
+            lines += ["", "\((title ?? "Options").uppercased()):"]
+            for argument in arguments {
+                let heading = "  " + heading(argument)
+                let meaning = wrapped(ManualPage.description(argument), indent: 26)
+                if heading.count < 25, let first = meaning.first {
+                    lines.append(heading + first.dropFirst(heading.count))
+                    lines += meaning.dropFirst()
+                } else {
+                    lines += [heading] + meaning
+                }
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Lines
+
+    private static func heading(_ argument: CommandDescription.Argument) -> String {
+        let value = argument.valueName.map { "<\($0)>" } ?? ""
+        if argument.kind == "positional" { return value }
+        let short = (argument.names ?? []).filter { $0.kind == "short" }
+        let long = (argument.names ?? []).filter { $0.kind != "short" }
+        let names = (short + long).map(\.text).joined(separator: ", ")
+        let indented = short.isEmpty ? "    " + names : names
+        return argument.kind == "flag" ? indented : "\(indented) \(value)"
+    }
+
+    /// As a shell reads it, so that the line can be copied.
+    private static func comment(_ meaning: String) -> String {
+        "# " + (meaning.hasSuffix(":") ? String(meaning.dropLast()) : meaning)
+    }
+
+    private static func entry(_ heading: String, _ meaning: String, column: Int) -> String {
+        let start = "  " + heading
+        return start + String(repeating: " ", count: max(2, column - start.count)) + meaning
+    }
+
+    private static func wrapped(_ text: String, indent: Int) -> [String] {
+        let margin = String(repeating: " ", count: indent)
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= columns {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(margin + word)
+            }
+        }
+        return lines
+    }
+}

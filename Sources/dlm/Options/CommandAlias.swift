@@ -1,0 +1,46 @@
+import Glibc
+
+/// Words that people of other tools type in the place of a command.
+enum CommandAlias {
+    /// By word, what dlm runs instead: these mean the same.
+    static let same: [String: [String]] = [
+        "add": ["get", "-b"], "continue": ["resume"], "delete": ["remove"], "download": ["get"],
+        "history": ["list", "--all"], "info": ["show"], "ps": ["list"], "retry": ["resume"], "start": ["resume"],
+        "stop": ["pause"], "unpause": ["resume"], "version": ["--version"],
+    ]
+
+    /// By word, what to say: dlm has no single command that means the same.
+    static let similar: [String: String] = [
+        "fetch": "to download a URL run: dlm get URL",
+        "kill": "dlm cancel 3 ends a download, and dlm daemon stop the background session",
+        "log": logs, "logs": logs,
+        "queue": "dlm list shows the queue, and dlm get -b URL adds to it",
+        "restart": "dlm resume 3 goes on with a download, and dlm daemon start begins the background session",
+        "status": "dlm list shows the downloads, dlm daemon status the background session",
+        "tail": logs,
+    ]
+
+    private static let logs = "dlm events follows every change, and dlm show 3 tells everything about one download"
+
+    /// A command line that begins with a command of dlm, as far as what it begins with is known.
+    /// - Parameter exists: whether a path is the name of something here: that is no URL by accident.
+    static func resolved(
+        _ arguments: [String], exists: (String) -> Bool = { access($0, F_OK) == 0 }
+    ) -> [String] {
+        guard let first = arguments.first else { return arguments }
+        if first == "help" { return [first] + resolved(Array(arguments.dropFirst()), exists: { _ in true }) }
+        if let command = same[first] { return command + arguments.dropFirst() }
+        return isDownload(arguments, exists) ? ["get"] + arguments : arguments
+    }
+
+    /// Whether a URL, or options of `get` before a URL, stand where a command is expected.
+    private static func isDownload(_ arguments: [String], _ exists: (String) -> Bool) -> Bool {
+        guard let first = arguments.first, !first.hasPrefix("---") else { return false }
+        if !first.hasPrefix("-") { return SchemelessAddress.isClearlyURL(first) && !exists(first) }
+        for word in arguments where !word.hasPrefix("-") {
+            if word.contains("://") { return true }
+            if DLM.commandNames.contains(word) || same[word] != nil { return false }
+        }
+        return false
+    }
+}

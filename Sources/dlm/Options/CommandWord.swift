@@ -1,0 +1,82 @@
+/// A part of a command line as POSIX divides it (Base Definitions, section 12.2): letters of short options may stand in
+/// one word, and a value may be attached to its letter.
+struct CommandWord: Equatable {
+    enum Kind: Equatable {
+        case operand
+        /// By its long name.
+        case option(String)
+        /// An option that the command does not have, as it was written.
+        case unknown
+        /// A long option that was written with one dash.
+        case missingDash
+    }
+
+    let kind: Kind
+    /// For the parser: an option with its value.
+    let arguments: [String]
+
+    /// - Parameters:
+    ///   - arguments: those behind the name of a command.
+    ///   - catalog: the options of the command.
+    static func words(_ arguments: ArraySlice<String>, _ catalog: OptionCatalog) -> [CommandWord] {
+        var rest = arguments
+        var words: [CommandWord] = []
+        while let word = rest.popFirst() {
+            if word == "--" {
+                words.append(CommandWord(kind: .operand, arguments: [word] + rest))
+                break
+            } else if word.hasPrefix("--") {
+                words.append(long(word, &rest, catalog))
+            } else if word.hasPrefix("-"), word != "-" {
+                words += short(word, &rest, catalog)
+            } else {
+                words.append(CommandWord(kind: .operand, arguments: [word]))
+            }
+        }
+        return words
+    }
+
+    private static func long(
+        _ word: String, _ rest: inout ArraySlice<String>, _ catalog: OptionCatalog
+    ) -> CommandWord {
+        let name = word.dropFirst(2).prefix { $0 != "=" }
+        guard let option = catalog.option(named: name) else { return CommandWord(kind: .unknown, arguments: [word]) }
+        let isWhole = option.isFlag || name.count + 2 < word.count
+        let value = isWhole ? nil : rest.popFirst()
+        return CommandWord(kind: .option(option.name), arguments: [word] + (value.map { [$0] } ?? []))
+    }
+
+    /// Where one of the letters is unknown, the whole word is.
+    private static func short(
+        _ word: String, _ rest: inout ArraySlice<String>, _ catalog: OptionCatalog
+    ) -> [CommandWord] {
+        let name = word.dropFirst().prefix { $0 != "=" }
+        // `-output x` would write to a file "utput".
+        if name.count > 2, catalog.option(named: name) != nil {
+            return [CommandWord(kind: .missingDash, arguments: [word])]
+        }
+        var words: [CommandWord] = []
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+            guard let option = catalog.option(letter: letter) else {
+                return [CommandWord(kind: .unknown, arguments: [word])]
+            }
+            var arguments = ["-\(letter)"]
+            if !option.isFlag {
+                if letters.isEmpty {
+                    if let value = rest.popFirst() { arguments.append(value) }
+                } else {
+                    arguments = attached(letter, letters.first == "=" ? letters.dropFirst() : letters)
+                    letters = ""
+                }
+            }
+            words.append(CommandWord(kind: .option(option.name), arguments: arguments))
+        }
+        return words
+    }
+
+    /// The parser takes `-x=4`, but no empty value in this way.
+    private static func attached(_ letter: Character, _ value: Substring) -> [String] {
+        value.isEmpty ? ["-\(letter)", ""] : ["-\(letter)=\(value)"]
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Synchronization
+
+/// The arguments of a command line as the parser is to see them: other names of commands are replaced, a URL in the place
+/// of a command becomes `get URL`, and attached values of short options stand apart.
+enum GivenArguments {
+    /// - Throws: where a long option was written with one dash, which would be read as letters and a value.
+    static func normalized(_ arguments: [String]) throws(ValidationError) -> [String] {
+        let named = CommandAlias.resolved(arguments)
+        // To know the options of a command takes longer than to read most command lines.
+        guard named.contains(where: isCluster), let (path, catalog) = command(of: named) else { return named }
+        let words = CommandWord.words(named.dropFirst(path), catalog)
+        if let word = words.first(where: { $0.kind == .missingDash })?.arguments.first {
+            let name = word.dropFirst().prefix { $0 != "=" }
+            throw ValidationError("unknown option '\(word)'; did you mean '--\(name)'?")
+        }
+        return named.prefix(path) + words.flatMap(\.arguments)
+    }
+
+    /// Letters of several options, or a letter with a value.
+    private static func isCluster(_ word: String) -> Bool {
+        word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
+    }
+
+    /// The options of the command that a command line begins with, and how many words its name has.
+    static func command(of arguments: [String]) -> (words: Int, catalog: OptionCatalog)? {
+        var type: any ParsableCommand.Type = DLM.self
+        var count = 0
+        for word in arguments {
+            let next = type.configuration.subcommands.first { command in
+                let configuration = command.configuration
+                return ([configuration.commandName ?? ""] + configuration.aliases).contains(word)
+            }
+            guard let next else { break }
+            (type, count) = (next, count + 1)
+        }
+        return count == 0 ? nil : (count, catalog(of: type, path: arguments.prefix(count).joined(separator: " ")))
+    }
+
+    /// Made once for each command.
+    private static let catalogs = Mutex<[String: OptionCatalog]>([:])
+
+    private static func catalog(of type: any ParsableCommand.Type, path: String) -> OptionCatalog {
+        if let known = catalogs.withLock({ $0[path] }) { return known }
+        let catalog = OptionCatalog(type)
+        catalogs.withLock { $0[path] = catalog }
+        return catalog
+    }
+}
