@@ -82,7 +82,7 @@ extension DownloadError {
             .verificationFailed(.streamBroken(secrets.hidden(in: why)))
         case .unexpected(let message): .unexpected(secrets.hidden(in: message))
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
-            .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
+            .completedFile, .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
             .verificationFailed(.unverifiable), .verificationFailed(.tooLarge), .verificationFailed(.wrongPieces),
             .noSuchDownload, .cancelled,
