@@ -133,7 +133,7 @@ extension DownloadRunner {
         if case .absent = FileStatus.Look.of(place), FileStatus.of(FileNaming.path(parent, "."))?.device == device {
             return true
         }
-        throw .fileFailed(            .partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
+        throw .fileFailed(.partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
     }
 
     // MARK: The name
