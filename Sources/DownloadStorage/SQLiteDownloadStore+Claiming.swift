@@ -4,7 +4,9 @@ import GRDB
 
 /// Who runs what: each verb is one transaction.
 extension SQLiteDownloadStore {
-    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+    package func claim(
+        _ ids: [DownloadID], session: String, includingCompleted: Bool
+    ) async throws -> [ClaimedDownload] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             let now = Date.stored
@@ -12,7 +14,7 @@ extension SQLiteDownloadStore {
                 let record = found.record
                 if ownership.standing(of: found.kind, owner: record.session) == .busy { return .running(record) }
                 if let damage = found.damage { throw damage }
-                if record.state == .completed { return .completed(record) }
+                if record.state == .completed, !includingCompleted { return .completed(record) }
                 return .claimed(try hand(record, to: session, at: now, db))
             }
         }

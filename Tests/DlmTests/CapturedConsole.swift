@@ -47,7 +47,8 @@ extension Context {
             open: { configuration, _, _ in
                 service.state.withLock { $0.configuration = configuration }
                 return service
-            })
+            },
+            fate: { _ in nil })
     }
 }
 

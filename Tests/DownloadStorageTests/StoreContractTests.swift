@@ -146,6 +146,17 @@ struct StoreContractTests {
         #expect(try await store.records(.all) == claimed.map(\.record))
     }
 
+    @Test("claims what is completed only when asked to", arguments: StoreKind.allCases)
+    func claimsCompleted(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let before = try await prepare(OwnershipCase(state: .completed, owner: nil, isBusy: false), in: store)
+        let claimed = try await store.claim([before.id], session: "me", includingCompleted: true)
+        #expect(claimed.map(\.record.state) == [.queued])
+        #expect(claimed.map(\.record.session) == ["me"])
+        #expect(claimed.map(\.record.completed) == [before.completed])
+        #expect(try await store.records(.all) == claimed.map(\.record))
+    }
+
     private func prepare(_ row: OwnershipCase, in store: any DownloadStore) async throws -> DownloadRecord {
         var record = try await store.add([Sample.request()], session: "owner")[0].record
         record.state = row.state

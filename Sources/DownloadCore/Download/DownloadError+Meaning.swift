@@ -13,7 +13,7 @@ extension DownloadError {
         // Other downloads hold the descriptors, and will give them back.
         case .fileFailed(.system(_, let code), _): code == EMFILE || code == ENFILE
         case .requestInvalid, .fileFailed, .trustFailed, .authenticationFailed, .protocolViolated,
-            .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .unexpected:
+            .verificationFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile, .unexpected:
             false
         }
     }
@@ -35,6 +35,7 @@ extension DownloadError {
         case .noSuchDownload: 10
         case .cancelled: 11
         case .sessionUnavailable: 12
+        case .completedFile: 13
         case .unexpected: 1
         }
     }
@@ -53,6 +54,7 @@ extension DownloadError {
         case .noSuchDownload: "noSuchDownload"
         case .cancelled: "cancelled"
         case .sessionUnavailable: "session"
+        case .completedFile: "completedFile"
         case .unexpected: "unexpected"
         }
     }
@@ -72,6 +74,7 @@ extension DownloadError {
         case .noSuchDownload: "unknownID"
         case .cancelled: "cancelled"
         case .sessionUnavailable(let failure): failure.word
+        case .completedFile(let fate, _): fate.rawValue
         case .unexpected: "unexpected"
         }
     }
@@ -130,6 +133,7 @@ extension DownloadError: CustomStringConvertible {
         case .noSuchDownload(let id): "no download \(id)"
         case .cancelled: "cancelled"
         case .sessionUnavailable(let failure): failure.description
+        case .completedFile(let fate, let path): "\(path): completed, \(fate.description)"
         case .unexpected(let message): message
         }
     }

@@ -13,6 +13,8 @@ public enum DownloadError: Error, Codable, Equatable, Sendable {
     case noSuchDownload(DownloadID)
     case cancelled
     case sessionUnavailable(SessionFailure)
+    /// The download is complete, and its file is not there as it was left.
+    case completedFile(CompletedFileFate, path: String)
     case unexpected(String)
 }
 

@@ -89,7 +89,7 @@ extension DownloadRunner {
             return true
         }
         let hadData = !record.resume.written.isEmpty
-        if hadData { try requireSameDevice() }
+        let isFolderGone = hadData ? try requireSameDevice() : false
         let digest = isMirror ? record.resume.digest : nil
         record.resume = record.startedOver
         record.resume.digest = digest
@@ -97,7 +97,10 @@ extension DownloadRunner {
         record.fileName = nil
         control.show(received: 0)
         control.show(record)
-        if hadData { context.announce(.didRestart(DownloadSnapshot(record: record), why: "its partial file is gone")) }
+        if hadData {
+            let why = isFolderGone ? DownloadEvent.folderIsGone : DownloadEvent.partialIsGone
+            context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+        }
         return false
     }
 
@@ -119,14 +122,19 @@ extension DownloadRunner {
         return nil
     }
 
-    /// A disk that is not mounted looks like a folder without the file: what lies there is not given up for that.
-    private func requireSameDevice() throws(DownloadError) {
+    /// A disk that is not mounted looks like a folder without the file: what lies there is not given up for that. A
+    /// folder that was deleted leaves its parent on the device, and is made again.
+    /// - Returns: whether the folder was deleted.
+    private func requireSameDevice() throws(DownloadError) -> Bool {
         let folder = record.request.destination.folder
-        guard let device = record.resume.device, FileStatus.of(FileNaming.path(folder, "."))?.device != device else {
-            return
+        let (place, parent) = (FileNaming.path(folder, "."), (folder as NSString).deletingLastPathComponent)
+        let found = FileStatus.of(place)
+        guard let device = record.resume.device else { return found == nil }
+        if let found, found.device == device { return false }
+        if case .absent = FileStatus.Look.of(place), FileStatus.of(FileNaming.path(parent, "."))?.device == device {
+            return true
         }
-        throw .fileFailed(
-            .partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
+        throw .fileFailed(.partialMissing, path: FileNaming.path(folder, FileNaming.partial(record.displayName)))
     }
 
     // MARK: The name

@@ -343,7 +343,7 @@ extension DownloadRunner {
             destination.ifExists == .rename
                 || destination.fileName.map({ FileNaming.path(destination.folder, $0) == completed.path }) ?? true,
             isWanted(completed), let now = FileStatus.of(completed.path), now.identity.isSame(as: completed.identity),
-            now.size == completed.bytes, now.modified == completed.modified
+            completed.fate(.found(now)) == .there
         else { return nil }
         return completed
     }

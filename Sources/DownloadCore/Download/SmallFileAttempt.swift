@@ -184,7 +184,7 @@ extension DownloadRecord {
     mutating func forgetLostFile() {
         guard let completed, !completed.isStream, !isFinishing, resume == resume.afterCompletion, resume.sources == nil,
             !request.repairs, fileName.map({ $0 == FileNaming.lastComponent(completed.path) }) ?? true,
-            FileStatus.of(completed.path) == nil
+            completed.fate(.of(completed.path)) == .gone
         else { return }
         fileName = nil
         self.completed = nil

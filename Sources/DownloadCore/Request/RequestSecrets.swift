@@ -100,7 +100,7 @@ extension DownloadError {
             .verificationFailed(.streamBroken(secrets.hidden(in: why)))
         case .unexpected(let message): .unexpected(secrets.hidden(in: message))
         case .requestInvalid, .fileFailed, .networkFailed, .trustFailed, .authenticationFailed,
-            .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
+            .completedFile, .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectWithoutLocation),
             .verificationFailed(.checksum), .verificationFailed(.size), .verificationFailed(.serverDigest),
             .verificationFailed(.unverifiable), .verificationFailed(.endUnproved), .verificationFailed(.tooLarge),
             .verificationFailed(.wrongPieces),

@@ -19,6 +19,11 @@ public enum DownloadEvent: Sendable, Equatable {
     case didComplete(DownloadSnapshot)
     case didFail(DownloadSnapshot, DownloadError)
 
+    /// The reason of a restart whose folder was deleted: it is the same for all downloads of the folder.
+    public static let folderIsGone = "its folder was deleted"
+    /// The reason of a restart whose partial file was deleted.
+    public static let partialIsGone = "its partial file is gone"
+
     public var snapshot: DownloadSnapshot {
         switch self {
         case .didAdd(let snapshot), .didStart(let snapshot, _), .didRestart(let snapshot, _),

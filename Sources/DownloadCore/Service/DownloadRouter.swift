@@ -60,7 +60,9 @@ public final class DownloadRouter: DownloadService {
         try await route(ids) { record, owner in
             if let owner { return owner }
             let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
-            return record.state != .completed && (isOfBackground || overrides.inBackground) ? .background : .here
+            // A completed download whose file is there is only looked at, which needs no session.
+            let isWork = record.state != .completed || record.failure(of: record.completedFileFate) != nil
+            return isWork && (isOfBackground || overrides.inBackground) ? .background : .here
         } perform: { service, ids in
             let claimed = try await service.resume(ids, overrides: overrides)
             if service is SessionManager { return claimed }

@@ -60,7 +60,7 @@ extension SessionManager {
         recallReady()
         resuming.formUnion(ids)
         defer { resuming.subtract(ids) }
-        let claimed = try await store.claim(ids, session: identifier)
+        let claimed = try await claim(ids)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
             guard case .claimed(var record) = download else { return nil }
@@ -76,6 +76,20 @@ extension SessionManager {
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
             takeUp(record)
         }
+        return claimed
+    }
+
+    /// Claims downloads, and with them the completed ones whose files are gone or changed: they are fetched again.
+    private func claim(_ ids: [DownloadID]) async throws -> [ClaimedDownload] {
+        var claimed = try await store.claim(ids, session: identifier)
+        let lost = claimed.indices.filter { index in
+            guard case .completed(let record) = claimed[index] else { return false }
+            return record.failure(of: record.completedFileFate) != nil
+        }
+        if lost.isEmpty { return claimed }
+        let again = try await store.claim(
+            lost.map { claimed[$0].record.id }, session: identifier, includingCompleted: true)
+        for (index, download) in zip(lost, again) { claimed[index] = download }
         return claimed
     }
 

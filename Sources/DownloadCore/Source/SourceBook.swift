@@ -178,7 +178,9 @@ extension DownloadError {
         case .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused: true
         case .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken): false
         case .verificationFailed: true
-        case .requestInvalid, .fileFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .unexpected: false
+        case .requestInvalid, .fileFailed, .noSuchDownload, .cancelled, .sessionUnavailable, .completedFile,
+            .unexpected:
+            false
         }
     }
 

@@ -7,7 +7,8 @@ public protocol DownloadStore: Sendable {
     func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
 
     /// Hands downloads that no live session runs to `session`, as `queued`. Refuses all when one is unknown.
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload]
+    /// - Parameter includingCompleted: also hands over what is completed, to be fetched again.
+    func claim(_ ids: [DownloadID], session: String, includingCompleted: Bool) async throws -> [ClaimedDownload]
 
     /// Waiting work of `session`: the `queued` ones behind `position`, by priority and order.
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord]
@@ -131,6 +132,12 @@ public struct AddedDownload: Sendable, Equatable {
     public init(kind: Kind, record: DownloadRecord) {
         self.kind = kind
         self.record = record
+    }
+}
+
+extension DownloadStore {
+    package func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+        try await claim(ids, session: session, includingCompleted: false)
     }
 }
 

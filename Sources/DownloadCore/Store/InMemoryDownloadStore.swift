@@ -103,13 +103,15 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
+    public func claim(
+        _ ids: [DownloadID], session: String, includingCompleted: Bool
+    ) async throws -> [ClaimedDownload] {
         let now = Date()
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return try state.withLock { state in
             try state.found(ids).map { found in
                 var record = found
-                if record.state == .completed { return .completed(record) }
+                if record.state == .completed, !includingCompleted { return .completed(record) }
                 if ownership.standing(of: record.state.kind, owner: record.session) == .busy {
                     return .running(record)
                 }

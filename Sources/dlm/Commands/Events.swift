@@ -29,7 +29,7 @@ struct Events: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await tell(service.log(since: since), context.console) }
+                group.addTask { try await tell(service, context) }
                 group.addTask { await context.console.outputClosed() }
                 try await group.next()
                 group.cancelAll()
@@ -38,10 +38,59 @@ struct Events: ContextCommand {
         }
     }
 
-    private func tell(_ log: AsyncThrowingStream<LogEntry, any Error>, _ console: Console) async throws {
-        for try await entry in log {
-            console.print(LogDocument(entry).json)
-            if once, case .didFinishEvents = entry { return }
+    /// What has happened before is printed in parts, because the files of its completed downloads are looked at.
+    private func tell(_ service: any DownloadService, _ context: Context) async throws {
+        var replayed: [LogEntry] = []
+        var isReplay = true
+        for try await entry in try await service.log(since: since) {
+            guard isReplay else {
+                context.console.print(LogDocument(entry).json)
+                continue
+            }
+            replayed.append(entry)
+            if case .didFinishEvents = entry { isReplay = false }
+            if isReplay, replayed.count < Follower.chunk { continue }
+            let fates = try await fates(of: replayed, service, context)
+            for entry in replayed { context.console.print(LogDocument(entry, fate: entry.fate(in: fates)).json) }
+            replayed = []
+            if !isReplay, once { return }
         }
+    }
+
+    /// What became of the files of the downloads that completed in these entries and are complete still.
+    private func fates(
+        of entries: [LogEntry], _ service: any DownloadService, _ context: Context
+    ) async throws -> [DownloadID: CompletedFileFate] {
+        let completed = Set(entries.compactMap(\.completedID)).sorted()
+        guard let first = completed.first, let last = completed.last else { return [:] }
+        var fates: [DownloadID: CompletedFileFate] = [:]
+        // Neighbours are read together. All are read by state, because an id that was removed since would be an error.
+        let parts = last - first < 4 * Int64(Follower.chunk) ? [first...last] : completed.map { $0...$0 }
+        for part in parts {
+            var after = part.lowerBound - 1
+            while after < part.upperBound {
+                let page = try await service.snapshots(
+                    DownloadSelection(
+                        .states([.completed]), limit: min(Follower.chunk, part.count), after: after))
+                for snapshot in page where part.contains(snapshot.id) {
+                    fates[snapshot.id] = context.fate(snapshot.record)
+                }
+                guard let newest = page.last?.id else { break }
+                after = newest
+            }
+        }
+        return fates
+    }
+}
+
+extension LogEntry {
+    /// The download that completed.
+    fileprivate var completedID: DownloadID? {
+        guard case .event(let event) = self, event.kind == .completed else { return nil }
+        return event.id
+    }
+
+    fileprivate func fate(in fates: [DownloadID: CompletedFileFate]) -> CompletedFileFate? {
+        completedID.flatMap { fates[$0] }
     }
 }

@@ -33,7 +33,8 @@ struct List: ContextCommand {
         let states = state.isEmpty ? Self.unfinished : Set(state)
         return try await context.withService { service in
             let style = context.style(output)
-            var printer = ListPrinter(console: context.console, style: style, isHistory: all, json: output.json)
+            var printer = ListPrinter(
+                console: context.console, style: style, isHistory: all, json: output.json, fate: context.fate)
             let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
             if let limit {
                 printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)

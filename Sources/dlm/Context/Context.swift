@@ -21,8 +21,14 @@ struct Context: Sendable {
         try await DownloadSession.document(request, largest: largest)
     }
 
+    /// Looks at the file of a completed download.
+    var fate: FateOfFile = { $0.completedFileFate }
+
     /// For a user, on the terminal.
     var askPassword: @Sendable (_ user: String, Signals) throws -> String = PasswordPrompt.ask
+
+    /// What became of the file of a completed download; nil where nothing can be told.
+    typealias FateOfFile = @Sendable (DownloadRecord) -> CompletedFileFate?
 
     typealias Open =
         @Sendable (

@@ -120,13 +120,15 @@ extension Follower {
         }
     }
 
-    func looked(_ snapshots: [DownloadSnapshot]) async {
+    /// - Parameter isFirst: nothing was known of these downloads before.
+    func looked(_ snapshots: [DownloadSnapshot], isFirst: Bool = false) async {
         var orphans: [DownloadID] = []
         for snapshot in snapshots {
             guard ledger.withLock({ $0.elsewhere.contains(snapshot.id) && !$0.isInterrupted }) else { continue }
             let isAtWork = snapshot.isAttended && [.running, .waiting].contains(snapshot.record.state.kind)
             ledger.withLock { $0.see(snapshot.id, isAtWork: isAtWork) }
             switch snapshot.record.state {
+            case .completed where isFirst: wasComplete(snapshot)
             case .completed, .failed, .cancelled: end(snapshot)
             case .paused(.user): stands(snapshot.progress, isInterrupted: false)
             case .paused, .queued, .running, .waiting:

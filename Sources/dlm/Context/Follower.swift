@@ -68,8 +68,13 @@ final class Follower: Sendable {
     let isLogOpen = Atomic(false)
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
+    let fate: Context.FateOfFile
 
-    init(_ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose) {
+    init(
+        _ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose,
+        fate: @escaping Context.FateOfFile
+    ) {
+        self.fate = fate
         self.service = service
         self.narrator = narrator
         self.display = display
@@ -81,6 +86,7 @@ final class Follower: Sendable {
 
     func add(_ requests: [DownloadRequest]) async throws {
         if requests.isEmpty { return }
+        ledger.withLock { $0.ask(requests.count) }
         let added = try await service.add(requests)
         noteChecks(requests, added)
         inbox.yield(.added(added))
@@ -88,13 +94,17 @@ final class Follower: Sendable {
 
     func resume(_ snapshots: [DownloadSnapshot]) async throws {
         guard case .resume(let overrides) = purpose else { return }
+        ledger.withLock { $0.ask(snapshots.count) }
         let active = snapshots.filter { $0.record.state.kind.isActive && $0.isAttended }.map(\.id)
         let claimed = try await service.resume(snapshots.map(\.id), overrides: overrides)
         inbox.yield(.claimed(claimed, active: Set(active)))
     }
 
     /// - Parameter snapshots: as they are, taken by `ask`.
-    func watch(_ snapshots: [DownloadSnapshot]) { inbox.yield(.watched(snapshots)) }
+    func watch(_ snapshots: [DownloadSnapshot]) {
+        ledger.withLock { $0.ask(snapshots.count) }
+        inbox.yield(.watched(snapshots))
+    }
 
     /// Something that never became a download.
     func reject(_ document: RejectedDocument) {
@@ -140,6 +150,7 @@ final class Follower: Sendable {
             group.cancelAll()
         }
         display.end()
+        narrator.tellFolders()
         narrator.summarize(ledger.withLock { $0 })
         return ledger.withLock(\.exitStatus)
     }
@@ -152,6 +163,7 @@ final class Follower: Sendable {
         async let pausing: Void = service.pauseAll(reason)
         display.freeze()
         await pausing
+        narrator.tellFolders()
         let (ids, elsewhere, isPartOfList) = ledger.withLock { ($0.here.sorted(), $0.elsewhere.count, !$0.hasAll) }
         // Without them the ids alone are told.
         let snapshots = try? await service.snapshots(.ids(Array(ids.prefix(Narrator.pausedLines + 1))))
@@ -173,7 +185,7 @@ final class Follower: Sendable {
             claimed(downloads, active: active)
         case .watched(let snapshots):
             ledger.withLock { ledger in for snapshot in snapshots { ledger.expect(snapshot.id, .elsewhere) } }
-            await looked(snapshots)
+            await looked(snapshots, isFirst: true)
             let moved = ledger.withLock { $0.elsewhere.intersection($0.moved) }
             if !moved.isEmpty { await look(at: moved.sorted()) }
         case .hasAll: ledger.withLock { $0.hasAll = true }
@@ -209,7 +221,7 @@ final class Follower: Sendable {
             switch download {
             case .claimed(let record): ledger.withLock { $0.expect(record.id, .here) }
             case .running(let record): elsewhere.append(record)
-            case .completed(let record): end(DownloadSnapshot(record: record))
+            case .completed(let record): wasComplete(DownloadSnapshot(record: record))
             }
         }
         narrator.goOnElsewhere(elsewhere, active: active, isExpected: purpose.isHandover)
@@ -256,9 +268,22 @@ final class Follower: Sendable {
         if !beginCheck(snapshot) { conclude(snapshot) }
     }
 
+    /// Ends a download that was complete before this command began. Its file may be gone or changed since.
+    func wasComplete(_ snapshot: DownloadSnapshot) {
+        conclude(CompletedBefore(snapshot: snapshot, fate: fate(snapshot.record)))
+    }
+
     private func conclude(_ snapshot: DownloadSnapshot) {
         display.forget(snapshot.id)
-        if ledger.withLock({ $0.end(snapshot) }) { narrator.end(snapshot, display: display) }
+        let (isNew, isLong) = ledger.withLock { ($0.end(snapshot), $0.isLong) }
+        if isNew { narrator.end(snapshot, display: display, isCounted: isLong) }
+        ended()
+    }
+
+    private func conclude(_ before: CompletedBefore) {
+        display.forget(before.snapshot.id)
+        let (isNew, isLong) = ledger.withLock { ($0.end(before), $0.isLong) }
+        if isNew { narrator.end(before, display: display, isCounted: isLong) }
         ended()
     }
 

@@ -22,7 +22,7 @@ struct Following {
         let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
-            keepsUnfinished: keepsUnfinished)
+            tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished)
         display = ProgressDisplay(
             mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment))
     }
@@ -31,7 +31,8 @@ struct Following {
         _ service: any DownloadService, for purpose: Follower.Purpose, limit: Seconds? = nil,
         _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
-        let follower = Follower(service, narrator: narrator, display: display, purpose: purpose)
+        let follower = Follower(
+            service, narrator: narrator, display: display, purpose: purpose, fate: context.fate)
         context.signals.onInterrupt { signal in await follower.interrupt(Self.reason(signal)) }
         return try await follower.follow(limit: limit, ask)
     }

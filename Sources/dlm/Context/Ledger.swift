@@ -15,7 +15,14 @@ struct Ledger {
     /// Nobody works on them until somebody resumes them: told once.
     private(set) var standing: Set<DownloadID> = []
     private(set) var completed = 0
+    /// Everything that did not complete, ``cancelled`` and ``lost`` ones included.
     private(set) var failed: [DownloadID] = []
+    /// Of ``failed``, those that somebody cancelled or removed.
+    private(set) var cancelled = 0
+    /// Of ``failed``, those that were complete once and whose files are gone or changed since.
+    private(set) var lost = 0
+    /// Of the complete ones, those that were complete before this command: nothing was fetched for them.
+    private(set) var earlier = 0
     /// Of the complete ones, those whose checksum was right.
     private(set) var verified = 0
     /// What those were verified by.
@@ -24,8 +31,12 @@ struct Ledger {
     private(set) var current = 0
     /// Bytes of the complete ones.
     private(set) var completedBytes: Int64 = 0
-    /// Of these, what this process fetched.
+    /// Bytes that came during this command, for complete downloads and for ended ones that are not complete.
     private(set) var fetchedBytes: Int64 = 0
+    /// Of ``fetchedBytes``, those of downloads that ended without being complete.
+    private(set) var unfinishedBytes: Int64 = 0
+    /// Asked for so far; some of them may not be known as downloads yet.
+    private(set) var asked = 0
     /// Nothing more will be asked for.
     var hasAll = false
     /// A signal came: everything is about to stop, and what stops is told at the end.
@@ -47,6 +58,14 @@ struct Ledger {
 
     /// 0 when all are complete, the status of the one kind of failure, 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
+
+    /// So many more are about to be asked for.
+    mutating func ask(_ count: Int) { asked += count }
+
+    /// More than a person wants to read a line of each of.
+    var isLong: Bool { max(asked, count) > Self.longest }
+
+    private static let longest = 50
 
     mutating func expect(_ id: DownloadID, _ place: Place) {
         switch place {
@@ -121,18 +140,40 @@ struct Ledger {
                 fetchedBytes = fetchedBytes.adding(max(0, fetched))
             }
         } else {
-            failed.append(record.id)
-            statuses.insert(StateText.failure(record.state).exitStatus)
+            let fetched = offsets[record.id].map { max(0, snapshot.progress.received.subtracting($0)) } ?? 0
+            fetchedBytes = fetchedBytes.adding(fetched)
+            unfinishedBytes = unfinishedBytes.adding(fetched)
+            if record.state == .cancelled { cancelled += 1 }
+            fail(record.id, StateText.failure(record.state))
         }
         offsets[record.id] = nil
         return true
     }
 
+    /// False when the end of the download was told before.
+    mutating func end(_ before: CompletedBefore) -> Bool {
+        guard leave(before.snapshot.id) else { return false }
+        if let failure = before.failure {
+            lost += 1
+            fail(before.snapshot.id, failure)
+        } else {
+            completed += 1
+            earlier += 1
+            completedBytes = completedBytes.adding(before.snapshot.progress.received)
+        }
+        return true
+    }
+
+    private mutating func fail(_ id: DownloadID, _ error: DownloadError) {
+        failed.append(id)
+        statuses.insert(error.exitStatus)
+    }
+
     /// It ended with an error that no record tells.
     mutating func end(_ id: DownloadID, _ error: DownloadError) -> Bool {
         guard leave(id) else { return false }
-        failed.append(id)
-        statuses.insert(error.exitStatus)
+        if error == .cancelled { cancelled += 1 }
+        fail(id, error)
         return true
     }
 

@@ -12,15 +12,19 @@ struct Narrator: Sendable {
     let style: Style
     /// Whether a line tells that a download stands still: bars show it by themselves.
     let tellsStanding: Bool
+    /// Whether a line tells of each wait for another attempt: bars show it by themselves.
+    let tellsRetries: Bool
     /// What ends unfinished can be resumed.
     let keepsUnfinished: Bool
     /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
     private let isSilent: Bool
     private let started = ContinuousClock.now
     private let outage = ToldOutage()
+    private let folders = ToldFolders()
 
     init(
-        console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true, keepsUnfinished: Bool = true
+        console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
+        tellsRetries: Bool = false, keepsUnfinished: Bool = true
     ) {
         self.console = console
         self.options = options
@@ -28,6 +32,7 @@ struct Narrator: Sendable {
         self.keepsUnfinished = keepsUnfinished
         isSilent = options.quiet && !options.json
         self.tellsStanding = !options.quiet && (tellsStanding || options.verbose > 0)
+        self.tellsRetries = !options.quiet && (tellsRetries || options.verbose > 0)
     }
 
     func reject(_ document: RejectedDocument) {
@@ -39,7 +44,10 @@ struct Narrator: Sendable {
         if isSilent { return }
         if case .didStart = event { outage.isOver() }
         if options.json, let document = EventDocument(event) { console.print(document.json) }
-        guard let text = ProgressText.text(event, verbosity: options.verbose), !options.quiet else { return }
+        if case .didRestart(let snapshot, let why) = event, folders.wasTold(snapshot.record, why) { return }
+        guard let text = ProgressText.text(event, verbosity: options.verbose, tellsRetries: tellsRetries),
+            !options.quiet
+        else { return }
         if options.verbose == 0, !outage.isFirst(event) { return }
         console.report(text)
     }
@@ -54,6 +62,10 @@ struct Narrator: Sendable {
     /// What another process did.
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
+        guard tellsRetries, event.kind == .waiting, let state = event.state,
+            let note = StateText.note(state, now: Date())
+        else { return }
+        console.report("\(event.id): \(event.name): \(note)")
     }
 
     /// - Parameter count: how many stand still by now; many are not told one by one.
@@ -97,21 +109,56 @@ struct Narrator: Sendable {
     }
 
     /// The last word on a download, the moment it has ended.
-    func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay) {
-        display.settle(snapshot)
+    /// - Parameter isCounted: it is one of many, of which a terminal shows only the number of complete ones.
+    func end(_ snapshot: DownloadSnapshot, display: ProgressDisplay, isCounted: Bool = false) {
         if snapshot.record.state == .completed {
+            tellFile(of: snapshot, display, isCounted: isCounted)
             if isSilent { return }
-            if !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream {
-                console.print(path: file.path)
-            }
             if options.verbose > 0, !options.quiet {
                 for line in ProgressText.details(snapshot.record) { console.report(line) }
             }
         } else {
+            display.settle(snapshot)
+            display.fail(snapshot)
             let failure = StateText.failure(snapshot.record.state)
-            console.report(FailureText.line(snapshot.record, failure, canResume: keepsUnfinished))
+            tell(failure, of: snapshot.record)
         }
         if options.json { console.print(FinishedDocument(snapshot).json) }
+    }
+
+    /// What failed for its folder waits for the others of that folder.
+    private func tell(_ failure: DownloadError, of record: DownloadRecord) {
+        let line = FailureText.line(record, failure, canResume: keepsUnfinished)
+        if !keepsUnfinished || !folders.add(record, failure, line: line) { console.report(line) }
+    }
+
+    /// Folders for which downloads have failed: a line for each folder.
+    func tellFolders() { for line in folders.take() { console.report(line) } }
+
+    /// The row and the path of a complete download. Where rows are only counted, so are paths on the same terminal.
+    private func tellFile(
+        of snapshot: DownloadSnapshot, _ display: ProgressDisplay, isCounted: Bool, wasComplete: Bool = false
+    ) {
+        let isHidden = isCounted && display.mode == .bar && options.verbose == 0
+        if !isHidden { display.settle(snapshot, wasComplete: wasComplete) }
+        guard !isSilent, !options.quiet, !options.json, let file = snapshot.record.completed, !file.isStream else {
+            return
+        }
+        if !isHidden || !console.outputIsTerminal { console.print(path: file.path) }
+    }
+
+    /// The last word on a download that was complete before this command.
+    func end(_ before: CompletedBefore, display: ProgressDisplay, isCounted: Bool = false) {
+        let record = before.snapshot.record
+        if let failure = before.failure {
+            console.report(FailureText.line(record, failure))
+        } else {
+            tellFile(of: before.snapshot, display, isCounted: isCounted, wasComplete: true)
+            if options.verbose > 0, !options.quiet {
+                console.report("\(record.id): \(record.displayName): complete already, nothing fetched")
+            }
+        }
+        if options.json { console.print(FinishedDocument(before).json) }
     }
 
     /// One line, where a person is looking.
@@ -145,4 +192,31 @@ private final class ToldOutage: Sendable {
     }
 
     func isOver() { isTold.store(false, ordering: .relaxed) }
+}
+
+/// What is told of a folder once, and not of each of its downloads.
+private final class ToldFolders: Sendable {
+    private let failures = Mutex(FolderFailures())
+    private let restarted = Mutex<Set<String>>([])
+
+    func add(_ record: DownloadRecord, _ error: DownloadError, line: String) -> Bool {
+        failures.withLock {
+            $0.add(record, error, line: line) { FileManager.default.fileExists(atPath: $0) }
+        }
+    }
+
+    func take() -> [String] { failures.withLock { $0.take() } }
+
+    /// Whether it was told before that the folder of this download was deleted. Once the first download of the folder
+    /// has made it again, the others only miss their partial files.
+    func wasTold(_ record: DownloadRecord, _ why: String) -> Bool {
+        let folder = record.request.destination.folder
+        return restarted.withLock { told in
+            switch why {
+            case DownloadEvent.folderIsGone: !told.insert(folder).inserted
+            case DownloadEvent.partialIsGone: told.contains(folder)
+            default: false
+            }
+        }
+    }
 }

@@ -7,9 +7,13 @@ enum FailureText {
         let why = Redaction.describe(error) + advice(record, error, canResume)
         var way = "; run: "
         if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
+        if case .completedFile(.changed, _) = error { way = "; move it away and run: " }
         let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
         // The path is what failed, and the error names it.
-        if case .fileFailed = error { return why + hint }
+        switch error {
+        case .fileFailed, .completedFile: return why + hint
+        default: break
+        }
         if canResume, record.received > 0 || record.fileName != nil && !hint.isEmpty {
             return "\(record.id): \(record.displayName): \(why)\(others(record))\(hint)"
         }
@@ -43,6 +47,7 @@ enum FailureText {
             .verificationFailed(.tooLarge), .verificationFailed(.notItsBeginning), .verificationFailed(.streamBroken):
             return nil
         case .fileFailed(.partialExists, _), .fileFailed(.nameUnusable, _), .fileFailed(.altered, _): return nil
+        case .completedFile: return "dlm resume \(record.id)"
         case .networkFailed, .trustFailed, .authenticationFailed, .protocolViolated, .serverRefused,
             .verificationFailed, .cancelled, .fileFailed, .unexpected:
             return error.isTransient || record.received > 0 ? "dlm resume \(record.id)" : nil

@@ -6,9 +6,11 @@ struct ListPrinter {
     let style: Style
     let isHistory: Bool
     let json: Bool
+    let fate: Context.FateOfFile
     private var layout: ListTable.Layout?
 
-    init(console: Console, style: Style, isHistory: Bool, json: Bool) {
+    init(console: Console, style: Style, isHistory: Bool, json: Bool, fate: @escaping Context.FateOfFile) {
+        self.fate = fate
         self.console = console
         self.style = style
         self.isHistory = isHistory
@@ -17,7 +19,7 @@ struct ListPrinter {
 
     /// - Parameter isLast: no page follows.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
-        let rows = page.map { ListDocument($0, isHistory: isHistory) }
+        let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record)) }
         guard !json else { return rows.forEach { console.print($0.json) } }
         let table = ListTable(
             rows: rows, style: style, columns: console.outputColumns, before: layout, isLast: isLast)

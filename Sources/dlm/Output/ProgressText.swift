@@ -3,10 +3,15 @@ import Foundation
 
 /// Notices about downloads that go on, and details of those that are complete.
 enum ProgressText {
-    /// - Parameter verbosity: how often `-v` was given.
-    static func text(_ event: DownloadEvent, verbosity: Int) -> String? {
+    /// - Parameters:
+    ///   - verbosity: how often `-v` was given.
+    ///   - tellsRetries: a wait for another attempt is told without `-v`, too.
+    static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
+        case .didRestart(let snapshot, DownloadEvent.folderIsGone):
+            let folder = snapshot.record.request.destination.folder
+            return "\(folder): was deleted; it is made again, and its downloads start over"
         case .didRestart(_, let why): return "\(name): starts over: \(why)"
         case .didAdd(let snapshot) where verbosity > 0: return "\(name): added: \(snapshot.record.request.url)"
         case .didStart(_, let offset) where verbosity > 0:
@@ -20,7 +25,7 @@ enum ProgressText {
             case .waiting(_, let until): retry = StateText.retry(until, now: Date())
             default: break
             }
-            if verbosity == 0 { return nil }
+            if verbosity == 0, !tellsRetries { return nil }
             return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didPostpone(let snapshot):
             return "\(name): \(StateText.note(snapshot.record.state, now: Date()) ?? "waiting")"

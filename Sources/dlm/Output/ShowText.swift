@@ -48,7 +48,7 @@ struct ShowText {
         if note.hasPrefix(document.state + " ") {
             return state + Escaping.line(String(note.dropFirst(document.state.count)))
         }
-        return "\(state): \(Escaping.line(note))"
+        return isComplete ? "\(state), \(Escaping.line(note))" : "\(state): \(Escaping.line(note))"
     }
 
     private var isComplete: Bool { document.state == "completed" }
@@ -61,7 +61,9 @@ struct ShowText {
         }
     }
 
-    private var canContinue: Bool { ["paused", "failed", "cancelled"].contains(document.state) }
+    private var canContinue: Bool {
+        ["paused", "failed", "cancelled"].contains(document.state) || ["gone", "changed"].contains(document.file)
+    }
 
     private var finalURL: String? {
         guard let url = document.effectiveURL, url != document.url else { return nil }

@@ -15,6 +15,11 @@ enum StateText {
         }
     }
 
+    /// Nil while the file of a completed download is there.
+    static func note(_ fate: CompletedFileFate?) -> String? {
+        fate.flatMap { $0 == .there ? nil : $0.description }
+    }
+
     static let waitsForNetwork = "waiting for the network"
 
     /// `waiting until 2026-11-22 01:00:00`.

@@ -6,17 +6,29 @@ enum SummaryText {
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
         guard ledger.count > 1 || ledger.completed > 0 else { return nil }
         var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
-        if ledger.failed.isEmpty {
-            text += style.good(" complete")
-        } else {
-            let failed = style.bad("\(ledger.failed.count) failed")
-            text += ": \(ledger.completed) complete, \(failed)"
+        if ledger.earlier == ledger.count {
+            text += style.good(ledger.count == 1 ? " was complete already" : " were complete already")
+            return text + ", \(Units.size(ledger.completedBytes)); nothing was fetched"
         }
+        text += outcomes(ledger, style)
         if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))\(algorithm(ledger))verified" }
         if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
-        text += ", \(Units.size(ledger.completedBytes)) in \(Units.duration(seconds))"
+        if ledger.earlier > 0 { text += ", \(ledger.earlier) of them before" }
+        let bytes = ledger.completedBytes.adding(ledger.unfinishedBytes)
+        text += ", \(Units.size(bytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
         return text
+    }
+
+    /// ` complete`, or the number of each kind of end: `: 2 complete, 1 failed, 3 cancelled`.
+    private static func outcomes(_ ledger: Ledger, _ style: Style) -> String {
+        if ledger.failed.isEmpty { return style.good(" complete") }
+        let failed = ledger.failed.count - ledger.cancelled - ledger.lost
+        var parts = ["\(ledger.completed) complete"]
+        if failed > 0 { parts.append(style.bad("\(failed) failed")) }
+        if ledger.cancelled > 0 { parts.append("\(ledger.cancelled) cancelled") }
+        if ledger.lost > 0 { parts.append(style.bad("\(ledger.lost) gone or changed since")) }
+        return ": " + parts.joined(separator: ", ")
     }
 
     /// The one that all were verified by.

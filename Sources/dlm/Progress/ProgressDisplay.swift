@@ -96,11 +96,17 @@ final class ProgressDisplay: Sendable {
         }
     }
 
+    /// Remembers a failed download for a display that has no room for all.
+    func fail(_ snapshot: DownloadSnapshot) {
+        if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
+    }
+
     /// The last word on a download: the line of one that is complete scrolls away above the others.
-    func settle(_ snapshot: DownloadSnapshot) {
+    /// - Parameter wasComplete: nothing was fetched for it.
+    func settle(_ snapshot: DownloadSnapshot, wasComplete: Bool = false) {
         switch mode {
         case .bar:
-            guard let row = ProgressFrame.Row(settled: snapshot.record) else { return }
+            guard let row = ProgressFrame.Row(settled: snapshot.record, wasComplete: wasComplete) else { return }
             let size = console.size
             console.note(state.withLock { $0.render(size, style) { $0.line(row) } })
         case .json: console.note(state.withLock { $0.json.last(snapshot) })

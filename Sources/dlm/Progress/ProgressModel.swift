@@ -20,6 +20,8 @@ struct ProgressModel {
     private var meters: [DownloadID: Meters] = [:]
     private var totals = Meters()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
+    /// The newest first, at most ``rows``.
+    private var failures: [ProgressFrame.Row] = []
 
     /// Of more downloads elsewhere only those at work are remembered.
     private static let rows = 64
@@ -35,6 +37,17 @@ struct ProgressModel {
     mutating func forget(_ id: DownloadID) {
         elsewhere[id] = nil
         meters[id] = nil
+    }
+
+    /// Remembers a failed download, for displays that have no room for all rows.
+    mutating func fail(_ snapshot: DownloadSnapshot) {
+        guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
+        failures.removeAll { $0.id == snapshot.id }
+        let row = ProgressFrame.Row(
+            id: snapshot.id, name: snapshot.record.displayName, state: .failed, received: snapshot.progress.received,
+            total: snapshot.progress.total, note: Redaction.describe(error))
+        failures.insert(row, at: 0)
+        if failures.count > Self.rows { failures.removeLast() }
     }
 
     /// - Parameters:
@@ -65,9 +78,26 @@ struct ProgressModel {
         let rows = all.sorted { Self.rank($0) < Self.rank($1) }.map { row($0, now) }
         guard ledger.count > 1 || !ledger.hasAll && ledger.count > 0 else { return ProgressFrame(rows: rows) }
         let total = ProgressFrame.Total(
-            downloads: ledger.count, done: ledger.completed, failed: ledger.failed.count, received: received,
-            bytes: bytes, speed: totals.speed.speed, left: totals.secondsLeft)
-        return ProgressFrame(rows: rows, queued: queued, total: total)
+            downloads: ledger.count, done: ledger.completed, failed: ledger.failed.count - ledger.cancelled,
+            cancelled: ledger.cancelled, received: received, bytes: bytes, speed: totals.speed.speed,
+            left: secondsLeft(rows, now))
+        return ProgressFrame(rows: rows, failures: failures, queued: queued, total: total)
+    }
+
+    /// The time until all are done: what all bytes need together, and at least what the slowest row needs. A download
+    /// that waits needs its wait, and then its bytes at the speed of all. Nil where a wait has no known end.
+    private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
+        guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
+        for row in rows {
+            if row.state == .waiting {
+                guard let until = row.waitingUntil else { return nil }
+                let bytes = row.total.map { max(0, $0.subtracting(row.received)) } ?? 0
+                left = max(left, max(0, until.timeIntervalSince(now)) + Double(bytes) / speed)
+            } else {
+                left = max(left, row.left ?? 0)
+            }
+        }
+        return left
     }
 
     private func row(_ progress: DownloadProgress, _ now: Date) -> ProgressFrame.Row {
@@ -80,7 +110,9 @@ struct ProgressModel {
                 ?? TimeLeft.seconds(received: progress.received, total: progress.total, speed: progress.speed))
         switch progress.state {
         case .running: row.note = progress.phase?.rawValue
-        case .waiting: row.note = StateText.note(progress.state, now: now)
+        case .waiting:
+            row.note = StateText.note(progress.state, now: now)
+            (row.waitingFor, row.waitingUntil) = progress.state.waiting
         case .queued, .paused, .completed, .failed, .cancelled: row.note = progress.state.kind.rawValue
         }
         return row

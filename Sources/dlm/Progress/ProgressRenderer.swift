@@ -9,16 +9,20 @@ struct ProgressRenderer {
     var widest = 0
 
     /// At most half of the terminal: what is complete scrolls away above, and wants to be read. Where there is no room
-    /// for all, a line says how many more there are.
+    /// for all, those at work come first, then those that failed, and a line says how many more there are.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
-        if room > 1, frame.rows.count > room || frame.queued > 0 { room = min(frame.rows.count, room - 1) }
-        let rows = frame.rows.prefix(room)
+        var all = frame.rows
+        if room > 1, frame.rows.count > room || frame.queued > 0 {
+            all = frame.rows.filter(\.isActive) + frame.failures + frame.rows.filter { !$0.isActive }
+            room = min(all.count, room - 1)
+        }
+        let rows = all.prefix(room)
         let names = rows.map { Escaping.line($0.name) }
         widest = (names + [frame.total?.label ?? ""]).reduce(widest) { max($0, DisplayWidth.of($1)) }
         let layout = ProgressLayout(width: width, widest: widest)
         var lines = zip(rows, names).map { line($0, name: $1, layout) }
-        if room > 0, let more = HiddenRows.line(frame.rows.dropFirst(room), queued: frame.queued) {
+        if room > 0, let more = HiddenRows.line(all.dropFirst(room), queued: frame.queued) {
             lines.append(style.dim(DisplayWidth.cutEnd(more, to: max(1, width - 1))))
         }
         if let total = frame.total { lines.append(line(total, layout)) }

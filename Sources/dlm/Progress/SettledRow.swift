@@ -3,11 +3,14 @@ import Foundation
 
 extension ProgressFrame.Row {
     /// The line of a download that is complete: how fast it came, or what was verified. Nil for others.
-    init?(settled record: DownloadRecord) {
+    /// - Parameter wasComplete: it was so before this command.
+    init?(settled record: DownloadRecord, wasComplete: Bool = false) {
         guard record.state == .completed, let file = record.completed else { return nil }
         self.init(
             id: record.id, name: record.displayName, state: .completed, received: file.bytes, total: file.bytes)
-        if let checksum = file.checksum {
+        if wasComplete {
+            note = "complete already"
+        } else if let checksum = file.checksum {
             note = "\(checksum.algorithm.rawValue) verified"
         } else if file.wasCurrent {
             note = "is current"

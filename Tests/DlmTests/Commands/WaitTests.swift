@@ -31,6 +31,19 @@ struct WaitTests {
         return try await result
     }
 
+    @Test("A file that is gone since its download completed has a status of its own")
+    func gone() async throws {
+        let service = Self.service(2)
+        service.change(1) { $0.complete(path: "/data/f1") }
+        service.change(2) { $0.complete(path: "/data/f2") }
+        let (status, captured) = try await run(["wait", "1", "2"], service) { context in
+            context.fate = { $0.id == 1 ? .gone : .there }
+        }
+        #expect(status == 13)
+        #expect(captured.outputLines == ["/data/f2"])
+        #expect(captured.errorLines == ["dlm: /data/f1: completed, file is gone since; run: dlm resume 1"])
+    }
+
     @Test("Ends once all are complete, and prints their paths")
     func complete() async throws {
         let (status, captured) = try await Self.following(["wait", "1-3"], Self.service(), looks: 3) { service in

@@ -97,7 +97,8 @@ struct WatchTests {
         let service = WaitTests.service(1)
         let narrator = Narrator(console: captured.console, options: try OutputOptions.parse([]), style: Style())
         let display = ProgressDisplay(.none, console: captured.console, style: Style())
-        let follower = Follower(service, narrator: narrator, display: display, purpose: .watch(any: false))
+        let follower = Follower(
+            service, narrator: narrator, display: display, purpose: .watch(any: false), fate: { _ in nil })
         let following = Task { try await follower.follow { $0.watch(try await service.known([1])) } }
         while follower.ledger.withLock({ $0.elsewhere.isEmpty }) { await Task.yield() }
         await follower.interrupt(.interrupt)

@@ -25,7 +25,8 @@ struct InterruptTests {
         let options = try OutputOptions.parse(arguments)
         let narrator = Narrator(console: captured.console, options: options, style: Style())
         let display = ProgressDisplay(.none, console: captured.console, style: Style())
-        let follower = Follower(service, narrator: narrator, display: display, purpose: .get(RequestOverrides()))
+        let follower = Follower(
+            service, narrator: narrator, display: display, purpose: .get(RequestOverrides()), fate: { _ in nil })
         let requests = (1...count).map {
             DownloadRequest(url: .example("http://a/f\($0)"), destination: Destination(folder: "/data"))
         }

@@ -14,7 +14,7 @@ struct DocumentFieldTests {
         "timings": "connect firstByte nameLookup reusedConnection tls total",
         "attempt": "connections ended httpVersion outcome received redirects remoteAddress started timings",
         "finished": """
-        attempts bytes checksum effectiveURL error event id path result state timings url verifiedBy version wasCurrent
+        attempts bytes checksum effectiveURL error event file id path result state timings url verifiedBy version wasCurrent
         """,
         "change": """
         error event id name offset priority rateLimit reason received session state total url version waitingFor \
@@ -24,16 +24,16 @@ struct DocumentFieldTests {
         "verified": "bytes checksum error event id path source verified version",
         "limited": "event rateLimit session version",
         "logged": """
-        cursor error event id name received session state time total url version waitingFor \
+        cursor error event file id name received session state time total url version waitingFor \
         waitingUntil
         """,
         "listed": """
-        created ended error id isAttended name note path percent priority received seconds secondsLeft session speed \
+        created ended error file id isAttended name note path percent priority received seconds secondsLeft session speed \
         state total updated url version waitingFor waitingUntil
         """,
         "shown": """
         acceptsRanges acceptsUnverified attempts checksum connections contentType created describedBy documentFailure \
-        effectiveURL error etag folder \
+        effectiveURL error etag file folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
         received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
@@ -44,8 +44,8 @@ struct DocumentFieldTests {
         identifier isFinishing maxConcurrent maxPerHost pid program queued rateLimit running socket started version \
         waiting
         """,
-        "progress": "event id name note percent received secondsLeft speed state total version",
-        "total": "done downloads event failed percent received secondsLeft speed total version",
+        "progress": "event id name note percent received secondsLeft speed state total version waitingFor waitingUntil",
+        "total": "cancelled done downloads event failed percent received secondsLeft speed total version",
     ]
 
     static let snapshot = DownloadSnapshot(record: .example())

@@ -120,6 +120,47 @@ struct TextTests {
                 == "3 downloads: 2 complete, 1 failed, 30 MiB in 1.0 s (20 MiB/s)")
     }
 
+    @Test("The summary counts cancelled ones apart from failed ones, with the bytes that came")
+    func cancelledSummary() {
+        var ledger = Ledger()
+        for id in [1, 2] as [DownloadID] {
+            ledger.expect(id, .here)
+            ledger.start(id, offset: 1 << 20)
+            let record = DownloadRecord.example(id: id, state: .cancelled) { $0.receive(11 << 20, of: 99 << 20) }
+            _ = ledger.end(DownloadSnapshot(record: record))
+        }
+        #expect(
+            SummaryText.line(ledger, seconds: 4, style: Style())
+                == "2 downloads: 0 complete, 2 cancelled, 20 MiB in 4.0 s (5.0 MiB/s)")
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 3, state: .failed(.cancelled))))
+        _ = ledger.end(4, .cancelled)
+        #expect(
+            SummaryText.line(ledger, seconds: 4, style: Style())
+                == "4 downloads: 0 complete, 1 failed, 3 cancelled, 20 MiB in 4.0 s (5.0 MiB/s)")
+    }
+
+    @Test("The summary says what was complete before, and what is gone since")
+    func completeBefore() {
+        func before(_ id: DownloadID, _ fate: CompletedFileFate?) -> CompletedBefore {
+            CompletedBefore(snapshot: DownloadSnapshot(record: .example(id: id) { $0.complete(10 << 20) }), fate: fate)
+        }
+        var ledger = Ledger()
+        _ = ledger.end(before(1, .there))
+        #expect(
+            SummaryText.line(ledger, seconds: 0.1, style: Style())
+                == "1 download was complete already, 10 MiB; nothing was fetched")
+        _ = ledger.end(before(2, nil))
+        #expect(
+            SummaryText.line(ledger, seconds: 0.1, style: Style())
+                == "2 downloads were complete already, 20 MiB; nothing was fetched")
+        #expect(ledger.exitStatus == 0)
+        _ = ledger.end(before(3, .gone))
+        #expect(
+            SummaryText.line(ledger, seconds: 1, style: Style())
+                == "3 downloads: 2 complete, 1 gone or changed since, 2 of them before, 20 MiB in 1.0 s")
+        #expect(ledger.exitStatus == 13)
+    }
+
     @Test("One failure needs no summary")
     func oneFailure() {
         var ledger = Ledger()

@@ -62,6 +62,47 @@ struct ProgressModelTests {
         #expect(frame.rows.first?.note == "retry in 4 s: 503 Busy")
     }
 
+    @Test("The total is never sooner than the slowest row")
+    func slowestRow() {
+        var ledger = ledger(1, 2)
+        var model = ProgressModel()
+        _ = model.frame(
+            [progress(1, received: 0, total: 100_000), progress(2, received: 0, total: 100_000)], &ledger, time: 0,
+            now: now)
+        let frame = model.frame(
+            [progress(1, received: 90_000, total: 100_000), progress(2, received: 1000, total: 100_000)], &ledger,
+            time: 1, now: now)
+        #expect(frame.rows.map(\.time) == ["0:01", "1:39"])
+        #expect(frame.total?.time == "1:39")
+    }
+
+    @Test("What waits counts: its wait, then its bytes; a wait without a known end leaves the total unknown")
+    func waitsCount() {
+        var ledger = ledger(1, 2)
+        var model = ProgressModel()
+        func frame(_ time: Double, _ received: Int64, until: Date?) -> ProgressFrame {
+            let waiting = progress(2, .waiting(.retry(.cancelled), until: until), received: 0, total: 10_000)
+            return model.frame(
+                [progress(1, received: received, total: 10_000), waiting], &ledger, time: time, now: now)
+        }
+        let until = now.addingTimeInterval(60)
+        _ = frame(0, 0, until: until)
+        #expect(frame(1, 1000, until: until).total?.time == "1:10")
+        #expect(frame(2, 2000, until: nil).total?.time == nil)
+    }
+
+    @Test("Cancelled ones are counted apart from failed ones")
+    func cancelledApart() {
+        var ledger = ledger(1, 2, 3)
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 1, state: .cancelled)))
+        _ = ledger.end(DownloadSnapshot(record: .example(id: 2, state: .failed(.unexpected("x")))))
+        var model = ProgressModel()
+        let total = model.frame([], &ledger, time: 0, now: now).total
+        #expect(total?.counts == "0 done, 1 failed, 1 cancelled")
+        let document = total.map(TotalDocument.init)
+        #expect(document?.failed == 2 && document?.cancelled == 1)
+    }
+
     @Test("All bytes there: it is being verified")
     func finishing() {
         var ledger = ledger(1)

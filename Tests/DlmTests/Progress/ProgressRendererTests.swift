@@ -34,6 +34,25 @@ struct ProgressRendererTests {
         #expect(lines(Self.frame, width: width).joined(separator: "\n") == expected)
     }
 
+    @Test("Where there is no room for all, those at work come first, then the ones that failed last")
+    func failuresMatter() {
+        func row(_ id: DownloadID, _ state: DownloadState.Kind, _ note: String? = nil) -> ProgressFrame.Row {
+            .init(id: id, name: "f\(id)", state: state, received: 1, total: 4, note: note)
+        }
+        var frame = ProgressFrame(
+            rows: (1...4).map { row($0, .running) } + (5...30).map { row($0, .paused, "paused") },
+            failures: [row(40, .failed, "404 Not Found"), row(39, .failed, "404 Not Found")],
+            total: .init(downloads: 50, done: 18, failed: 2, received: 0))
+        let lines = lines(frame, width: 80)
+        #expect(lines.count == 12)
+        let names = lines.map { String($0.prefix { $0 != " " }) }
+        #expect(names.prefix(8) == ["f1", "f2", "f3", "f4", "f40", "f39", "f5", "f6"])
+        #expect(lines[10] == "… 22 more paused")
+        #expect(lines[4].hasSuffix("404 Not Found"))
+        frame.rows = Array(frame.rows.prefix(5))
+        #expect(!self.lines(frame, width: 80).joined().contains("404"))
+    }
+
     @Test("Before the first byte the line belongs to the reason")
     func waiting() {
         let note = "retry in 4 s: 503 Service Unavailable"

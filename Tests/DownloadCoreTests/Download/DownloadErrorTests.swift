@@ -96,6 +96,10 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
 
     static let files = [
         ErrorMeaning(
+            .completedFile(.gone, path: "/a"), 13, "completedFile", "gone", "/a: completed, file is gone since"),
+        ErrorMeaning(
+            .completedFile(.changed, path: "/a"), 13, "completedFile", "changed", "/a: completed, file changed since"),
+        ErrorMeaning(
             .fileFailed(.exists, path: "/a"), 3, "file", "exists",
             "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
         ErrorMeaning(

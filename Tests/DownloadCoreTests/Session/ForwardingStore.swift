@@ -11,8 +11,10 @@ extension ForwardingStore {
         try await inner.add(requests, session: session)
     }
 
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        try await inner.claim(ids, session: session)
+    func claim(
+        _ ids: [DownloadID], session: String, includingCompleted: Bool
+    ) async throws -> [ClaimedDownload] {
+        try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
     }
 
     func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {

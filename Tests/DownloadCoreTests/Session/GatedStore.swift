@@ -41,8 +41,10 @@ final class GatedStore: ForwardingStore {
         return added
     }
 
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        let claimed = try await inner.claim(ids, session: session)
+    func claim(
+        _ ids: [DownloadID], session: String, includingCompleted: Bool
+    ) async throws -> [ClaimedDownload] {
+        let claimed = try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
         await gates.withLock { $0 }.afterClaim?()
         return try claimed.map { download in
             guard case .claimed(let record) = download else { return download }

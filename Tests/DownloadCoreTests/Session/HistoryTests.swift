@@ -149,8 +149,10 @@ private final class ClaimLog: ForwardingStore {
         return added
     }
 
-    func claim(_ ids: [DownloadID], session: String) async throws -> [ClaimedDownload] {
-        let claimed = try await inner.claim(ids, session: session)
+    func claim(
+        _ ids: [DownloadID], session: String, includingCompleted: Bool
+    ) async throws -> [ClaimedDownload] {
+        let claimed = try await inner.claim(ids, session: session, includingCompleted: includingCompleted)
         await note("claim")
         return claimed
     }

@@ -6,9 +6,11 @@ struct FinishedDocument: Document, Equatable {
     var event = "finished"
     let id: DownloadID
     let state: String
-    /// `downloaded`, `up-to-date`, `skipped`, `failed` or `cancelled`.
+    /// `downloaded`, `up-to-date`, `skipped`, `gone`, `changed`, `failed` or `cancelled`.
     let result: String
     let path: String?
+    /// What became of the finished file: `there`, `gone` or `changed`.
+    let file: String?
     let bytes: Int64
     /// What was verified.
     let checksum: String?
@@ -22,12 +24,23 @@ struct FinishedDocument: Document, Equatable {
     let error: ErrorDocument?
     let timings: TimingsDocument?
 
+    /// Of a download that has ended just now.
     init(_ snapshot: DownloadSnapshot) {
+        let hasFile = snapshot.record.state == .completed && snapshot.record.completed?.isStream == false
+        self.init(snapshot, fate: hasFile ? .there : nil)
+    }
+
+    /// Of a download that was complete before: the error is that of its file.
+    init(_ before: CompletedBefore) { self.init(before.snapshot, fate: before.fate) }
+
+    private init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
         let record = snapshot.record
         let isComplete = record.state == .completed
+        let failure = record.failure(of: fate)
+        file = fate?.rawValue
         id = record.id
         state = record.state.kind.rawValue
-        result = Self.result(record)
+        result = failure == nil ? Self.result(record) : fate?.rawValue ?? ""
         path = isComplete ? record.completed?.path : nil
         bytes = isComplete ? record.completed?.bytes ?? 0 : snapshot.progress.received
         checksum = isComplete ? record.completed?.checksum?.description : nil
@@ -36,7 +49,7 @@ struct FinishedDocument: Document, Equatable {
         effectiveURL = record.resume.finalURL?.string
         wasCurrent = isComplete && (record.completed?.wasCurrent ?? false)
         attempts = record.attempts.count
-        error = record.state.error.map(ErrorDocument.init)
+        error = (record.state.error ?? failure).map(ErrorDocument.init)
         timings = record.attempts.last?.metrics.map(TimingsDocument.init)
     }
 

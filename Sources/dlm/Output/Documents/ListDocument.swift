@@ -9,6 +9,8 @@ struct ListDocument: Document, Equatable {
     let name: String
     let url: String
     let path: String?
+    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    let file: String?
     /// Bytes present.
     let received: Int64
     let total: Int64?
@@ -34,9 +36,14 @@ struct ListDocument: Document, Equatable {
     let created: Date
     let updated: Date
 
-    /// - Parameter isHistory: the note says when a download ended, too.
-    init(_ snapshot: DownloadSnapshot, isHistory: Bool = false, now: Date = Date()) {
+    /// - Parameters:
+    ///   - isHistory: the note says when a download ended, too.
+    ///   - fate: what became of its file, where that is known.
+    init(
+        _ snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date = Date()
+    ) {
         let record = snapshot.record
+        file = fate?.rawValue
         let progress = snapshot.progress
         id = record.id
         state = record.state.kind.rawValue
@@ -55,7 +62,9 @@ struct ListDocument: Document, Equatable {
         let seconds = record.attempts.isEmpty ? nil : record.seconds
         self.seconds = seconds
         let end = isHistory || record.state.kind != .failed ? ended.map { StateText.end($0, seconds: seconds) } : nil
-        let why = Idleness.isInterrupted(snapshot) ? StandingText.interrupted : StateText.note(record.state, now: now)
+        let why =
+            Idleness.isInterrupted(snapshot)
+            ? StandingText.interrupted : StateText.note(fate) ?? StateText.note(record.state, now: now)
         note = hasEnded ? [why, end].compactMap(\.self).joined(separator: "; ") : why
         error = record.state.error.map(ErrorDocument.init)
         (waitingFor, waitingUntil) = record.state.waiting

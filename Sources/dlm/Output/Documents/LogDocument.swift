@@ -18,16 +18,19 @@ struct LogDocument: Document, Equatable {
     let error: ErrorDocument?
     let waitingFor: String?
     let waitingUntil: Date?
+    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    let file: String?
 
-    init(_ entry: LogEntry) {
+    init(_ entry: LogEntry, fate: CompletedFileFate? = nil) {
         switch entry {
-        case .event(let event): self.init(event)
+        case .event(let event): self.init(event, fate)
         case .didFinishEvents(let cursor): self.init("didFinishEvents", cursor)
         case .didLoseEvents(let cursor): self.init("didLoseEvents", cursor)
         }
     }
 
-    private init(_ logged: LoggedEvent) {
+    private init(_ logged: LoggedEvent, _ fate: CompletedFileFate?) {
+        file = fate?.rawValue
         cursor = logged.cursor
         event = logged.kind.rawValue
         time = logged.time
@@ -46,6 +49,6 @@ struct LogDocument: Document, Equatable {
         self.event = event
         self.cursor = cursor
         (time, id, name, url, session, state, received, total, error) = (nil, nil, nil, nil, nil, nil, nil, nil, nil)
-        (waitingFor, waitingUntil) = (nil, nil)
+        (waitingFor, waitingUntil, file) = (nil, nil, nil)
     }
 }

@@ -1,4 +1,5 @@
 import DownloadKit
+import Foundation
 
 /// How far a download is (`--progress json`); the last one of a download has the state it ended in.
 struct ProgressDocument: Document, Equatable {
@@ -15,6 +16,9 @@ struct ProgressDocument: Document, Equatable {
     let secondsLeft: Double?
     /// What it does or waits for, for people.
     let note: String?
+    /// What a waiting one waits for, and until when: `retry`, `network` or `schedule`.
+    let waitingFor: String?
+    let waitingUntil: Date?
 
     init(_ row: ProgressFrame.Row) {
         id = row.id
@@ -26,6 +30,7 @@ struct ProgressDocument: Document, Equatable {
         speed = row.speed.map { $0.rounded() }
         secondsLeft = row.left.map { ($0 * 10).rounded() / 10 }
         note = row.note == row.state.rawValue ? nil : row.note
+        (waitingFor, waitingUntil) = (row.waitingFor, row.waitingUntil)
     }
 
     init(_ snapshot: DownloadSnapshot) {
@@ -38,6 +43,7 @@ struct ProgressDocument: Document, Equatable {
         percent = Units.percent(progress.received, of: progress.total)
         (speed, secondsLeft) = (nil, nil)
         note = snapshot.record.state.error.map(Redaction.describe)
+        (waitingFor, waitingUntil) = snapshot.record.state.waiting
     }
 }
 
@@ -47,7 +53,9 @@ struct TotalDocument: Document, Equatable {
     var event = "total"
     let downloads: Int
     let done: Int
+    /// Cancelled ones included.
     let failed: Int
+    let cancelled: Int
     let received: Int64
     /// Nil while the size of one is unknown.
     let total: Int64?
@@ -59,7 +67,8 @@ struct TotalDocument: Document, Equatable {
     init(_ total: ProgressFrame.Total) {
         downloads = total.downloads
         done = total.done
-        failed = total.failed
+        failed = total.failed + total.cancelled
+        cancelled = total.cancelled
         received = total.received
         self.total = total.bytes
         percent = Units.percent(total.received, of: total.bytes)

@@ -51,6 +51,8 @@ struct ShowDocument: Document, Equatable {
     let effectiveURL: String?
     let folder: String
     let path: String?
+    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    let file: String?
     let received: Int64
     let total: Int64?
     let percent: Int?
@@ -92,14 +94,17 @@ struct ShowDocument: Document, Equatable {
     let created: Date
     let updated: Date
 
-    init(_ snapshot: DownloadSnapshot, now: Date = Date()) {
+    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate? = nil, now: Date = Date()) {
         let record = snapshot.record
+        file = fate?.rawValue
         let request = record.request
         let validators = record.state == .completed ? record.completed?.validators : record.resume.validators
         id = record.id
         name = record.displayName
         state = record.state.kind.rawValue
-        note = Idleness.isInterrupted(snapshot) ? StandingText.interrupted : StateText.note(record.state, now: now)
+        note =
+            Idleness.isInterrupted(snapshot)
+            ? StandingText.interrupted : StateText.note(fate) ?? StateText.note(record.state, now: now)
         url = request.url.string
         effectiveURL = record.resume.finalURL?.string
         folder = request.destination.folder

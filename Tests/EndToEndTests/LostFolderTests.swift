@@ -1,0 +1,55 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Folders that are gone", .timeLimit(.minutes(1)))
+    struct LostFolderTests {
+        static let content = Content(seed: 1903, size: 2 * mebibyte)
+        let count = 6
+
+        /// Starts downloads into a folder and interrupts them when each has a partial file with some bytes.
+        private func withInterrupted(
+            in folder: String, _ body: @escaping (DlmSandbox, FaultServer) async throws -> Void
+        ) async throws {
+            let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .stall(after: mebibyte) }
+            try await withDlm(serving: slow) { sandbox, server in
+                let urls = (1...count).map { server.url("/f\($0)") }
+                let get = try ChildProcess(
+                    try sandbox.launch(["get", "-x", "1", "-j", "\(count)", "-d", folder] + urls))
+                #expect(await server.waitUntil { [count] in $0.entries.count == count })
+                for id in 1...count { try await sandbox.waitToShow(id) { $0.received == mebibyte } }
+                get.send(SIGTERM)
+                #expect(try await get.result().ending == .signalled(SIGTERM))
+                server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
+                try await body(sandbox, server)
+            }
+        }
+
+        @Test("A folder that was deleted is made again, with one line for all of its downloads")
+        func madeAgain() async throws {
+            try await withInterrupted(in: "sub") { sandbox, _ in
+                try FileManager.default.removeItem(atPath: sandbox.file("sub"))
+                let result = try await sandbox.done("resume", "--all")
+                #expect(result.outputLines.count == count)
+                #expect(
+                    result.errorLines == [
+                        "dlm: \(sandbox.file("sub")): was deleted; it is made again, and its downloads start over"
+                    ])
+                for id in 1...count { try expectFile(Self.content, "sub/f\(id)", in: sandbox) }
+            }
+        }
+
+        @Test("A folder whose parent is gone, too, is one line with the count; nothing is made again")
+        func missing() async throws {
+            try await withInterrupted(in: "deep/sub") { sandbox, server in
+                try FileManager.default.removeItem(atPath: sandbox.file("deep"))
+                let result = try await sandbox.run("resume", "--all")
+                expectFailure(3, of: result)
+                #expect(result.stderr.contains("; \(count) downloads failed; run: dlm resume 1-\(count)"))
+                #expect(!sandbox.exists("deep"))
+                #expect(server.log.entries.count == count)
+            }
+        }
+    }
+}
