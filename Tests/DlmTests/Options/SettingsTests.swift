@@ -183,7 +183,7 @@ struct SettingsTests {
             ("histry-age: 30d\n", "config.yaml:1: unknown key 'histry-age'; did you mean 'history-age'?"),
             ("History-Age: 30d\n", "did you mean 'history-age'?"),
             ("max_concurrent: 3\n", "did you mean 'max-concurrent'?"),
-            ("qwxzyqwxzy: 30d\n", "unknown key 'qwxzyqwxzy'; the keys are history-age, limit-window, max-concurrent"),
+            ("qwxzyqwxzy: 30d\n", "unknown key 'qwxzyqwxzy'; the nearest are 'window', 'max-size' and 'proxy'"),
             ("retries: 3\nretries: 4\n", "config.yaml:1: 'retries' stands there more than once; leave one"),
             ("output: x\n", "unknown key 'output'"), ("json: true\n", "unknown key 'json'"),
             ("insecure: perhaps\n", "config.yaml:1: insecure: give true or false"),
