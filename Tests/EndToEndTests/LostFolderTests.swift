@@ -17,7 +17,9 @@ extension EndToEnd {
                 let urls = (1...count).map { server.url("/f\($0)") }
                 let get = try ChildProcess(
                     try sandbox.launch(["get", "-x", "1", "-j", "\(count)", "-d", folder] + urls))
-                #expect(await server.waitUntil { [count] in $0.entries.count == count })
+                let all = count
+                let haveBegun = await server.waitUntil { $0.entries.count == all }
+                #expect(haveBegun)
                 for id in 1...count { try await sandbox.waitToShow(id) { $0.received == mebibyte } }
                 get.send(SIGTERM)
                 #expect(try await get.result().ending == .signalled(SIGTERM))

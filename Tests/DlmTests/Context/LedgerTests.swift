@@ -109,6 +109,20 @@ struct LedgerTests {
         #expect(told == 60)
     }
 
+    @Test("A list is long above 50 downloads, also while its downloads are only asked for")
+    func long() {
+        var ledger = Ledger()
+        for id in 1...50 as ClosedRange<DownloadID> { ledger.expect(id, .here) }
+        #expect(!ledger.isLong)
+        ledger.expect(51, .here)
+        #expect(ledger.isLong)
+        var asked = Ledger()
+        asked.ask(40)
+        #expect(!asked.isLong)
+        asked.ask(11)
+        #expect(asked.isLong)
+    }
+
     @Test("Only what this process fetched is counted as fetched")
     func fetched() {
         var ledger = Ledger()

@@ -161,6 +161,16 @@ struct TextTests {
         #expect(ledger.exitStatus == 13)
     }
 
+    @Test("A wait for another attempt is a line without -v where no bar shows it")
+    func retries() {
+        let busy = DownloadError.serverRefused(status: 503, phrase: "Busy")
+        let snapshot = DownloadSnapshot(record: .example(state: .waiting(.retry(busy), until: Date())))
+        #expect(ProgressText.text(.willRetry(snapshot, busy), verbosity: 0) == nil)
+        #expect(
+            ProgressText.text(.willRetry(snapshot, busy), verbosity: 0, tellsRetries: true)
+                == "3: debian-12.iso: 503 Busy; retry in 0 s")
+    }
+
     @Test("One failure needs no summary")
     func oneFailure() {
         var ledger = Ledger()

@@ -34,6 +34,16 @@ struct JSONProgressTests {
         #expect(try values(progress.lines(frame)).map { $0["id"] as? Int } == [3])
     }
 
+    @Test("A waiting download says what it waits for, and until when")
+    func waiting() throws {
+        var progress = JSONProgress()
+        var row = ProgressFrame.Row(id: 4, name: "b", state: .waiting, received: 0, note: "retry in 4 s: 503 Busy")
+        (row.waitingFor, row.waitingUntil) = ("retry", Date(timeIntervalSince1970: 1_700_000_000))
+        let line = try #require(try values(progress.lines(ProgressFrame(rows: [row]))).first)
+        #expect(line["waitingFor"] as? String == "retry")
+        #expect(line["waitingUntil"] as? String == "2023-11-14T22:13:20Z")
+    }
+
     @Test("The last line of a download says how it ended")
     func last() throws {
         var progress = JSONProgress()
