@@ -32,7 +32,8 @@ struct DocumentFieldTests {
         state total updated url version waitingFor waitingUntil
         """,
         "shown": """
-        acceptsRanges acceptsUnverified attempts checksum connections contentType created describedBy documentFailure \
+        acceptsRanges acceptsUnverified attempts checksum connectionLimit connections contentType created describedBy \
+        documentFailure \
         effectiveURL error etag file folder \
         headers id ifExists insecure isAttended lastModified name note options path percent priority rateLimit \
         received session sources speed state total updated url verifiedBy version waitingFor waitingUntil

@@ -119,7 +119,7 @@ struct InterruptionTests {
         }
         let bench = try await SessionBench(serving: reply)
         let id = try await bench.add()
-        guard case .failed(.verificationFailed(.unverifiable)) = try await bench.ending(of: id).state else {
+        guard case .failed(.verificationFailed(.endUnproved)) = try await bench.ending(of: id).state else {
             Issue.record("not refused")
             return
         }
