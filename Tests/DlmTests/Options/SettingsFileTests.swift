@@ -87,7 +87,9 @@ struct SettingsFileTests {
         #expect(try file.entries(in: sample.text) == [])
         let entries = try file.entries(in: sample.uncommented)
         #expect(Set(entries.map(\.key)) == Set(OptionScope.settings))
-        let hosts = ["*.example.org", "downloads.example.org", "old.example.org", "api.example.org", "mirror.example.net"]
+        let hosts = [
+            "*.example.org", "downloads.example.org", "old.example.org", "api.example.org", "mirror.example.net",
+        ]
         #expect(Set(entries.compactMap(\.host?.text)) == Set(hosts))
         _ = try Settings(entries, home: "/h")
     }
