@@ -51,6 +51,13 @@ extension DownloadRecord {
         }
     }
 
+    /// Whether the download is to be fetched again when it is resumed: its finished file is gone. A program that ran at
+    /// the end may have moved the file, and a changed file is the user's.
+    public var lacksFile: Bool { completedFileFate == .gone && !runsProgramAtEnd }
+
+    /// Whether a program was started with the finished file (``Hooks``).
+    public var runsProgramAtEnd: Bool { request.hooks?.onComplete != nil }
+
     /// Why a completed download is not what it was any more; nil while its file is there.
     public func failure(of fate: CompletedFileFate?) -> DownloadError? {
         guard let fate, fate != .there, let path = completed?.path ?? finalPath else { return nil }

@@ -25,7 +25,8 @@ extension DownloadRunner {
             missing: missing, first: lease.map { (scout.connection, $0) },
             wish: canSplit ? wish : 1, automaticLimit: request.connectionLimit ?? SegmentPlanner.automaticLimit,
             knowledge: context.hosts.knowledge(of: origin, at: Date()),
-            lossLimit: record.request.retry.limit, fruitlessLimit: record.request.retry.limit, start: pool?.usable ?? 1,
+            lossLimit: record.request.retry.limit,
+            fruitlessLimit: RequestBudget.limit(retries: record.request.retry.limit), start: pool?.usable ?? 1,
             keepsConnections: isHTTP, now: 0)
     }
 

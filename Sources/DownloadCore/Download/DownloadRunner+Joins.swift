@@ -28,6 +28,7 @@ extension DownloadRunner {
     /// - Returns: whether there were any; they are fetched again.
     func forgetsHoles() async throws -> Bool {
         guard let file, let total = record.resume.total else { return false }
+        await finishCheckpoint()
         let isDamaged = try await context.disk.onWriter { () throws(DownloadError) in
             let written = file.written
             guard try !file.cutOff(before: total, margin: 0).intersection(written).isEmpty else { return false }

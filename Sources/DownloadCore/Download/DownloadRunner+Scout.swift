@@ -120,7 +120,7 @@ extension DownloadRunner {
     @inline(never)
     private func judge(_ scout: SegmentWriter, _ search: Search) throws -> SearchStep {
         guard let head = scout.head, let verdict = scout.verdict else { throw error(of: search.result) }
-        noteAnswer(head, search.route.url)
+        noteAnswer(head, of: scout, search.route.url)
         if comparesInstead(of: verdict) { return .askAnew }
         switch verdict {
         case .redirect(let location):
@@ -208,9 +208,10 @@ extension DownloadRunner {
         context.strictHosts?.upgraded(location: location, for: record.request) ?? location
     }
 
-    private func noteAnswer(_ head: ResponseHead, _ url: SourceURL) {
+    private func noteAnswer(_ head: ResponseHead, of scout: SegmentWriter, _ url: SourceURL) {
         context.strictHosts?.learn(head, url, of: record.request)
         secrets.learn(head.cookies)
+        scout.learnedCookies = head.cookies?.lines
         retryAfter = ServerPause(head, url)
         noteLinks(head, from: url)
     }
@@ -274,7 +275,7 @@ extension DownloadRunner {
     var overlapSize: Int64 {
         if validators.ifRange == nil || record.resume.total == nil { return Overlap.unproven }
         let brought = record.attempts.last { $0.received > 0 }?.received ?? .max
-        return min(Overlap.resumed, max(Overlap.joined, brought / 2))
+        return min(Overlap.resumed, max(Overlap.joined, brought / 8))
     }
 
     /// A strong validator or a digest proves that parts are of one version (RFC 9110 section 15.3.7.3), or the user says

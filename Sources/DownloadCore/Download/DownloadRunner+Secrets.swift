@@ -10,7 +10,13 @@ extension DownloadRunner {
         }
     }
 
-    func noteCookies(of result: TransferResult) { secrets.learn(result.cookies) }
+    /// Learns what a transfer changed since its head came: cookies of the head are learned with the head, and another
+    /// transfer may have changed them since.
+    func noteCookies(of result: TransferResult, _ segment: SegmentWriter) {
+        var known = result.cookies
+        if let learned = segment.learnedCookies { known?.sent = learned }
+        secrets.learn(known)
+    }
 
     @inline(never)
     func saveCookies() throws(DownloadError) {

@@ -21,6 +21,7 @@ extension DownloadRunner {
             if restart > 0 { throw stale.error }
             await endSegments()
         case let misplaced as MisplacedPart:
+            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(misplaced.why)) }
             await endSegments()
             if try await !forgetsHoles() { try await distrustRanges(misplaced.why) }
         case let change as RemoteChanged:

@@ -6,7 +6,7 @@ import HTTPTypes
 extension DownloadRunner {
     func send(to stream: StreamOutput) async throws {
         do {
-            var budget = RequestBudget(limit: record.request.retry.limit)
+            var budget = RequestBudget(limit: RequestBudget.limit(retries: record.request.retry.limit))
             while !budget.isExhausted {
                 noteDelivered(stream)
                 let before = stream.written
@@ -118,7 +118,8 @@ extension DownloadRunner {
             if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
                 let isProved = record.resume.validators.ifRange != nil
                 judge = ResponseJudge(
-                    start: isProved ? count : max(0, count - StreamOutput.tailSize), end: nil, asksRange: true,
+                    start: max(0, count - (isProved ? Overlap.resumed : StreamOutput.tailSize)), end: nil,
+                    asksRange: true,
                     known: version)
             } else if stream.canCompareAll {
                 judge.asksRange = false

@@ -32,7 +32,7 @@ extension DownloadRunner {
         let file = try require(self.file)
         makePool(opening, head)
         defer { endPool() }
-        if head.status == 206, joinsByBytes { file.proveJoins() }
+        file.proveJoins(head.status == 206 && joinsByBytes)
         opening.scout.attach(file)
         opener = nil
         if !opening.isWhole { await recall(opening.url.origin) }
@@ -305,8 +305,10 @@ extension DownloadRunner {
         if !doubtful.isEmpty { context.stream?.isDoubted = true }
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
-        file.forget(ByteRanges([doubtful]))
-        control.add(received: -doubtful.count)
+        // What earlier attempts left was compared with it and is the same.
+        let lost = inherited.missing(in: doubtful)
+        file.forget(lost)
+        control.add(received: -Int(lost.count))
         restartDigest(of: file)
         return doubtful.lowerBound
     }

@@ -189,7 +189,7 @@ package final class DownloadRunner {
 
     @inline(never)
     private func noteEnd(of segment: SegmentWriter, _ result: TransferResult) {
-        noteCookies(of: result)
+        noteCookies(of: result, segment)
         noteReceived(from: segment)
         segments.removeAll { $0 === segment }
         if record.attempts[record.attempts.count - 1].metrics == nil {
@@ -208,11 +208,12 @@ package final class DownloadRunner {
         while !segments.isEmpty, let message = await messages.next() {
             switch message {
             case .segmentFinished(let segment, let result):
-                noteCookies(of: result)
+                noteCookies(of: result, segment)
                 noteReceived(from: segment)
                 segments.removeAll { $0 === segment }
                 _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
+            case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
             default: break
             }
         }

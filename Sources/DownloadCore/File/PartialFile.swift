@@ -152,8 +152,13 @@ package final class PartialFile: Sendable {
     /// Bytes written since the last ``sync()``.
     package var unsynced: Int64 { state.withLock { $0.unsynced } }
 
-    /// From now on joins are proved (see ``write(_:at:)``). For transfers that fetch some bytes of each neighbour again.
-    package func proveJoins() { state.withLock { $0.provesJoins = true } }
+    /// Whether joins are proved from now on (see ``write(_:at:)``): only where transfers fetch bytes of each neighbour again.
+    package func proveJoins(_ proves: Bool) {
+        state.withLock { state in
+            state.provesJoins = proves
+            if !proves { state.unproven = [] }
+        }
+    }
 
     /// The difference that was found is dealt with: the bytes on one side of it are forgotten, or all come again.
     package func forgetDifference() { state.withLock { $0.differs = false } }
@@ -188,7 +193,7 @@ package final class PartialFile: Sendable {
     /// Writes what is not here yet and enters it as written; what is here already must be the same. The first failure,
     /// or difference, stays, and later writes do nothing.
     ///
-    /// After ``proveJoins()``, bytes that end where others begin are entered but for the last one. That byte is entered
+    /// After ``proveJoins(_:)``, bytes that end where others begin are entered but for the last one. That byte is entered
     /// once some of the bytes behind it came again and were the same: two runs of `written` never touch unproved.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let range = offset..<offset + Int64(bytes.count)

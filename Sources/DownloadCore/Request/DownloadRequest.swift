@@ -67,14 +67,14 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
 
     public static let automaticConnections = 0
     /// As many connections as pay, at most `limit` (1 to 64): a negative number, beside the numbers that are fixed.
-    public static func automaticConnections(upTo limit: Int) -> Int { -limit }
+    public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
     package static let possibleConnections = 0...64
     package static let possibleConnectionLimits = 1...64
 
     /// The number is given by the user, and not found out.
     package var hasFixedConnections: Bool { connections > 0 }
     /// The most connections that are opened unasked; nil for the usual limit, or where the number is fixed.
-    package var connectionLimit: Int? { connections < 0 ? -connections : nil }
+    package var connectionLimit: Int? { connections < 0 ? Int(clamping: connections.magnitude) : nil }
     /// As in the store and on the wire, where the limit stands beside it.
     package var connectionsWithoutLimit: Int { max(0, connections) }
 

@@ -13,11 +13,11 @@ package final class SessionCookies: Sendable {
     /// - Parameter areShared: true where all downloads with the same cookie file share what is set.
     package init(areShared: Bool) { self.areShared = areShared }
 
-    /// Returns the cookies of a download. Downloads with different cookie files may belong to different accounts, and share
-    /// nothing. Returns nil for a download that keeps its cookies in a file of the user's.
-    func memory(of id: DownloadID, _ files: SecretFiles) -> CookieMemory? {
+    /// Returns the cookies of a download. Downloads with different names of users or cookie files may belong to different
+    /// accounts, and share nothing. Returns nil for a download that keeps its cookies in a file of the user's.
+    func memory(of id: DownloadID, _ files: SecretFiles, user: String?) -> CookieMemory? {
         guard files.cookieJar == nil else { return nil }
-        let key = areShared ? files.cookies ?? "" : "\(id)"
+        let key = areShared ? "\(user ?? "")\n\(files.cookies ?? "")" : "\(id)"
         return memories.withLock { memories in
             if let known = memories[key] { return known }
             if memories.count >= Self.most { memories = [:] }

@@ -11,6 +11,10 @@ package struct RequestBudget: Sendable, Equatable {
     /// - Parameter limit: how many requests without progress are one too many; at least 1.
     package init(limit: Int) { self.limit = max(1, limit) }
 
+    /// Returns the limit for a download that is tried again so often. Even without retries a server may answer in short
+    /// parts (RFC 9110 section 15.3.7), and retries without end do not mean requests without pause.
+    package static func limit(retries: Int) -> Int { min(max(3, retries), 20) }
+
     /// Nothing more is asked for without need.
     package var isExhausted: Bool { spent >= limit }
 

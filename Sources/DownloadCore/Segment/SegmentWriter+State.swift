@@ -35,6 +35,7 @@ extension SegmentWriter {
         var countedFrom: Int64
         /// The bytes from here on come to be compared, and do not count as received.
         var countedTo: Int64 = .max
+        var learnedCookies: [String]?
         var buffer: PoolBuffer?
         var filled = 0
         var isAnnounced = false

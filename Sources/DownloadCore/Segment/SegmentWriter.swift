@@ -51,6 +51,11 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.position } }
     var countedStart: Int64 { state.withLock { $0.countedFrom } }
+    /// The cookies that were known when those of the head were learned; nil where they were not.
+    var learnedCookies: [String]? {
+        get { state.withLock { $0.learnedCookies } }
+        set { state.withLock { $0.learnedCookies = newValue } }
+    }
 
     /// When bytes that are wanted began to come, and how many seconds after they were asked for; nil the next time.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
@@ -162,14 +167,14 @@ package final class SegmentWriter: TransferSink {
             }
             switch verdict {
             case .body(let offset, let end, let total):
-                if offset != judge.start { state.countedFrom = offset }
-                state.position = offset
-                state.end = end
                 if state.file != nil, offset != judge.start {
                     // A later connection is answered from the start: of no use to it.
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
+                if offset != judge.start { state.countedFrom = offset }
+                state.position = offset
+                state.end = end
                 return (.accept, announce(&state, total))
             case .newVersion(let total, _):
                 guard state.file == nil else {

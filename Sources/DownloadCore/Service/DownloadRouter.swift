@@ -60,8 +60,8 @@ public final class DownloadRouter: DownloadService {
         try await route(ids) { record, owner in
             if let owner { return owner }
             let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
-            // A completed download whose file is there is only looked at, which needs no session.
-            let isWork = record.state != .completed || record.failure(of: record.completedFileFate) != nil
+            // A completed download whose file is not gone is only looked at, which needs no session.
+            let isWork = record.state != .completed || record.lacksFile
             return isWork && (isOfBackground || overrides.inBackground) ? .background : .here
         } perform: { service, ids in
             let claimed = try await service.resume(ids, overrides: overrides)

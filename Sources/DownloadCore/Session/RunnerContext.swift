@@ -35,7 +35,7 @@ package struct RunnerContext: Sendable {
 extension RunnerContext {
     /// The cookies of a download.
     func memory(of record: DownloadRecord) -> CookieMemory? {
-        cookies?.memory(of: record.id, record.request.secretFiles)
+        cookies?.memory(of: record.id, record.request.secretFiles, user: record.request.credential?.user)
     }
 
     /// Where a request for the URL goes: over https, if the host wants that.

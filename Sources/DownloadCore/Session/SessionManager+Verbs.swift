@@ -79,12 +79,12 @@ extension SessionManager {
         return claimed
     }
 
-    /// Claims downloads, and with them the completed ones whose files are gone or changed: they are fetched again.
+    /// Claims downloads, and with them the completed ones whose files are gone: they are fetched again.
     private func claim(_ ids: [DownloadID]) async throws -> [ClaimedDownload] {
         var claimed = try await store.claim(ids, session: identifier)
         let lost = claimed.indices.filter { index in
             guard case .completed(let record) = claimed[index] else { return false }
-            return record.failure(of: record.completedFileFate) != nil
+            return record.lacksFile
         }
         if lost.isEmpty { return claimed }
         let again = try await store.claim(

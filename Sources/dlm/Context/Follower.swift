@@ -146,7 +146,13 @@ final class Follower: Sendable {
                     inbox.yield(.timeIsUp(limit))
                 }
             }
-            try await listen()
+            do {
+                try await listen()
+            } catch {
+                display.end()
+                narrator.tellFolders()
+                throw error
+            }
             group.cancelAll()
         }
         display.end()
@@ -158,7 +164,10 @@ final class Follower: Sendable {
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
-        if purpose.isWatch { return display.freeze() }
+        if purpose.isWatch {
+            display.freeze()
+            return narrator.tellFolders()
+        }
         // A terminal that takes nothing (Ctrl-S) must not keep the downloads from being saved.
         async let pausing: Void = service.pauseAll(reason)
         display.freeze()
@@ -269,8 +278,10 @@ final class Follower: Sendable {
     }
 
     /// Ends a download that was complete before this command began. Its file may be gone or changed since.
+    /// Where a program ran at the end, the file is that program's to move.
     func wasComplete(_ snapshot: DownloadSnapshot) {
-        conclude(CompletedBefore(snapshot: snapshot, fate: fate(snapshot.record)))
+        let found = snapshot.record.runsProgramAtEnd ? nil : fate(snapshot.record)
+        conclude(CompletedBefore(snapshot: snapshot, fate: found))
     }
 
     private func conclude(_ snapshot: DownloadSnapshot) {

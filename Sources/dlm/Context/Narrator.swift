@@ -126,7 +126,7 @@ struct Narrator: Sendable {
         if options.json { console.print(FinishedDocument(snapshot).json) }
     }
 
-    /// What failed for its folder waits for the others of that folder.
+    /// Reports a failure, or collects it if a whole folder shares it: those are reported together.
     private func tell(_ failure: DownloadError, of record: DownloadRecord) {
         let line = FailureText.line(record, failure, canResume: keepsUnfinished)
         if !keepsUnfinished || !folders.add(record, failure, line: line) { console.report(line) }

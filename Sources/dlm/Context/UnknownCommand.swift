@@ -40,7 +40,7 @@ struct UnknownCommand {
         if let similar = CommandAlias.similar[word] { return similar }
         if access(word, F_OK) == 0 { return "to download the URLs in that file run: dlm get -i \(word)" }
         if word.contains("://") || SchemelessAddress(word) != nil { return "to download it run: dlm get \(word)" }
-        return word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
+        return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
     /// Letters to add, drop, change or swap with their neighbour (optimal string alignment).

@@ -28,7 +28,7 @@ enum ManualText {
         ("10", "No such download."),
         ("11", "Cancelled."),
         ("12", "The session that owns it does not answer, or the store cannot be opened."),
-        ("13", "Complete once, and the file is gone or was changed since: told when it is waited for or watched."),
+        ("13", "The download was complete before the command, and its file is gone or was changed since then."),
         ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM after the resume data was written."),
     ]
 

@@ -28,7 +28,11 @@ enum CommandAlias {
         _ arguments: [String], exists: (String) -> Bool = { access($0, F_OK) == 0 }
     ) -> [String] {
         guard let first = arguments.first else { return arguments }
-        if first == "help" { return [first] + resolved(Array(arguments.dropFirst()), exists: { _ in true }) }
+        if first == "help" {
+            // The help of a command has no options.
+            let path = resolved(Array(arguments.dropFirst()), exists: { _ in true })
+            return [first] + (path.count > 1 ? path.filter { !$0.hasPrefix("-") } : path)
+        }
         if let command = same[first] { return command + arguments.dropFirst() }
         return isDownload(arguments, exists) ? ["get"] + arguments : arguments
     }
@@ -38,7 +42,7 @@ enum CommandAlias {
         guard let first = arguments.first, !first.hasPrefix("---") else { return false }
         if !first.hasPrefix("-") { return SchemelessAddress.isClearlyURL(first) && !exists(first) }
         for word in arguments where !word.hasPrefix("-") {
-            if word.contains("://") { return true }
+            if word.contains("://") || SchemelessAddress.isClearlyURL(word) && !exists(word) { return true }
             if DLM.commandNames.contains(word) || same[word] != nil { return false }
         }
         return false

@@ -13,7 +13,7 @@ enum SummaryText {
         text += outcomes(ledger, style)
         if ledger.verified > 0 { text += ", \(some(ledger.verified, of: ledger))\(algorithm(ledger))verified" }
         if ledger.current > 0 { text += ", \(some(ledger.current, of: ledger))current already" }
-        if ledger.earlier > 0 { text += ", \(ledger.earlier) of them before" }
+        if ledger.earlier > 0 { text += ", \(ledger.earlier) of them complete already" }
         let bytes = ledger.completedBytes.adding(ledger.unfinishedBytes)
         text += ", \(Units.size(bytes)) in \(Units.duration(seconds))"
         if ledger.fetchedBytes > 0, seconds > 0 { text += " (\(Units.rate(Double(ledger.fetchedBytes) / seconds)))" }
@@ -27,7 +27,7 @@ enum SummaryText {
         var parts = ["\(ledger.completed) complete"]
         if failed > 0 { parts.append(style.bad("\(failed) failed")) }
         if ledger.cancelled > 0 { parts.append("\(ledger.cancelled) cancelled") }
-        if ledger.lost > 0 { parts.append(style.bad("\(ledger.lost) gone or changed since")) }
+        if ledger.lost > 0 { parts.append(style.bad("\(ledger.lost) with the file gone or changed")) }
         return ": " + parts.joined(separator: ", ")
     }
 

@@ -157,7 +157,8 @@ struct TextTests {
         _ = ledger.end(before(3, .gone))
         #expect(
             SummaryText.line(ledger, seconds: 1, style: Style())
-                == "3 downloads: 2 complete, 1 gone or changed since, 2 of them before, 20 MiB in 1.0 s")
+                == "3 downloads: 2 complete, 1 with the file gone or changed, 2 of them complete already, 20 MiB in 1.0 s"
+        )
         #expect(ledger.exitStatus == 13)
     }
 

@@ -183,21 +183,21 @@ struct ChangingTests {
 
     @Test("A hundred rounds of pause and resume end with the right file and nothing left over")
     func rounds() async throws {
-        // Each round brings 10,000 bytes, and half as many before them to be compared.
+        // Each round brings 10,000 bytes, and an eighth as many before them to be compared.
         let bench = try await SessionBench { _, asked in
-            let count: Int64 = asked.number == 1 ? 10_000 : 15_000
+            let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)
         }
         let id = try await bench.add()
         for round in 1...100 {
-            #expect(await bench.transport.taken.wait { $0 == Int64(round) * 15_000 - 5000 })
+            #expect(await bench.transport.taken.wait { $0 == Int64(round) * 11_250 - 1250 })
             #expect(try await bench.manager.pause([id]).map(\.didChange) == [true])
             #expect(try await bench.record(id).resume.written == ByteRanges([0..<Int64(round) * 10_000]))
             _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         }
         #expect(await bench.events.wait { $0.contains { $0.word == "complete" } })
         #expect(try bench.holds("file.bin", Self.content))
-        #expect(bench.transport.taken.value == Self.content.size + 100 * 5000)
+        #expect(bench.transport.taken.value == Self.content.size + 100 * 1250)
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
         #expect(await bench.manager.progress().isEmpty)
     }

@@ -28,6 +28,9 @@ extension EndToEnd {
             #expect(result.errorLines.last?.contains("not what the server says that it is") ?? false, "\(trial)")
         }
 
+        /// All of the file was sent, and no more than the bytes at its joins twice.
+        static func isWhole(_ sent: Int64) -> Bool { (content.size..<content.size + content.size / 100).contains(sent) }
+
         /// The same command against a server that is right: the file, all of it fetched anew.
         static func expectRecovery(_ sandbox: DlmSandbox, _ server: FaultServer, _ trial: FaultTrial) async throws {
             server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
@@ -35,7 +38,7 @@ extension EndToEnd {
             let result = try await get(sandbox, server, trial.connections)
             try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, trial)
             #expect(result.stderr.contains("starts over: its checksum did not match"), "\(trial)")
-            #expect(server.log.bytesSent - before == Self.content.size, "\(trial)")
+            #expect(Self.isWhole(server.log.bytesSent - before), "\(trial)")
         }
 
         static func verifiedBy(_ sandbox: DlmSandbox) async throws -> [String?] {
@@ -55,7 +58,7 @@ extension EndToEnd {
                 let expected = ["\(algorithm):\(Self.content.digest(algorithm))", "server"]
                 #expect(try await Self.verifiedBy(sandbox) == expected, "\(trial)")
                 #expect(server.log.entries.allSatisfy { $0.request["Want-Repr-Digest"] == "sha-256=10, sha-512=3" })
-                #expect(server.log.bytesSent == Self.content.size, "\(trial)")
+                #expect(Self.isWhole(server.log.bytesSent), "\(trial)")
             }
         }
 
@@ -65,7 +68,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.reply(kind, of: Self.other)) { sandbox, server in
                 let result = try await Self.get(sandbox, server, connections)
                 try Self.expectRejected(result, in: sandbox, trial)
-                #expect(server.log.bytesSent == Self.content.size, "\(trial)")
+                #expect(Self.isWhole(server.log.bytesSent), "\(trial)")
                 try await Self.expectRecovery(sandbox, server, trial)
             }
         }
