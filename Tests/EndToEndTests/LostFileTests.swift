@@ -80,6 +80,19 @@ extension EndToEnd {
             }
         }
 
+        @Test("Where a program ran at the end, the file is that program's: wait and resume end with 0")
+        func moved() async throws {
+            try await withCompleted([]) { sandbox, server in
+                let hook = sandbox.root("move")
+                try Data("#!/bin/sh\nmv \"$DLM_PATH\" \"$DLM_PATH.moved\"\n".utf8).write(to: URL(fileURLWithPath: hook))
+                #expect(chmod(hook, 0o755) == 0)
+                try await sandbox.done("get", "--on-complete", hook, server.url("/a"))
+                #expect(sandbox.names == ["a.moved"])
+                for command in ["wait", "resume"] { try await sandbox.done(command, "1") }
+                #expect(sandbox.names == ["a.moved"] && server.log.entries.count == 1)
+            }
+        }
+
         @Test("resume of a file that is there asks nobody, and says on a terminal that nothing was fetched")
         func there() async throws {
             try await withCompleted(["a"]) { sandbox, server in

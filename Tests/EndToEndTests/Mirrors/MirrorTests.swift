@@ -1,3 +1,4 @@
+import DownloadCore
 import DownloadTestSupport
 import Foundation
 import Testing
@@ -94,7 +95,7 @@ extension EndToEnd {
             try await withMirrors([Self.dying("\"a\""), Self.serve(Self.content, "\"a\"")]) { sandbox, mirrors in
                 let result = try await mirrors.get(in: sandbox, "-x", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
-                #expect(mirrors.servers[1].log.bytesSent == Self.content.size - Self.cut)
+                #expect(mirrors.servers[1].log.bytesSent == Self.content.size - Self.cut + Overlap.resumed)
             }
         }
 

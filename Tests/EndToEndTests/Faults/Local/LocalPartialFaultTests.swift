@@ -83,7 +83,10 @@ extension EndToEnd {
                 try deed.apply(to: sandbox.file("file.bin.part"), aside: aside(sandbox))
                 let result = try await process.result()
                 try trial.judge(result, errors: deed.isHarmless ? [] : deed == .overwritten ? [9] : [3])
-                if deed == .overwritten { #expect(result.ending == .exited(9), "\(trial.trial) \(result.stderr)") }
+                // Several connections compare bytes at their joins: then the file is fetched anew, and is right.
+                if deed == .overwritten, connections == 1 {
+                    #expect(result.ending == .exited(9), "\(trial.trial) \(result.stderr)")
+                }
                 try expectForeignUntouched(deed, sandbox)
                 try await recover(trial, deed, after: result, checksum)
             }

@@ -5,16 +5,17 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the surroundings", .timeLimit(.minutes(3)))
     struct LocalSurroundingsFaultTests {
-        static let homes: [String?] = ["/dev/null", nil, "", "relative", "/proc/nowhere"]
+        /// Without the variable the password database names the home folder: that of whoever runs the tests.
+        static let homes = ["/dev/null", "relative", "/proc/nowhere"]
 
         @Test("No home folder: status 12, and what to set")
         func home() async throws {
             try await eachCell(FaultTrial.short(Self.homes, each: 2)) { try await home($0) }
         }
 
-        private func home(_ home: String?) async throws {
+        private func home(_ home: String) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
-                let trial = LocalTrial("HOME is \(home ?? "not set")", sandbox, server)
+                let trial = LocalTrial("HOME is \(home)", sandbox, server)
                 var launch = try trial.launch()
                 launch.environment["HOME"] = home
                 launch.environment["XDG_STATE_HOME"] = nil
