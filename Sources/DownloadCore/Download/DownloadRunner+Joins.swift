@@ -79,8 +79,7 @@ extension DownloadRunner {
             }
             return
         }
-        let running = segments.filter { $0.head?.status == 206 }
-            .map { $0.countedStart..<max($0.countedStart, $0.position) }
+        let running = segments.filter { $0.head?.status == 206 }.map(\.brought)
         guard let file else { return }
         await context.disk.afterWrites()
         let edges = Overlap.edges(of: work.answers + running).intersection(file.written)

@@ -123,9 +123,8 @@ extension DownloadRunner {
     }
 
     private func noteBrought(by segment: SegmentWriter, _ pool: SourcePool) {
-        let start = segment.countedStart
-        guard start < segment.position else { return }
-        pool.note(start..<segment.position, from: pool.member(of: segment.connection))
+        let brought = segment.brought
+        if !brought.isEmpty { pool.note(brought, from: pool.member(of: segment.connection)) }
     }
 
     // MARK: Pieces

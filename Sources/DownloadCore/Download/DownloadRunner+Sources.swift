@@ -129,8 +129,7 @@ extension DownloadRunner {
     /// What each source has brought.
     func noteReceived(from segment: SegmentWriter) {
         guard record.resume.sources != nil || !record.request.mirrors.isEmpty else { return }
-        let start = segment.countedStart
-        let count = inherited.missing(in: start..<max(start, segment.position)).count
+        let count = inherited.missing(in: segment.brought).count
         var book = record.resume.sources ?? SourceBook()
         let url = pool.map { $0.members[$0.member(of: segment.connection)].url } ?? record.source
         book.change(url.string) { $0.received += count }

@@ -51,6 +51,10 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.position } }
     var countedStart: Int64 { state.withLock { $0.countedFrom } }
+    /// The bytes of its own that came, without those that came to be compared.
+    var brought: Range<Int64> {
+        state.withLock { $0.countedFrom..<max($0.countedFrom, min($0.position, $0.countedTo)) }
+    }
     /// The cookies that were known when those of the head were learned; nil where they were not.
     var learnedCookies: [String]? {
         get { state.withLock { $0.learnedCookies } }
