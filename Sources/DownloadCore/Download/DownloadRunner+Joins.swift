@@ -46,8 +46,9 @@ extension DownloadRunner {
         return true
     }
 
-    /// What the attempt brought is given up, for nobody can say which part of it was misplaced. The file is asked for in
-    /// one answer, without a range; what earlier attempts left is compared with that, and goes only if it differs.
+    /// Gives up everything that this attempt brought, because nobody can say which part of it was misplaced. From now on
+    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that answer,
+    /// and dropped only if they differ.
     func distrustRanges(_ why: String) async throws {
         await finishCheckpoint()
         if let file {

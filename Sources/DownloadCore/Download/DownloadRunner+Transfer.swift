@@ -256,7 +256,7 @@ extension DownloadRunner {
     /// A transfer ended: its connection goes on with its next range, or what it did not bring goes to the others.
     func settle(_ segment: SegmentWriter, _ result: TransferResult, _ work: SegmentWork) async throws {
         var position = await forgetDoubtful(of: segment, result)
-        // The bytes before its own, which it was to compare first, are another's.
+        // The bytes before its range, which it compares first, belong to another connection.
         if position == segment.position { position = max(position, segment.countedStart) }
         await noteAnswer(of: segment, upTo: position, work)
         tellAnswer(of: segment, work)
@@ -305,7 +305,7 @@ extension DownloadRunner {
         if !doubtful.isEmpty { context.stream?.isDoubted = true }
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
-        // What earlier attempts left was compared with it and is the same.
+        // Bytes of earlier attempts were compared with the answer, and are the same.
         let lost = inherited.missing(in: doubtful)
         file.forget(lost)
         control.add(received: -Int(lost.count))

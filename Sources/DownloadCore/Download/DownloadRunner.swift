@@ -35,7 +35,7 @@ package final class DownloadRunner {
     var distrustsRanges = false
     /// What is here came from another source than the one that is asked.
     var joint: SourceJoint?
-    /// What was here when the attempt began.
+    /// The bytes of earlier attempts that were here when this one began.
     var inherited = ByteRanges()
     /// Sources that bring parts at the same time, and what verifies their pieces.
     var pool: SourcePool?
@@ -251,7 +251,7 @@ package final class DownloadRunner {
         syncIfDue()
     }
 
-    /// What was handed to the disk so far is to be in the next checkpoint.
+    /// Makes a checkpoint once everything that was handed to the disk so far is written.
     private func awaitFlush() { context.disk.afterWrites { [control] in control.send(.flushed) } }
 
     /// Made by the session while the attempt runs; saved before it is answered.

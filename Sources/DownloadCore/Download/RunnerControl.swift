@@ -24,7 +24,7 @@ package final class RunnerControl: Sendable {
         case pulse
         /// What a stream was given went out.
         case delivered
-        /// So much came since the last checkpoint that the next one does not wait for its tick.
+        /// Many bytes came since the last checkpoint: the next one does not wait for its tick.
         case recordDue
         /// What was in buffers at the last tick is written.
         case flushed

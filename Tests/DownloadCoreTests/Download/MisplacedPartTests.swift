@@ -41,16 +41,22 @@ struct MisplacedPartTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("What one wrong connection left is found by the next attempt, whichever side of the gap it lies on")
-    func leftByAnEarlierAttempt() async throws {
+    /// A record with two runs of bytes, 0 to 300,000 and 500,000 to 700,000. Those of the second are from `shift` further on.
+    private static func twoRuns(shift: Int64) async throws -> (RunnerBench, DownloadRecord) {
         let bench = try RunnerBench()
         let validators = Validators(etag: EntityTag(opaque: "v1"))
-        var record = try await bench.record(with: 0..<300_000, of: Self.small, validators: validators)
-        // The second run was fetched from a server that began 4096 bytes late.
+        var record = try await bench.record(with: 0..<300_000, of: small, validators: validators)
         let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
-        Self.small.bytes(504_096..<704_096).withUnsafeBytes { file.write($0, at: 500_000) }
+        small.bytes(500_000 + shift..<700_000 + shift).withUnsafeBytes { file.write($0, at: 500_000) }
         file.unlock()
         record.resume.written.insert(500_000..<700_000)
+        return (bench, record)
+    }
+
+    @Test("What one wrong connection left is found by the next attempt, whichever side of the gap it lies on")
+    func leftByAnEarlierAttempt() async throws {
+        // The second run was fetched from a server that began 4096 bytes late.
+        let (bench, record) = try await Self.twoRuns(shift: 4096)
         let transport = WatchedTransport(FakeTransport(serving: Self.reply(Self.small)))
         let (outcome, _) = await bench.run(record, on: transport)
         #expect(outcome == .completed)
@@ -61,13 +67,7 @@ struct MisplacedPartTests {
 
     @Test("A part that is right is joined without another request")
     func right() async throws {
-        let bench = try RunnerBench()
-        let validators = Validators(etag: EntityTag(opaque: "v1"))
-        var record = try await bench.record(with: 0..<300_000, of: Self.small, validators: validators)
-        let file = try PartialFile.open(folder: bench.folder.path, name: "file.bin", mode: .reopen)
-        Self.small.bytes(500_000..<700_000).withUnsafeBytes { file.write($0, at: 500_000) }
-        file.unlock()
-        record.resume.written.insert(500_000..<700_000)
+        let (bench, record) = try await Self.twoRuns(shift: 0)
         let transport = WatchedTransport(FakeTransport(serving: Self.reply(Self.small)))
         let (outcome, after) = await bench.run(record, on: transport)
         #expect(outcome == .completed)
