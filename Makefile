@@ -1,4 +1,4 @@
-# dlm: make get URL=https://... downloads a file, make test runs every test.
+# dlm: make get URL=https://... downloads a file, make test runs the tests.
 # Needs Swift 6.1 or later, git and make; Debian packages that are missing are installed when root or sudo allows it.
 
 SWIFT = swift
@@ -11,7 +11,16 @@ RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
-.PHONY: all get build test fault-test protocol-test fuzz sanitize bench lint generate install uninstall clean
+# Everything that runs tests builds like this, so that nothing is built twice. Not optimised, so that a change is compiled in
+# seconds; and not a debug build, in which ArgumentParser checks every command at every start (a tenth of a second each).
+TEST_FOLDER = .build/tests
+TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(addprefix -Xswiftc ,-Onone -enable-testing \
+	-no-whole-module-optimization -enable-batch-mode -incremental -num-threads 0 -DDLM_FAULT_POINTS)
+BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
+# With arguments as those of swift test: --filter, --skip.
+TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
+
+.PHONY: all get build test check coverage fault-test protocol-test mutate fuzz sanitize bench lint generate install uninstall clean
 
 all: build
 
@@ -28,16 +37,44 @@ $(BINARY): $(SOURCES)
 	$(RELEASE)
 	@touch $(BINARY)
 
+# FILTER='GetTests|Retry' runs the suites and tests of these names only.
+FILTER =
 test:
 	@scripts/need test
-	$(SWIFT) test --disable-xctest
+	$(BUILD_TESTS)
+	$(TESTS) $(if $(FILTER),--filter '$(FILTER)')
+
+# All there is, which takes hours; it goes on after a part that failed and names it in the end.
+check:
+	@failed=; \
+	for part in test fault-test protocol-test fuzz sanitize mutate; do \
+		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
+
+# Whether the tests notice wrong decisions: each line of scripts/mutations is one.
+mutate:
+	@scripts/need test
+	scripts/mutate
+
+# How much of each module the tests run, also in programs that they start or kill, for the counters are files in memory.
+coverage: TEST_FOLDER = .build/coverage
+coverage: PROFILES = $(CURDIR)/$(TEST_FOLDER)/profiles
+coverage: TEST_FLAGS += $(addprefix -Xswiftc ,-profile-generate -profile-coverage-mapping -Xllvm -runtime-counter-relocation)
+coverage:
+	@scripts/need test
+	$(BUILD_TESTS)
+	rm -rf $(PROFILES)
+	-LLVM_PROFILE_FILE=$(PROFILES)/%m%c.profraw $(TESTS)
+	scripts/coverage $(TEST_FOLDER)/release $(PROFILES)
 
 # The whole fault matrix, and docs/reliability.md made of what came out. A suite belongs to it when its name ends in FaultTests.
 fault-test: FAULTS = .build/fault-report
 fault-test:
 	@scripts/need test
 	@mkdir -p .build; rm -f $(FAULTS)
-	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(SWIFT) test --disable-xctest --filter FaultTests
+	$(BUILD_TESTS)
+	DLM_FAULT_TEST=full DLM_FAULT_REPORT="$(CURDIR)/$(FAULTS)" $(TESTS) --filter FaultTests
 	scripts/reliability $(FAULTS) >$(FAULTS).md
 	mv $(FAULTS).md docs/reliability.md
 
@@ -48,7 +85,8 @@ protocol-test: PROTOCOL_SUITES = Protocol|Proxy|RealProxy|SignOn|Authentication|
 protocol-test:
 	@scripts/need test
 	@mkdir -p .build; rm -f $(CELLS)
-	DLM_PROTOCOL_REPORT="$(CURDIR)/$(CELLS)" $(SWIFT) test --disable-xctest --filter 'EndToEnd/($(PROTOCOL_SUITES))Tests'
+	$(BUILD_TESTS)
+	DLM_PROTOCOL_REPORT="$(CURDIR)/$(CELLS)" $(TESTS) --filter 'EndToEnd/($(PROTOCOL_SUITES))Tests'
 	scripts/protocols $(CELLS) docs/protocols.md >$(CELLS).md
 	mv $(CELLS).md docs/protocols.md
 
@@ -58,7 +96,8 @@ fuzz: export DLM_FUZZ_SECONDS ?= 60
 fuzz:
 	@scripts/need test
 	@mkdir -p $(FUZZ)
-	DLM_FUZZ_NOTES=$(FUZZ) $(SWIFT) test --disable-xctest --filter Fuzz
+	$(BUILD_TESTS)
+	DLM_FUZZ_NOTES=$(FUZZ) $(TESTS) --filter Fuzz
 
 # The tests under AddressSanitizer (with leaks, and undefined behaviour in C), then under ThreadSanitizer.
 sanitize:

@@ -135,7 +135,7 @@ extension Rule {
     private static func matches(
         in file: SourceFile, _ message: (_ tokens: [Token], _ index: Int) -> String?
     ) -> [Violation] {
-        let tokens = SwiftTokens.tokens(of: file.text)
+        let tokens = file.tokens
         return tokens.indices.compactMap { index in
             message(tokens, index).map { Violation(path: file.path, line: tokens[index].line, message: $0) }
         }

@@ -4,6 +4,14 @@ import Foundation
 struct SourceFile: Sendable {
     let path: String
     let text: String
+    /// Of Swift code; empty for other files.
+    let tokens: [Token]
+
+    init(path: String, text: String) {
+        self.path = path
+        self.text = text
+        tokens = path.hasSuffix(".swift") ? SwiftTokens.tokens(of: text) : []
+    }
 
     var isSwift: Bool { path.hasSuffix(".swift") }
     /// `DownloadCore` of `Sources/DownloadCore/HTTP/A.swift`.
@@ -26,7 +34,12 @@ enum SourceTree {
     static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    static func files() throws -> [SourceFile] {
+    /// Read once, for all rules.
+    static func files() throws -> [SourceFile] { try read.get() }
+
+    private static let read = Result { try readFiles() }
+
+    private static func readFiles() throws -> [SourceFile] {
         try ["Sources", "Tests"].flatMap { folder in
             let paths = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
             return try paths.filter { ["swift", "c", "h"].contains(URL(fileURLWithPath: $0).pathExtension) }

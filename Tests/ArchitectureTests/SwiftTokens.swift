@@ -25,7 +25,12 @@ struct SwiftTokens {
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private func has(_ text: String, at offset: Int = 0) -> Bool {
-        bytes[min(position + offset, bytes.count)...].starts(with: text.utf8)
+        var place = position + offset
+        for byte in text.utf8 {
+            guard place < bytes.count, bytes[place] == byte else { return false }
+            place += 1
+        }
+        return true
     }
 
     private mutating func skip(_ count: Int = 1) {

@@ -2,11 +2,13 @@ import Foundation
 
 /// Whether these tests run under AddressSanitizer or ThreadSanitizer (`make sanitize`).
 package enum Sanitizer {
-    /// What tells a sanitized program where to report; empty otherwise.
+    private static let names: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"]
+
+    /// What tells a sanitized program where to report, and one of `make coverage` where to count; empty otherwise.
     package static let environment = ProcessInfo.processInfo.environment.filter { name, _ in
-        ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"].contains(name)
+        names.contains(name) || name == "LLVM_PROFILE_FILE"
     }
 
     /// Programs take several times the memory and the time: neither is measured then.
-    package static var isOn: Bool { !environment.isEmpty }
+    package static var isOn: Bool { environment.keys.contains { names.contains($0) } }
 }

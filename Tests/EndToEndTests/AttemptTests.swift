@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("When it is tried: --retry-on, --max-time, --paused", .timeLimit(.minutes(2)))
+    @Suite("When it is tried: --retry-on, --max-time, --paused", .serialized, .timeLimit(.minutes(2)))
     struct AttemptTests {
         let content = Content(seed: 710, size: 24 * mebibyte + 3)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Authentication", .timeLimit(.minutes(2)))
+    @Suite("Authentication", .serialized, .timeLimit(.minutes(2)))
     struct AuthenticationTests {
         static let content = Content(seed: 1701, size: 12 * mebibyte + 3)
         static let login = ["-u", "\(Lighttpd.user):\(Lighttpd.password)"]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("A background session that dies, and who waits for it", .timeLimit(.minutes(3)))
+    @Suite("A background session that dies, and who waits for it", .serialized, .timeLimit(.minutes(3)))
     struct BackgroundTests {
         static let rate = mebibyte / 2
         static let running = 20

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Bad input", .timeLimit(.minutes(1)))
+    @Suite("Bad input", .serialized, .timeLimit(.minutes(1)))
     struct BadInputTests {
         static let content = Content(seed: 90, size: 200_000)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Checksum files", .timeLimit(.minutes(3)))
+    @Suite("Checksum files", .serialized, .timeLimit(.minutes(3)))
     struct ChecksumFileTests {
         static let content = Content(seed: 95, size: 300_000)
         static let other = Content(seed: 96, size: 300_000)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("What commands print", .timeLimit(.minutes(1)))
+    @Suite("What commands print", .serialized, .timeLimit(.minutes(1)))
     struct CommandTests {
         let content = Content(seed: 110, size: 6 * mebibyte)
 

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The committed completions, in the shells themselves: `make test` installs those that are missing.
-    @Suite("Completions in shells", .timeLimit(.minutes(2)))
+    @Suite("Completions in shells", .serialized, .timeLimit(.minutes(2)))
     struct CompletionTests {
         /// Downloads 1 to 3 have failed, failed and completed; the folders of the shells have the completions.
         private func withDownloads(_ body: (DlmSandbox) async throws -> Void) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Content codings", .timeLimit(.minutes(2)))
+    @Suite("Content codings", .serialized, .timeLimit(.minutes(2)))
     struct CompressedTests {
         static let content = Content(seed: 740, size: 3 * mebibyte + 5)
         static let coded = Content(Gzip.stored(content.bytes(0..<content.size)))

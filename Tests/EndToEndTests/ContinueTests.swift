@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get -c: what another tool left unfinished", .timeLimit(.minutes(2)))
+    @Suite("dlm get -c: what another tool left unfinished", .serialized, .timeLimit(.minutes(2)))
     struct ContinueTests {
         let content = Content(seed: 730, size: 12 * mebibyte + 9)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Cookies", .timeLimit(.minutes(2)))
+    @Suite("Cookies", .serialized, .timeLimit(.minutes(2)))
     struct CookieOptionTests {
         static let content = Content(seed: 760, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

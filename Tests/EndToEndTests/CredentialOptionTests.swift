@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Who asks", .timeLimit(.minutes(2)))
+    @Suite("Who asks", .serialized, .timeLimit(.minutes(2)))
     struct CredentialOptionTests {
         static let content = Content(seed: 750, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// Pain point 8: the same command again and again, by nobody.
-    @Suite("Cron: the same command again", .timeLimit(.minutes(2)))
+    @Suite("Cron: the same command again", .serialized, .timeLimit(.minutes(2)))
     struct CronTests {
         let content = Content(seed: 750, size: 2 * mebibyte + 1)
 

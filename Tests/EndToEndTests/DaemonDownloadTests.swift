@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Downloads of the background session", .timeLimit(.minutes(2)))
+    @Suite("Downloads of the background session", .serialized, .timeLimit(.minutes(2)))
     struct DaemonDownloadTests {
         static func content(_ target: String) -> Content {
             Content(seed: target.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }, size: 4 * mebibyte + 3)

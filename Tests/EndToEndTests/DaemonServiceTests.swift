@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The background session under a service manager", .timeLimit(.minutes(1)))
+    @Suite("The background session under a service manager", .serialized, .timeLimit(.minutes(1)))
     struct DaemonServiceTests {
         /// Runs the daemon with a socket that somebody else made, as systemd does it.
         func activated(

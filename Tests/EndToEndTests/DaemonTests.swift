@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The background session's process", .timeLimit(.minutes(2)))
+    @Suite("The background session's process", .serialized, .timeLimit(.minutes(2)))
     struct DaemonTests {
         @Test("Twenty starts at once make one, and all succeed")
         func race() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Where the file goes", .timeLimit(.minutes(1)))
+    @Suite("Where the file goes", .serialized, .timeLimit(.minutes(1)))
     struct DestinationTests {
         let content = Content(seed: 20, size: 70_000)
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension EndToEnd {
-    @Suite("Everything at once", .timeLimit(.minutes(2)))
+    @Suite("Everything at once", .serialized, .timeLimit(.minutes(2)))
     struct DisorderTests {
         static func content(_ target: String) -> Content {
             Content(seed: target.utf8.reduce(17) { $0 &* 31 &+ UInt64($1) }, size: 12 * mebibyte + 3)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm doctor, of servers without HTTP", .timeLimit(.minutes(2)))
+    @Suite("dlm doctor, of servers without HTTP", .serialized, .timeLimit(.minutes(2)))
     struct DoctorFileServerTests {
         let content = Content(seed: 761, size: 100_000)
 

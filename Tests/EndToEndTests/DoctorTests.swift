@@ -31,7 +31,7 @@ extension [Found] {
 }
 
 extension EndToEnd {
-    @Suite("dlm doctor", .timeLimit(.minutes(2)))
+    @Suite("dlm doctor", .serialized, .timeLimit(.minutes(2)))
     struct DoctorTests {
         let content = Content(seed: 760, size: 100_000)
 

@@ -2,8 +2,9 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built binary. They follow one another, for several of them measure time and traffic.
-@Suite("End to end", .serialized)
+/// Tests of the built program. Each suite runs beside others (`.serialized`: its own tests follow one another), but for the
+/// few with `.alone`.
+@Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
 
 /// Runs a test in a home of its own.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get --ephemeral", .timeLimit(.minutes(2)))
+    @Suite("dlm get --ephemeral", .serialized, .timeLimit(.minutes(2)))
     struct EphemeralTests {
         @Test("A complete file is all that is left, and nothing is recorded")
         func complete() async throws {

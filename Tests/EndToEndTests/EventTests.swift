@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The log of events", .timeLimit(.minutes(1)))
+    @Suite("The log of events", .serialized, .timeLimit(.minutes(1)))
     struct EventTests {
         static func content(_ target: String) -> Content {
             Content(seed: target.utf8.reduce(11) { $0 &* 31 &+ UInt64($1) }, size: 2 * mebibyte + 9)

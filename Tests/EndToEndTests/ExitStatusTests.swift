@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// Each row of docs/exit-status.md. What else leads to a status is tested where it belongs: 5 and the certificates
     /// in TLSFaultTests, 12 and the sessions in OwnerTests, the signals one by one in SignalTests.
-    @Suite("Exit statuses", .timeLimit(.minutes(2)))
+    @Suite("Exit statuses", .serialized, .timeLimit(.minutes(2)))
     struct ExitStatusTests {
         static let content = Content(seed: 740, size: 300_000)
 

@@ -17,7 +17,7 @@ func withVsftpd(
 
 extension EndToEnd {
     @Suite(
-        "FTP, from vsftpd", .timeLimit(.minutes(3)), .enabled(if: Vsftpd.canRun, "needs root, and vsftpd"))
+        "FTP, from vsftpd", .serialized, .timeLimit(.minutes(3)), .enabled(if: Vsftpd.canRun, "needs root, and vsftpd"))
     struct FTPTests {
         static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("What make generate writes", .timeLimit(.minutes(1)))
+    @Suite("What make generate writes", .serialized, .timeLimit(.minutes(1)))
     struct GeneratedFilesTests {
         /// The project's folder.
         static let root = URL(fileURLWithPath: #filePath)

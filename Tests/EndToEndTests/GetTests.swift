@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get", .timeLimit(.minutes(2)))
+    @Suite("dlm get", .serialized, .timeLimit(.minutes(2)))
     struct GetTests {
         enum Way: CaseIterable {
             case http, insecure, authority

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("HSTS", .timeLimit(.minutes(2)))
+    @Suite("HSTS", .serialized, .timeLimit(.minutes(2)))
     struct HSTSTests {
         static let content = Content(seed: 1801, size: 300_000)
         static let small = Content(seed: 1802, size: 3000)

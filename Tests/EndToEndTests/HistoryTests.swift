@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("History", .timeLimit(.minutes(1)))
+    @Suite("History", .serialized, .timeLimit(.minutes(1)))
     struct HistoryTests {
         let content = Content(seed: 450, size: 2 * mebibyte)
 

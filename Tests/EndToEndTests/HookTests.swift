@@ -58,7 +58,7 @@ private struct HookRun {
 }
 
 extension EndToEnd {
-    @Suite("Hooks", .timeLimit(.minutes(2)))
+    @Suite("Hooks", .serialized, .timeLimit(.minutes(2)))
     struct HookTests {
         let content = Content(seed: 770, size: 200_000)
 

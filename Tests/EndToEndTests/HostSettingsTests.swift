@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Settings for hosts", .timeLimit(.minutes(1)))
+    @Suite("Settings for hosts", .serialized, .timeLimit(.minutes(1)))
     struct HostSettingsTests {
         let content = Content(seed: 71, size: 100_000)
 

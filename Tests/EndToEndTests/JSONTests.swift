@@ -21,7 +21,7 @@ private final class JSONLines {
 }
 
 extension EndToEnd {
-    @Suite("JSON and its schema", .timeLimit(.minutes(2)))
+    @Suite("JSON and its schema", .serialized, .timeLimit(.minutes(2)))
     struct JSONTests {
         let content = Content(seed: 61, size: 2 * mebibyte)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Many small files", .timeLimit(.minutes(3)))
+    @Suite("Many small files", .serialized, .timeLimit(.minutes(3)))
     struct ListFileTests {
         static let count = 5000
         static let size: Int64 = 16 << 10

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Options in lists", .timeLimit(.minutes(1)))
+    @Suite("Options in lists", .serialized, .timeLimit(.minutes(1)))
     struct ListOptionTests {
         let content = Content(seed: 61, size: 200_000)
 

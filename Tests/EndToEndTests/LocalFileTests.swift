@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("file URLs", .timeLimit(.minutes(2)))
+    @Suite("file URLs", .serialized, .timeLimit(.minutes(2)))
     struct LocalFileTests {
         static let content = Content(seed: 1601, size: 12 * mebibyte + 3)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Completed files that are gone or changed", .timeLimit(.minutes(1)))
+    @Suite("Completed files that are gone or changed", .serialized, .timeLimit(.minutes(1)))
     struct LostFileTests {
         static let content = Content(seed: 1901, size: 300_000)
 

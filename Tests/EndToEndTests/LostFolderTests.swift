@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Folders that are gone", .timeLimit(.minutes(1)))
+    @Suite("Folders that are gone", .serialized, .timeLimit(.minutes(1)))
     struct LostFolderTests {
         static let content = Content(seed: 1903, size: 2 * mebibyte)
         let count = 6

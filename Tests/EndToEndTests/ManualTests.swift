@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// What the manual tells people to type, typed as it stands there, page by page; see ``RecipeTests``.
-    @Suite("The manual", .timeLimit(.minutes(3)))
+    @Suite("The manual", .serialized, .timeLimit(.minutes(3)))
     struct ManualTests {
         static let folder = GeneratedFilesTests.root.appending(path: "man")
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Names that clash", .timeLimit(.minutes(2)))
+    @Suite("Names that clash", .serialized, .timeLimit(.minutes(2)))
     struct NameClashTests {
         static let first = Content(seed: 700, size: 300_001)
         static let second = Content(seed: 701, size: 400_002)

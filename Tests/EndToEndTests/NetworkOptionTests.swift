@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("The way to the server", .timeLimit(.minutes(2)))
+    @Suite("The way to the server", .serialized, .timeLimit(.minutes(2)))
     struct NetworkOptionTests {
         static let content = Content(seed: 780, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

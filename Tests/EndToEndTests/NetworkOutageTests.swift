@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "The network goes and comes back", .timeLimit(.minutes(5)),
+        "The network goes and comes back", .serialized, .timeLimit(.minutes(5)),
         .enabled(if: LinkedNamespaces.arePossible, .init(rawValue: LinkedNamespaces.lack)))
     struct NetworkOutageTests {
         /// How long the link is down, in seconds.

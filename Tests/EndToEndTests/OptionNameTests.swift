@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The long names where other tests write the short ones, and what no other suite is about.
-    @Suite("Names of options and commands", .timeLimit(.minutes(2)))
+    @Suite("Names of options and commands", .serialized, .timeLimit(.minutes(2)))
     struct OptionNameTests {
         static let content = Content(seed: 790, size: 6 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Owners that do not answer, are dead, or are pestered", .timeLimit(.minutes(2)))
+    @Suite("Owners that do not answer, are dead, or are pestered", .serialized, .timeLimit(.minutes(2)))
     struct OwnerTests {
         let content = Content(seed: 420, size: 8 * mebibyte + 5)
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Pause, resume, limit and cancel from elsewhere", .timeLimit(.minutes(2)))
+    @Suite("Pause, resume, limit and cancel from elsewhere", .serialized, .timeLimit(.minutes(2)))
     struct PauseTests {
         let content = Content(seed: 400, size: 24 * mebibyte + 17)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Order and limits in the background session", .timeLimit(.minutes(2)))
+    @Suite("Order and limits in the background session", .serialized, .timeLimit(.minutes(2)))
     struct PriorityTests {
         static func content(_ target: String) -> Content {
             Content(seed: target.utf8.reduce(13) { $0 &* 31 &+ UInt64($1) }, size: mebibyte + 1)

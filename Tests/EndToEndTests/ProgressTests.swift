@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Progress", .timeLimit(.minutes(2)))
+    @Suite("Progress", .serialized, .timeLimit(.minutes(2)))
     struct ProgressTests {
         let content = Content(seed: 67, size: 3 * mebibyte)
         let escape = "\u{1B}"

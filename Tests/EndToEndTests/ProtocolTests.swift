@@ -6,7 +6,7 @@ extension EndToEnd {
     /// What the other suites look at closely for one protocol, here for all of them: the first table of
     /// docs/protocols.md.
     @Suite(
-        "Every protocol, from real servers", .timeLimit(.minutes(3)),
+        "Every protocol, from real servers", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))
     struct ProtocolTests {
         static let content = Content(seed: 1801, size: 9 * mebibyte + 7)

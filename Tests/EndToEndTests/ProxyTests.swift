@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// The second table of docs/protocols.md. See ``RealProxyTests`` for what http and https do besides.
     @Suite(
-        "Every protocol through every kind of proxy", .timeLimit(.minutes(3)),
+        "Every protocol through every kind of proxy", .serialized, .timeLimit(.minutes(3)),
         .enabled(
             if: RealServers.canRun && RealProxy.canRun,
             "needs root, nginx, vsftpd, OpenSSH, tinyproxy and microsocks"))

@@ -26,7 +26,7 @@ extension DlmSandbox {
 
 extension EndToEnd {
     @Suite(
-        "Real proxies", .timeLimit(.minutes(3)),
+        "Real proxies", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealProxy.canRun, "real proxies take tinyproxy, microsocks, OpenSSH, nginx and root"))
     struct RealProxyTests {
         static let content = Content(seed: 781, size: 9 * mebibyte + 5)

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// What the README tells people to type, typed as it stands there: `https://example.org` is an nginx behind a proxy
     /// of the test's, the shell is bash, and a line of a crontab runs with the environment that cron gives.
-    @Suite("Recipes of the README", .timeLimit(.minutes(3)))
+    @Suite("Recipes of the README", .serialized, .timeLimit(.minutes(3)))
     struct RecipeTests {
         @Test("Each recipe has a test, and each test a recipe")
         func titles() throws {

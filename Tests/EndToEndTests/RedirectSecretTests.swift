@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Secrets and redirects", .timeLimit(.minutes(2)))
+    @Suite("Secrets and redirects", .serialized, .timeLimit(.minutes(2)))
     struct RedirectSecretTests {
         static let content = Content(seed: 720, size: 9 * mebibyte + 3)
         static let fields = ["Authorization", "Cookie", "X-Api-Key", "X-Custom"]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Resume after kill -9", .timeLimit(.minutes(3)))
+    @Suite("Resume after kill -9", .serialized, .timeLimit(.minutes(3)))
     struct ResumeTests {
         /// How an interrupted download is continued.
         enum Way: CaseIterable {

@@ -23,7 +23,7 @@ func withSSH(
 
 extension EndToEnd {
     @Suite(
-        "SSH, from OpenSSH", .timeLimit(.minutes(3)),
+        "SSH, from OpenSSH", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: OpenSSHServer.canRun, "needs root, and OpenSSH's server"))
     struct SSHTests {
         static let content = Content(seed: 1501, size: 12 * mebibyte + 3)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Times", .timeLimit(.minutes(2)))
+    @Suite("Times", .serialized, .timeLimit(.minutes(2)))
     struct ScheduleOptionTests {
         static let content = Content(seed: 790, size: 3 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

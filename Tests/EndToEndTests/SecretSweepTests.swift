@@ -45,7 +45,7 @@ extension DlmSandbox {
 }
 
 extension EndToEnd {
-    @Suite("No secret is left behind, whatever way it was given", .timeLimit(.minutes(5)))
+    @Suite("No secret is left behind, whatever way it was given", .serialized, .timeLimit(.minutes(5)))
     struct SecretSweepTests {
         static let content = Content(seed: 730, size: 6 * mebibyte + 5)
         static let login = ["-u", "ann:\(SecretSearch.password)"]

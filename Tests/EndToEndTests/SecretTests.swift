@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Secrets", .timeLimit(.minutes(3)))
+    @Suite("Secrets", .serialized, .timeLimit(.minutes(3)))
     struct SecretTests {
         static let content = Content(seed: 710, size: 3 * mebibyte + 5)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Links that expire", .timeLimit(.minutes(1)))
+    @Suite("Links that expire", .serialized, .timeLimit(.minutes(1)))
     struct SetURLTests {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte

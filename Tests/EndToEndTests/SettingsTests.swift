@@ -13,7 +13,7 @@ extension DlmSandbox {
 }
 
 extension EndToEnd {
-    @Suite("config.yaml and the environment", .timeLimit(.minutes(1)))
+    @Suite("config.yaml and the environment", .serialized, .timeLimit(.minutes(1)))
     struct SettingsTests {
         let content = Content(seed: 130, size: mebibyte)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Many processes, one store", .timeLimit(.minutes(1)))
+    @Suite("Many processes, one store", .serialized, .timeLimit(.minutes(1)))
     struct SharingTests {
         @Test("20 processes download different files at once")
         func twenty() async throws {

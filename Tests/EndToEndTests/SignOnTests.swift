@@ -13,7 +13,7 @@ enum SignOn: String, CaseIterable, Sendable, CustomStringConvertible {
 
 extension EndToEnd {
     @Suite(
-        "NTLM and Negotiate, from Apache", .timeLimit(.minutes(3)),
+        "NTLM and Negotiate, from Apache", .serialized, .timeLimit(.minutes(3)),
         .enabled(
             if: Apache.canRun && KerberosCentre.canRun,
             "needs apache2-bin, libapache2-mod-auth-gssapi, gss-ntlmssp, krb5-admin-server and krb5-user"))

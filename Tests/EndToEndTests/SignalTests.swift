@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Signals", .timeLimit(.minutes(2)))
+    @Suite("Signals", .serialized, .timeLimit(.minutes(2)))
     struct SignalTests {
         let content = Content(seed: 50, size: 10 * mebibyte)
 

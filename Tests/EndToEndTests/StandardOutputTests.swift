@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get -o -: to standard output", .timeLimit(.minutes(2)))
+    @Suite("dlm get -o -: to standard output", .serialized, .timeLimit(.minutes(2)))
     struct StandardOutputTests {
         let content = Content(seed: 720, size: 24 * mebibyte + 17)
 

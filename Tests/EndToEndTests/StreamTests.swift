@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Standard streams", .timeLimit(.minutes(1)))
+    @Suite("Standard streams", .serialized, .timeLimit(.minutes(1)))
     struct StreamTests {
         let content = Content(seed: 120, size: mebibyte)
 

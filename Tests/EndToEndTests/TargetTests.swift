@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("One target, many who want it", .timeLimit(.minutes(2)))
+    @Suite("One target, many who want it", .serialized, .timeLimit(.minutes(2)))
     struct TargetTests {
         let content = Content(seed: 430, size: 6 * mebibyte + 1)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Trust", .timeLimit(.minutes(2)))
+    @Suite("Trust", .serialized, .timeLimit(.minutes(2)))
     struct TrustOptionTests {
         static let content = Content(seed: 770, size: 9 * mebibyte + 3)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }

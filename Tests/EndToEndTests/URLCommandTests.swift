@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Links that expire", .timeLimit(.minutes(2)))
+    @Suite("Links that expire", .serialized, .timeLimit(.minutes(2)))
     struct URLCommandTests {
         static let content = Content(seed: 783, size: 5 * mebibyte + 7)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Names from the user", .timeLimit(.minutes(1)))
+    @Suite("Names from the user", .serialized, .timeLimit(.minutes(1)))
     struct UserNameTests {
         let content = Content("hello\n")
 

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("What is taken for the file: --expect-type, --expect-status, --max-size", .timeLimit(.minutes(2)))
+    @Suite(
+        "What is taken for the file: --expect-type, --expect-status, --max-size", .serialized, .timeLimit(.minutes(2)))
     struct ValidationTests {
         let content = Content(seed: 700, size: mebibyte + 17)
 

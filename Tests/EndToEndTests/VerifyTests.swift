@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("verify", .timeLimit(.minutes(2)))
+    @Suite("verify", .serialized, .timeLimit(.minutes(2)))
     struct VerifyTests {
         static let content = Content(seed: 100, size: 2 * mebibyte)
         static let reply = FaultReply(content, etag: "\"v1\"")

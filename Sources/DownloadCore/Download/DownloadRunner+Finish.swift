@@ -245,8 +245,7 @@ extension DownloadRunner {
             if let file = try await createFile(named: name) { return file }
             let path = FileNaming.path(destination.folder, FileNaming.partial(name))
             guard destination.ifExists == .rename else {
-                let why: FileFailure = PartialFile.isLocked(path) ? .locked : .partialExists
-                throw DownloadError.fileFailed(why, path: path)
+                throw DownloadError.fileFailed(PartialFile.whyTaken(path), path: path)
             }
         }
         throw DownloadError.fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))

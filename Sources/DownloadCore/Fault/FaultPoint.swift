@@ -1,8 +1,8 @@
-#if DEBUG
+#if DEBUG || DLM_FAULT_POINTS
     import Foundation
     import Synchronization
 
-    /// Named moments of a download at which a test ends or stops this process, in debug builds alone.
+    /// Named moments of a download at which a test ends or stops this process, in builds for tests alone.
     ///
     /// `$DLM_FAULT_POINT` is `name[:count[:action]]`: what happens when the process passes the point for the `count`-th
     /// time (the first), `kill` (SIGKILL) or `stop` (SIGSTOP, to go on at SIGCONT).
@@ -35,7 +35,7 @@
         }
     }
 #else
-    /// Nothing: only debug builds can be stopped at a point.
+    /// Nothing: only builds for tests can be stopped at a point.
     package enum FaultPoint {
         @inlinable @inline(__always) package static func reached(_ name: StaticString) {}
 

@@ -68,7 +68,7 @@ package final class PartialFile: Sendable {
     package static func open(folder: String, name: String, mode: Mode) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         // Opened for writing and closed again, it would look written to, to the process that has it.
-        if mode == .reopen, !waitUntilFree({ !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
+        if mode == .reopen, !waitUntil({ !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
@@ -85,11 +85,11 @@ package final class PartialFile: Sendable {
         }
         let file = PartialFile(
             folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
-        guard waitUntilFree({ dlm_lock_exclusive(descriptor) == 0 }) else { throw .fileFailed(.locked, path: path) }
+        guard waitUntil({ dlm_lock_exclusive(descriptor) == 0 }) else { throw .fileFailed(.locked, path: path) }
         return file
     }
 
-    /// Whether somebody writes to it: takes the lock for a moment, which `waitUntilFree` allows for.
+    /// Whether somebody writes to it: takes the lock for a moment, which `waitUntil` allows for.
     package static func isLocked(_ path: String) -> Bool {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -97,9 +97,14 @@ package final class PartialFile: Sendable {
         return dlm_lock_exclusive(descriptor) != 0
     }
 
-    private static func waitUntilFree(_ isFree: () -> Bool) -> Bool {
+    /// Why the name cannot be had. Who makes a file locks it a moment later, so that one look would not do.
+    package static func whyTaken(_ path: String, isLocked: (String) -> Bool = isLocked) -> FileFailure {
+        waitUntil { isLocked(path) } ? .locked : .partialExists
+    }
+
+    private static func waitUntil(_ isSo: () -> Bool) -> Bool {
         for _ in 0..<20 {
-            if isFree() { return true }
+            if isSo() { return true }
             poll(nil, 0, 1)
         }
         return false

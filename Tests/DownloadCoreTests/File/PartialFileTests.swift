@@ -32,6 +32,16 @@ struct PartialFileTests {
         }
     }
 
+    @Test("Who made it is given the moment between making and locking it", arguments: [(0, true), (3, true), (1000, false)])
+    func taken(looks: Int, isLocked: Bool) {
+        var count = 0
+        let why = PartialFile.whyTaken("a.part") { _ in
+            count += 1
+            return count > looks
+        }
+        #expect(why == (isLocked ? .locked : .partialExists))
+    }
+
     @Test(
         "It is made only where there is none, whatever kind of thing has the name",
         arguments: ["file", "folder", "symlink", "dangling"])

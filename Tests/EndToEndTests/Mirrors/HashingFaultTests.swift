@@ -2,9 +2,9 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-#if DEBUG
+#if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
-        @Suite("Ended while pieces are hashed", .timeLimit(.minutes(3)))
+        @Suite("Ended while pieces are hashed", .serialized, .timeLimit(.minutes(3)))
         struct HashingFaultTests {
             static let content = Content(seed: 880, size: 8 * mebibyte + 3)
             static let length: Int64 = 256 << 10

@@ -60,7 +60,7 @@ extension DlmSandbox {
 }
 
 extension EndToEnd {
-    @Suite("Metalink documents", .timeLimit(.minutes(2)))
+    @Suite("Metalink documents", .serialized, .timeLimit(.minutes(2)))
     struct MetalinkTests {
         static let content = Content(seed: 820, size: 3 * mebibyte + 5)
 

@@ -26,7 +26,7 @@ func withMirrors(
 }
 
 extension EndToEnd {
-    @Suite("Mirrors", .timeLimit(.minutes(2)))
+    @Suite("Mirrors", .serialized, .timeLimit(.minutes(2)))
     struct MirrorTests {
         static let content = Content(seed: 810, size: 6 * mebibyte + 17)
         static let other = Content(seed: 811, size: content.size)

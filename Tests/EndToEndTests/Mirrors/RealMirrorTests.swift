@@ -34,7 +34,7 @@ extension Nginx {
 }
 
 extension EndToEnd {
-    @Suite("Mirrors: real servers", .timeLimit(.minutes(3)))
+    @Suite("Mirrors: real servers", .serialized, .timeLimit(.minutes(3)))
     struct RealMirrorTests {
         static let content = Content(seed: 890, size: 16 * mebibyte + 11)
         static let slow = "/slow/file.bin"
@@ -114,7 +114,7 @@ extension EndToEnd {
         }
     }
 
-    @Suite("Metalink documents that nginx names", .timeLimit(.minutes(3)))
+    @Suite("Metalink documents that nginx names", .serialized, .timeLimit(.minutes(3)))
     struct DescribedTests {
         static let content = RealMirrorTests.content
         static let path = "/described/file.bin"

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("dlm get --repair", .timeLimit(.minutes(2)))
+    @Suite("dlm get --repair", .serialized, .timeLimit(.minutes(2)))
     struct RepairTests {
         static let content = Content(seed: 840, size: 8 * mebibyte + 3)
         static let length: Int64 = 256 << 10

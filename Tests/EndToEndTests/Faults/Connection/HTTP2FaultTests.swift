@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("HTTP/2 that fails", .timeLimit(.minutes(10)))
+    @Suite("HTTP/2 that fails", .serialized, .timeLimit(.minutes(10)))
     struct HTTP2FaultTests {
         /// Files beside the one with the fault: while some of them wait, connections are shared.
         static let others = (1...10).map { "other\($0)" }

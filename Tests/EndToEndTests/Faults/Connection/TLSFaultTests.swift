@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("TLS that fails", .timeLimit(.minutes(3)))
+    @Suite("TLS that fails", .serialized, .timeLimit(.minutes(3)))
     struct TLSFaultTests {
         static let content = Content(seed: 90, size: 12 * mebibyte)
         static let good = FaultReply(content, etag: "\"v1\"")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("TLS that fails later", .timeLimit(.minutes(5)))
+    @Suite("TLS that fails later", .serialized, .timeLimit(.minutes(5)))
     struct TLSLaterFaultTests {
         static let content = Content(seed: 91, size: 24 * mebibyte)
         static let good = FaultReply(content, etag: "\"v1\"")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Connections and servers that fail", .timeLimit(.minutes(2)))
+    @Suite("Connections and servers that fail", .serialized, .timeLimit(.minutes(2)))
     struct AttemptFaultTests {
         let content = Content(seed: 70, size: 12 * mebibyte)
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of bodies", .timeLimit(.minutes(10)))
+    @Suite("Faults of bodies", .serialized, .timeLimit(.minutes(10)))
     struct BodyFaultTests {
         private static func cut(_ name: String, _ cut: @escaping @Sendable (Int64) -> FaultReply.Cut) -> HTTPFault {
             HTTPFault(name, fresh: .either([4])) { good, request in

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The result is exactly the new file or a clear error, never a mixture.
-    @Suite("Faults of files that change", .timeLimit(.minutes(20)))
+    @Suite("Faults of files that change", .serialized, .timeLimit(.minutes(20)))
     struct ChangeFaultTests {
         enum Tag: String, CaseIterable {
             case strong, weak, missing, malformed, several

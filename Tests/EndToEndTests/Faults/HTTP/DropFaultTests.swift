@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults that come again and again", .timeLimit(.minutes(5)))
+    @Suite("Faults that come again and again", .serialized, .timeLimit(.minutes(5)))
     struct DropFaultTests {
         @Test("Progress is never thrown away: twenty drops in a row cost next to nothing", arguments: [1, 4])
         func twentyDrops(connections: Int) async throws {

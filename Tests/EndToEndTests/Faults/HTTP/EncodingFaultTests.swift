@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of encodings", .timeLimit(.minutes(5)))
+    @Suite("Faults of encodings", .serialized, .timeLimit(.minutes(5)))
     struct EncodingFaultTests {
         /// Stands for the compressed bytes: nobody decodes them.
         static let encoded = Content(seed: 304, size: HTTPFault.content.size)

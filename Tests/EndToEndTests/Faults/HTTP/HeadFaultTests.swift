@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of heads", .timeLimit(.minutes(10)))
+    @Suite("Faults of heads", .serialized, .timeLimit(.minutes(10)))
     struct HeadFaultTests {
         private static func raw(_ name: String, _ text: String, endless unit: String = "") -> HTTPFault {
             HTTPFault(name, fresh: .fails([7]), raw: FaultReply.Raw(text, endless: unit))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Names from servers and URLs", .timeLimit(.minutes(3)))
+    @Suite("Names from servers and URLs", .serialized, .timeLimit(.minutes(3)))
     struct NameFaultTests {
         /// A case, and the file that only this case has.
         struct Numbered: Sendable {

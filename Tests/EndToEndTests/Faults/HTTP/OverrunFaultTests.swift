@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("More than the Content-Length announces", .timeLimit(.minutes(10)))
+    @Suite("More than the Content-Length announces", .serialized, .timeLimit(.minutes(10)))
     struct OverrunFaultTests {
         private static let content = HTTPFault.content
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of ranges", .timeLimit(.minutes(10)))
+    @Suite("Faults of ranges", .serialized, .timeLimit(.minutes(10)))
     struct RangeFaultTests {
         typealias Behaviour = FaultReply.RangeBehaviour
         typealias Expectation = HTTPFault.Expectation

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of redirects", .timeLimit(.minutes(10)))
+    @Suite("Faults of redirects", .serialized, .timeLimit(.minutes(10)))
     struct RedirectFaultTests {
         /// The good file lies under `/far/` too, where most of these lead.
         private static func to(

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of statuses", .timeLimit(.minutes(20)))
+    @Suite("Faults of statuses", .serialized, .timeLimit(.minutes(20)))
     struct StatusFaultTests {
         /// Those that are tried again (see `DownloadError.transientStatuses`).
         static let transient: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]

@@ -4,7 +4,8 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "A full disk", .timeLimit(.minutes(1)), .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
+        "A full disk", .serialized, .timeLimit(.minutes(1)),
+        .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
     struct FullDiskTests {
         static func withSmallDisk(_ body: (DlmSandbox) async throws -> Void) async throws {
             try await withDlm { sandbox in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the clock, and quotas", .timeLimit(.minutes(3)))
+    @Suite("Faults of the clock, and quotas", .serialized, .timeLimit(.minutes(3)))
     struct LocalClockFaultTests {
         static let decade: Int64 = 10 * 366 * 86_400
         /// Seconds that the clock jumps; the last is beyond the year 2038, and further back than 1970.

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Faults of a disk that is full", .timeLimit(.minutes(3)),
+        "Faults of a disk that is full", .serialized, .timeLimit(.minutes(3)),
         .enabled(if: SmallDisk.canMount, "needs root to mount a small tmpfs"))
     struct LocalDiskFaultTests {
         /// Runs a test whose downloads lie on a disk of 16 MiB.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of folders", .timeLimit(.minutes(3)))
+    @Suite("Faults of folders", .serialized, .timeLimit(.minutes(3)))
     struct LocalFolderFaultTests {
         /// What happens to the folder of a download.
         enum Fate: String, CaseIterable {

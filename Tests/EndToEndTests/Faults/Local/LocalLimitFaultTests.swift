@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of limits", .timeLimit(.minutes(3)))
+    @Suite("Faults of limits", .serialized, .timeLimit(.minutes(3)))
     struct LocalLimitFaultTests {
         static let fileSizes = [2 * mebibyte, 0, 4096, 20_000, 50_000, 100_000, 200_000, 1_000_000, 6 * mebibyte]
 

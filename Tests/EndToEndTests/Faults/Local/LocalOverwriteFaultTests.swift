@@ -2,10 +2,10 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-#if DEBUG
+#if DEBUG || DLM_FAULT_POINTS
     extension EndToEnd {
         /// Another program writes into the partial file, which keeps its size, at moments that the program waits for.
-        @Suite("A partial file that is overwritten underway", .timeLimit(.minutes(3)))
+        @Suite("A partial file that is overwritten underway", .serialized, .timeLimit(.minutes(3)))
         struct LocalOverwriteFaultTests {
             static let content = Content(seed: 610, size: 6 * mebibyte + 5)
 

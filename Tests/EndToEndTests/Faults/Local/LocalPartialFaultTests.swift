@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the partial file", .timeLimit(.minutes(3)))
+    @Suite("Faults of the partial file", .serialized, .timeLimit(.minutes(3)))
     struct LocalPartialFaultTests {
         /// What somebody does to the partial file.
         enum Deed: String, CaseIterable {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the store", .timeLimit(.minutes(3)))
+    @Suite("Faults of the store", .serialized, .timeLimit(.minutes(3)))
     struct LocalStoreFaultTests {
         /// What became of the store's files, a download being paused in it.
         enum Damage: String, CaseIterable {

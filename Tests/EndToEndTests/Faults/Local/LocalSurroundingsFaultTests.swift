@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the surroundings", .timeLimit(.minutes(3)))
+    @Suite("Faults of the surroundings", .serialized, .timeLimit(.minutes(3)))
     struct LocalSurroundingsFaultTests {
         /// Without the variable the password database names the home folder: that of whoever runs the tests.
         static let homes = ["/dev/null", "relative", "/proc/nowhere"]

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Faults of the final name", .timeLimit(.minutes(3)))
+    @Suite("Faults of the final name", .serialized, .timeLimit(.minutes(3)))
     struct LocalTargetFaultTests {
         /// What somebody else makes under the final name while the download runs.
         enum Newcomer: String, CaseIterable {

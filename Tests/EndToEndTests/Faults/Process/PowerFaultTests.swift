@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Loss of power", .timeLimit(.minutes(10)))
+    @Suite("Loss of power", .serialized, .timeLimit(.minutes(10)))
     struct PowerFaultTests {
         struct Trial: Sendable, CustomStringConvertible {
             let loss: PowerCut.Loss

@@ -105,7 +105,7 @@ extension DlmSandbox {
 }
 
 extension EndToEnd {
-    @Suite("Killed at every point", .timeLimit(.minutes(10)))
+    @Suite("Killed at every point", .serialized, .timeLimit(.minutes(10)))
     struct ProcessFaultTests {
         static var trials: [KillTrial] {
             var trials: [KillTrial] = []

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Killed again and again", .timeLimit(.minutes(40)))
+    @Suite("Killed again and again", .serialized, .timeLimit(.minutes(40)))
     struct RandomKillFaultTests {
         static let kills = FaultTrial.isFull ? 1000 : 6
         /// Bytes a second of all connections together.

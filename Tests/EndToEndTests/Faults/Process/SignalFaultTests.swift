@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Signals at any moment", .timeLimit(.minutes(5)))
+    @Suite("Signals at any moment", .serialized, .timeLimit(.minutes(5)))
     struct SignalFaultTests {
         static let content = Content(seed: 340, size: 6 * mebibyte)
         static let whole = FaultReply(content, etag: "\"v1\"")

@@ -1,0 +1,46 @@
+import Synchronization
+
+/// So many at a time; the others wait in the order in which they came.
+final class Turns: Sendable {
+    private struct State {
+        var free: Int
+        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Those who may go on now.
+        mutating func next() -> [CheckedContinuation<Void, Never>] {
+            var called: [CheckedContinuation<Void, Never>] = []
+            while let first = waiting.first, first.count <= free {
+                free -= first.count
+                called.append(waiting.removeFirst().continuation)
+            }
+            return called
+        }
+    }
+
+    let count: Int
+    private let state: Mutex<State>
+
+    init(_ count: Int) {
+        self.count = count
+        state = Mutex(State(free: count))
+    }
+
+    /// Waits until so many of them are free.
+    func take(_ count: Int = 1) async {
+        await withCheckedContinuation { continuation in
+            let called = state.withLock { state in
+                state.waiting.append((count, continuation))
+                return state.next()
+            }
+            for continuation in called { continuation.resume() }
+        }
+    }
+
+    func giveBack(_ count: Int = 1) {
+        let called = state.withLock { state in
+            state.free += count
+            return state.next()
+        }
+        for continuation in called { continuation.resume() }
+    }
+}
