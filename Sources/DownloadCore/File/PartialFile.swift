@@ -65,10 +65,12 @@ package final class PartialFile: Sendable {
     }
 
     /// Opens and locks the partial file of `name` in `folder`.
-    package static func open(folder: String, name: String, mode: Mode) throws(DownloadError) -> PartialFile {
+    package static func open(
+        folder: String, name: String, mode: Mode, time: any TimeSource = SystemTime()
+    ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         // Opened for writing and closed again, it would look written to, to the process that has it.
-        if mode == .reopen, !waitUntilFree({ !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
+        if mode == .reopen, !waitUntilFree(time, { !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
@@ -85,7 +87,9 @@ package final class PartialFile: Sendable {
         }
         let file = PartialFile(
             folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
-        guard waitUntilFree({ dlm_lock_exclusive(descriptor) == 0 }) else { throw .fileFailed(.locked, path: path) }
+        guard waitUntilFree(time, { dlm_lock_exclusive(descriptor) == 0 }) else {
+            throw .fileFailed(.locked, path: path)
+        }
         return file
     }
 
@@ -97,10 +101,10 @@ package final class PartialFile: Sendable {
         return dlm_lock_exclusive(descriptor) != 0
     }
 
-    private static func waitUntilFree(_ isFree: () -> Bool) -> Bool {
+    private static func waitUntilFree(_ time: any TimeSource, _ isFree: () -> Bool) -> Bool {
         for _ in 0..<20 {
             if isFree() { return true }
-            poll(nil, 0, 1)
+            time.block(for: .milliseconds(1))
         }
         return false
     }

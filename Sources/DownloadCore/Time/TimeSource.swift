@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Tells the time, and waits for it. Everything in dlm that looks at a clock is given one, so that a test can turn it.
@@ -36,7 +35,8 @@ package struct SystemTime: TimeSource {
         var left = timespec(
             tv_sec: Int(duration.components.seconds),
             tv_nsec: Int(duration.components.attoseconds / 1_000_000_000))
-        while nanosleep(&left, &left) == -1, errno == EINTR {}
+        var rest = timespec()
+        while nanosleep(&left, &rest) == -1, errno == EINTR { left = rest }
     }
 
     package func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
