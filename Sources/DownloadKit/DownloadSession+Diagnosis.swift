@@ -12,7 +12,13 @@ extension DownloadSession {
     }
 
     /// Looks at a store, if there is one; takes a few seconds where it is large.
-    public static func storeHealth(stateFolder: String) -> StoreHealth { StoreCheck.health(ofStoreIn: stateFolder) }
+    public static func storeHealth(stateFolder: String) -> StoreHealth {
+        storeHealth(stateFolder: stateFolder, time: SystemTime())
+    }
+
+    package static func storeHealth(stateFolder: String, time: any TimeSource) -> StoreHealth {
+        StoreCheck.health(ofStoreIn: stateFolder, time)
+    }
 
     /// What there is of sessions in a state folder, living and dead.
     public static func sessionTraces(stateFolder: String) -> [SessionTrace] {
@@ -22,11 +28,16 @@ extension DownloadSession {
     /// Asks for the first byte of what a URL leads to, and tells all about it.
     /// - Throws: ``DownloadError`` when there is no libcurl.
     public static func probe(_ request: DownloadRequest) async throws -> ProbedRequest {
+        try await probe(request, time: SystemTime())
+    }
+
+    package static func probe(_ request: DownloadRequest, time: any TimeSource) async throws -> ProbedRequest {
         let environment = ProcessInfo.processInfo.environment
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
         return await RequestProbe(
-            request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment)
+            request, over: transport, userAgent: "dlm/\(version)", strictHosts: strictHosts(environment, time),
+            time: time
         ).run()
     }
 }

@@ -20,7 +20,7 @@ public enum DownloadSession {
         _ configuration: SessionConfiguration, startBackground: (@Sendable () async throws -> Void)? = nil,
         hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> DownloadRouter {
-        let registry = SessionRegistry(stateFolder: configuration.stateFolder)
+        let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
         let manager = try manager(configuration, registry, listener: nil, hooks, notice)
         Task {
             for await mode in manager.shutdownRequests {
@@ -31,7 +31,8 @@ public enum DownloadSession {
         }
         return DownloadRouter(
             local: manager,
-            directory: StoreSessions(registry, configuration.stateFolder, startBackground: startBackground))
+            directory: StoreSessions(
+                registry, configuration.stateFolder, startBackground: startBackground, time: configuration.time))
     }
 
     /// Begins to load what transfers need while something else is done; for a program that is going to download at once.
@@ -45,7 +46,7 @@ public enum DownloadSession {
         _ configuration: SessionConfiguration, listener: Int32? = nil, hooks: (any HookRunner)? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
-        let registry = SessionRegistry(stateFolder: configuration.stateFolder)
+        let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
         let manager = try manager(configuration, registry, listener: listener, hooks, notice)
         do {
             try await manager.start()
@@ -58,25 +59,36 @@ public enum DownloadSession {
 
     /// The sessions of a store, without opening it: who lives, and how to speak to them.
     public static func sessions(stateFolder: String) -> any SessionDirectory {
-        StoreSessions(SessionRegistry(stateFolder: stateFolder), stateFolder, startBackground: nil)
+        sessions(stateFolder: stateFolder, time: SystemTime())
+    }
+
+    package static func sessions(stateFolder: String, time: any TimeSource) -> any SessionDirectory {
+        let registry = SessionRegistry(stateFolder: stateFolder, time: time)
+        return StoreSessions(registry, stateFolder, startBackground: nil, time: time)
     }
 
     /// Fetches something small into memory, recorded nowhere; what servers say of themselves is not kept.
     /// - Parameter largest: bytes; a larger document is an error.
     /// - Throws: ``DownloadError``.
     public static func document(_ request: DownloadRequest, largest: Int) async throws -> [UInt8] {
+        try await document(request, largest: largest, time: SystemTime())
+    }
+
+    package static func document(
+        _ request: DownloadRequest, largest: Int, time: any TimeSource
+    ) async throws -> [UInt8] {
         let environment = ProcessInfo.processInfo.environment
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
         let fetch = DocumentFetch(
             request, over: transport, userAgent: "dlm/\(version)", largest: largest,
-            strictHosts: strictHosts(environment))
+            strictHosts: strictHosts(environment, time), time: time)
         return try await fetch.run()
     }
 
     /// Hosts that want https alone, as sessions that are recorded have found out.
-    static func strictHosts(_ environment: [String: String]) -> HSTSStore? {
-        HSTSStore.path(in: environment).map { HSTSStore(path: $0) }
+    static func strictHosts(_ environment: [String: String], _ time: any TimeSource) -> HSTSStore? {
+        HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
 
     private static func manager(
@@ -84,13 +96,13 @@ public enum DownloadSession {
         _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
-        let isRecorded = configuration.kind.isRecorded
+        let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
         let stream: StreamOutput? =
             if case .stream(let descriptor) = configuration.kind { StreamOutput(descriptor: descriptor) } else { nil }
         let store: any DownloadStore =
             isRecorded
-            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive)
-            : InMemoryDownloadStore()
+            ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive, time: time)
+            : InMemoryDownloadStore(time: time)
         let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
         let parts = SessionManager.Parts(
             store: store, identifier: identifier, version: version,
@@ -103,11 +115,11 @@ public enum DownloadSession {
             end: { if isRecorded { registry.unregister(identifier) } },
             serve: { service in
                 guard isRecorded else { return {} }
-                let server = try await ControlServer.start(service, at: location, listener: listener)
+                let server = try await ControlServer.start(service, at: location, listener: listener, time: time)
                 return { await server.stop() }
             },
             isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            strictHosts: isRecorded ? strictHosts(ProcessInfo.processInfo.environment) : nil)
+            strictHosts: isRecorded ? strictHosts(ProcessInfo.processInfo.environment, time) : nil, time: time)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

@@ -9,6 +9,7 @@ import Synchronization
 final class StoreSessions: SessionDirectory {
     private let registry: SessionRegistry
     private let stateFolder: String
+    private let time: any TimeSource
     private let start: (@Sendable () async throws -> Void)?
     /// Made with the first question.
     private let transport = Mutex<(any Transport)?>(nil)
@@ -18,8 +19,9 @@ final class StoreSessions: SessionDirectory {
 
     init(
         _ registry: SessionRegistry, _ stateFolder: String,
-        startBackground: (@Sendable () async throws -> Void)?
+        startBackground: (@Sendable () async throws -> Void)?, time: any TimeSource
     ) {
+        self.time = time
         self.registry = registry
         self.stateFolder = stateFolder
         start = startBackground
@@ -31,16 +33,16 @@ final class StoreSessions: SessionDirectory {
 
     func connect(to identifier: String) async throws -> any DownloadService {
         let client = try client(of: identifier)
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = time.now + Self.patience
         while true {
             do {
                 try await client.checkAvailability()
                 return client
             } catch DownloadError.sessionUnavailable(.notRunning) where registry.isAlive(identifier) {
-                guard ContinuousClock.now < deadline else {
+                guard time.now < deadline else {
                     throw DownloadError.sessionUnavailable(.notAnswering(identifier, message: "it has no socket"))
                 }
-                try await Task.sleep(for: .milliseconds(20))
+                try await time.sleep(for: .milliseconds(20))
             }
         }
     }
@@ -76,6 +78,6 @@ final class StoreSessions: SessionDirectory {
         }
         return ControlClient(
             transport: transport,
-            location: SessionLocation(stateFolder: stateFolder, identifier: identifier))
+            location: SessionLocation(stateFolder: stateFolder, identifier: identifier), time: time)
     }
 }

@@ -73,6 +73,6 @@ extension DownloadState {
 }
 
 extension Date {
-    /// Now, as precisely as the store keeps it.
-    static var stored: Date { DownloadRow.date(DownloadRow.milliseconds(Date())) }
+    /// The date as precisely as the store keeps it.
+    var stored: Date { DownloadRow.date(DownloadRow.milliseconds(self)) }
 }

@@ -8,10 +8,10 @@ struct LockFile: Sendable {
     private let descriptor: Int32
 
     /// Makes and locks the file; nil when another holds it.
-    static func acquire(_ path: String) throws(DownloadError) -> LockFile? {
+    static func acquire(_ path: String, _ time: any TimeSource = SystemTime()) throws(DownloadError) -> LockFile? {
         // Those who ask hold a shared lock for microseconds, and the file may be unlinked before it is locked.
-        let deadline = ContinuousClock.now + .seconds(1)
-        while ContinuousClock.now < deadline {
+        let deadline = time.now + .seconds(1)
+        while time.now < deadline {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw unusable(path, errno) }
             let lock = LockFile(path: path, descriptor: descriptor)
@@ -31,7 +31,7 @@ struct LockFile: Sendable {
                 }
             }
             close(descriptor)
-            usleep(100)
+            time.block(for: .microseconds(100))
         }
         return nil
     }

@@ -9,7 +9,7 @@ extension SQLiteDownloadStore {
         let runs = Self.runs(of: requests)
         return try await write(durably: true) { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
-            let now = Date.stored
+            let now = time.date.stored
             var added: [AddedDownload] = []
             added.reserveCapacity(requests.count)
             for run in runs { try add(run, &ownership, now, to: &added, db) }

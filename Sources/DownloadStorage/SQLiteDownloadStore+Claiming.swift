@@ -9,7 +9,7 @@ extension SQLiteDownloadStore {
     ) async throws -> [ClaimedDownload] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
-            let now = Date.stored
+            let now = time.date.stored
             return try stored(ids, in: db).map { found in
                 let record = found.record
                 if ownership.standing(of: found.kind, owner: record.session) == .busy { return .running(record) }
@@ -41,7 +41,7 @@ extension SQLiteDownloadStore {
     ) async throws -> [ChangedRecord] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
-            let now = Date.stored
+            let now = time.date.stored
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)
             if let damage = found.lazy.compactMap(\.damage).first { throw damage }

@@ -67,14 +67,14 @@ extension SQLiteDownloadStore {
     /// - Parameter ifDead: only as long as no such session lives.
     private func move(_ rows: RowSet, _ move: SessionMove, ifDead: Bool = false) async throws {
         while true {
-            let began = ContinuousClock.now
-            let count = try await write { [isAlive] db in
+            let began = time.now
+            let count = try await write { [isAlive, time] db in
                 if ifDead, let owner = move.owner, isAlive(owner) { return 0 }
-                return try move.step(rows, db)
+                return try move.step(rows, db, at: time.date)
             }
             if count < SessionMove.rowsAtOnce { return }
             // SQLite asks for a lock ten times a second; a cancelled task goes on without the pause.
-            try? await Task.sleep(for: (ContinuousClock.now - began) / 8)
+            try? await time.sleep(for: (time.now - began) / 8)
         }
     }
 

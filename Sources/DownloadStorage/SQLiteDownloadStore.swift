@@ -12,6 +12,7 @@ package final class SQLiteDownloadStore: DownloadStore {
     let database: DatabaseQueue
     let coder = RequestCoder()
     let isAlive: @Sendable (String) -> Bool
+    let time: any TimeSource
     private let committer: SaveCommitter
     private let failure: StoreFailure
     private let isClosed = Atomic(false)
@@ -20,13 +21,16 @@ package final class SQLiteDownloadStore: DownloadStore {
     /// - Parameters:
     ///   - folder: the state folder.
     ///   - isAlive: ``SessionRegistry/isAlive(_:)``.
-    package init(folder: String, isAlive: @escaping @Sendable (String) -> Bool) throws(DownloadError) {
+    package init(
+        folder: String, isAlive: @escaping @Sendable (String) -> Bool, time: any TimeSource = SystemTime()
+    ) throws(DownloadError) {
         let path = FileNaming.path(folder, StoreFile.name)
         try PrivateFolder.make(folder)
-        database = try StoreFile.open(path)
-        committer = SaveCommitter(database: database)
+        database = try StoreFile.open(path, time)
+        committer = SaveCommitter(database: database, time: time)
         failure = StoreFailure(path: path)
         self.isAlive = isAlive
+        self.time = time
     }
 
     package func save(

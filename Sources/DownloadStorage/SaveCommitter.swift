@@ -18,15 +18,20 @@ final class SaveCommitter: Sendable {
         var waiting: [Call] = []
         var isScheduled = false
         /// When the next group may be written; how far that lies back is how many need not wait.
-        var due = ContinuousClock.now - SaveCommitter.interval * SaveCommitter.burst
+        var due: ContinuousClock.Instant
     }
 
     private let database: DatabaseQueue
-    private let state = Mutex(State())
+    private let time: any TimeSource
+    private let state: Mutex<State>
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
-    init(database: DatabaseQueue) { self.database = database }
+    init(database: DatabaseQueue, time: any TimeSource = SystemTime()) {
+        self.database = database
+        self.time = time
+        state = Mutex(State(due: time.now - Self.interval * Self.burst))
+    }
 
     /// The ids of rows that do not belong to `session` any more. Without rows: returns when all earlier calls did.
     func save(_ rows: [DownloadRow], session: String, durably: Bool = false) async throws -> Set<DownloadID> {
@@ -36,21 +41,18 @@ final class SaveCommitter: Sendable {
                 state.waiting.append(call)
                 if state.isScheduled { return nil }
                 state.isScheduled = true
-                return Self.delay(state)
+                return self.delay(state)
             }
             if let delay { schedule(after: delay) }
         }
     }
 
-    private static func delay(_ state: State) -> Duration {
-        max(.zero, state.due - ContinuousClock.now)
-    }
+    private func delay(_ state: State) -> Duration { max(.zero, state.due - time.now) }
 
     private func schedule(after delay: Duration) {
         let commit: @Sendable () -> Void = { [self] in database.asyncWriteWithoutTransaction(commitGroup) }
         if delay == .zero { return commit() }
-        let nanoseconds = Int(delay / .nanoseconds(1))
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds), execute: commit)
+        time.schedule(after: delay, on: .global(), commit)
     }
 
     private func commitGroup(_ db: Database) {
@@ -61,9 +63,9 @@ final class SaveCommitter: Sendable {
         let outcome = Result { try Self.write(group, to: db) }
         FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
-            state.due = max(state.due, .now - Self.interval * Self.burst) + Self.interval
+            state.due = max(state.due, time.now - Self.interval * Self.burst) + Self.interval
             state.isScheduled = !state.waiting.isEmpty
-            return state.isScheduled ? Self.delay(state) : nil
+            return state.isScheduled ? self.delay(state) : nil
         }
         if let delay { schedule(after: delay) }
         for (index, call) in group.enumerated() {

@@ -20,9 +20,9 @@ struct SessionMove {
     }
 
     /// Returns how many rows it has moved.
-    func step(_ rows: RowSet, _ db: Database) throws -> Int {
+    func step(_ rows: RowSet, _ db: Database, at date: Date) throws -> Int {
         var arguments: StatementArguments = [
-            to.kind.rawValue, to == .queued ? nil : try JSONText.encode(to), heir, DownloadRow.milliseconds(Date()),
+            to.kind.rawValue, to == .queued ? nil : try JSONText.encode(to), heir, DownloadRow.milliseconds(date),
             owner,
         ]
         if let from { arguments += [try JSONText.encode(from)] }

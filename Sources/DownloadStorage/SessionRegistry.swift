@@ -9,10 +9,12 @@ import Synchronization
 /// whoever holds the folder's lock and found the file's free.
 package final class SessionRegistry: Sendable {
     private let folder: String
+    private let time: any TimeSource
     private let held = Mutex<[String: LockFile]>([:])
 
     /// - Parameter stateFolder: `sessions/` is made in it when the first session registers.
-    package init(stateFolder: String) {
+    package init(stateFolder: String, time: any TimeSource = SystemTime()) {
+        self.time = time
         folder = FileNaming.path(stateFolder, "sessions")
     }
 
@@ -30,7 +32,7 @@ package final class SessionRegistry: Sendable {
         try PrivateFolder.make(folder)
         try PrivateFolder.secure(folder)
         removeStale()
-        guard let lock = try LockFile.acquire(path) else { return false }
+        guard let lock = try LockFile.acquire(path, time) else { return false }
         held.withLock { $0[identifier] = lock }
         return true
     }

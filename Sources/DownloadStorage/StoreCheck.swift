@@ -1,15 +1,16 @@
 import DownloadCore
 import Foundation
 import GRDB
+import Synchronization
 
 /// Looks at a store without making or migrating one.
 package enum StoreCheck {
-    /// Seconds that the check of its pages may take.
-    private static let patience = 5.0
+    /// For the check of its pages.
+    private static let patience = Duration.seconds(5)
     /// Seconds to wait for other processes.
     private static let busyPatience = 2.0
 
-    package static func health(ofStoreIn folder: String) -> StoreHealth {
+    package static func health(ofStoreIn folder: String, _ time: any TimeSource = SystemTime()) -> StoreHealth {
         let path = FileNaming.path(folder, StoreFile.name)
         var health = StoreHealth(path: path, newestSchema: Migrations.steps.count)
         var information = stat()
@@ -24,14 +25,14 @@ package enum StoreCheck {
         health.bytes = (stat(path, &information) == 0 ? Int64(information.st_size) : 0) + log
         do {
             try StoreFile.requireRegular(path)
-            try read(path, &health)
+            try read(path, &health, time)
         } catch {
             health.error = StoreFailure(path: path, isOpening: true).error(error)
         }
         return health
     }
 
-    private static func read(_ path: String, _ health: inout StoreHealth) throws {
+    private static func read(_ path: String, _ health: inout StoreHealth, _ time: any TimeSource) throws {
         // Opened for writing: SQLite reads a log that a killed process left only where it may write beside it.
         if access(path, W_OK) != 0 {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: String(cString: strerror(errno)))
@@ -43,7 +44,7 @@ package enum StoreCheck {
         defer { try? queue.close() }
         try queue.inDatabase { db in
             if let version = try Migrations.known(in: db) { health.schema = version }
-            let fault = try quickCheck(db, of: queue)
+            let fault = try quickCheck(db, of: queue, time)
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
             if health.schema != nil { health.downloads = try Int.fetchOne(db, sql: "SELECT count(*) FROM download") }
@@ -51,10 +52,14 @@ package enum StoreCheck {
     }
 
     /// SQLite's first complaint, or `ok`; nil when it takes too long.
-    private static func quickCheck(_ db: Database, of queue: DatabaseQueue) throws -> String? {
-        let timer = DispatchWorkItem { queue.interrupt() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: timer)
-        defer { timer.cancel() }
+    private static func quickCheck(
+        _ db: Database, of queue: DatabaseQueue, _ time: any TimeSource
+    ) throws -> String? {
+        let isOver = Atomic(false)
+        time.schedule(after: patience, on: .global()) { [weak queue] in
+            if !isOver.load(ordering: .sequentiallyConsistent) { queue?.interrupt() }
+        }
+        defer { isOver.store(true, ordering: .sequentiallyConsistent) }
         do {
             return try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
         } catch DatabaseError.SQLITE_INTERRUPT {

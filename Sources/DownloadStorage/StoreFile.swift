@@ -10,17 +10,17 @@ enum StoreFile {
     static let patience = 10
 
     /// The newest schema, WAL, mode 0600.
-    static func open(_ path: String) throws(DownloadError) -> DatabaseQueue {
-        let deadline = ContinuousClock.now + .seconds(patience)
+    static func open(_ path: String, _ time: any TimeSource = SystemTime()) throws(DownloadError) -> DatabaseQueue {
+        let deadline = time.now + .seconds(patience)
         while true {
             do {
                 try requireRegular(path)
                 let queue = try DatabaseQueue(path: path, configuration: configuration(path))
                 try queue.writeWithoutTransaction(Migrations.run)
                 return queue
-            } catch DatabaseError.SQLITE_BUSY where ContinuousClock.now < deadline {
+            } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
                 // The change to WAL needs the file alone and does not wait for the busy timeout.
-                usleep(2000)
+                time.block(for: .milliseconds(2))
             } catch {
                 throw StoreFailure(path: path, isOpening: true).error(error)
             }

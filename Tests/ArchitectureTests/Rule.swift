@@ -4,7 +4,8 @@ struct Rule: Sendable, CustomStringConvertible {
     let check: @Sendable (SourceFile) -> [Violation]
 
     static let all: [Rule] = [
-        imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, featureMacros,
+        imports, includes, publicWords, length, printing, curlNames, forcedTries, sleeping, clocks,
+        featureMacros,
     ]
 
     /// The walls of docs/architecture.md: what each module may import. SwiftPM does not hold them, for it compiles
@@ -96,9 +97,11 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The time limit of a wait, and the time that a running download is given before it is interrupted.
+    /// The time limit of a wait, the time that a running download is given before it is interrupted, and the clock of
+    /// tests with its own tests.
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
+        "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",
     ]
 
     static let sleeping = Rule(description: "No test sleeps to wait for something") { file in
@@ -120,7 +123,7 @@ struct Rule: Sendable, CustomStringConvertible {
 
 extension Rule {
     /// The token at `index`, empty beyond both ends.
-    private static func text(_ tokens: [Token], _ index: Int) -> String {
+    static func text(_ tokens: [Token], _ index: Int) -> String {
         tokens.indices.contains(index) ? tokens[index].text : ""
     }
 
@@ -132,7 +135,7 @@ extension Rule {
         return module.filter { $0 != "`" }
     }
 
-    private static func matches(
+    static func matches(
         in file: SourceFile, _ message: (_ tokens: [Token], _ index: Int) -> String?
     ) -> [Violation] {
         let tokens = file.tokens

@@ -30,7 +30,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
         #expect(Self.samples.contains { $0.rule.description == rule.description && !$0.lines.isEmpty })
     }
 
-    static let samples = imports + includes + publicWords + length + printing + curlNames + tries + sleeps + macros
+    static let samples =
+        imports + includes + publicWords + length + printing + curlNames + tries + sleeps + clocks + macros
 
     static let core = "Sources/DownloadCore/HTTP/A.swift"
     static let curl = "Sources/CurlTransport/A.swift"
@@ -129,6 +130,39 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample(.sleeping, "Tests/DlmTests/A.swift", "// sleep(1)\n\"sleep(1)\"\nasleep(1)\nlet sleep = 2", []),
         Sample(.sleeping, "Tests/DownloadTestSupport/Other.swift", "sleep(1)", [1]),
         Sample(.sleeping, "Tests/DownloadTestSupport/Observed.swift", "try await Task.sleep(for: limit)", []),
+    ]
+
+    static let clocks = [
+        Sample(
+            .clocks, core,
+            "try await Task.sleep(for: limit)\nTask<Never, Never>.sleep(1)\nThread.sleep(1)\nsleep(1)\nusleep(1)",
+            [1, 2, 3, 4, 5]),
+        Sample(
+            .clocks, core,
+            "let a = ContinuousClock.now\nlet b = Date.now\nlet c: Date = .now\nf(at: .now)\n.now + .seconds(1)\nDispatchTime.now()",
+            [1, 2, 3, 4, 5, 6, 6]),
+        Sample(
+            .clocks, program,
+            "let a = Date()\nDate(timeIntervalSinceNow: 3)\na.timeIntervalSinceNow < 5\n(.now, [.now])",
+            [1, 2, 2, 3, 4, 4]),
+        Sample(
+            .clocks, core,
+            "queue.asyncAfter(deadline: .now() + 1) {}\npoll(nil, 0, 10)\nDispatchSource.makeTimerSource()",
+            [1, 1, 2, 3]),
+        Sample(.clocks, core, "let a = SystemTime().date\ntry await SystemTime().sleep(for: a)", [1, 2]),
+        Sample(
+            .clocks, core,
+            "init(time: any TimeSource = SystemTime()) {}\nlet a: ContinuousClock.Instant = time.now\nparts.time.now + b",
+            []),
+        Sample(
+            .clocks, core,
+            "try await time.sleep(for: a)\nlet now = time.date\nDate(timeIntervalSince1970: 0)\npoll(&x, 1, 5)\nsleep.b()",
+            []),
+        Sample(.clocks, core, "// Task.sleep(1)\n\"Date()\"\nloop.now\nself.now = seen.now\nfunc sleep() {}", []),
+        Sample(.clocks, "Sources/DownloadCore/Time/TimeSource.swift", "Date()\nContinuousClock.now\nTask.sleep(1)", []),
+        Sample(.clocks, "Sources/CurlTransport/CurlLoop.swift", "clock_gettime(a, &b)\nDate()", [2]),
+        Sample(.clocks, curl, "clock_gettime(a, &b)", [1]),
+        Sample(.clocks, "Tests/DlmTests/A.swift", "Date()\nContinuousClock.now", []),
     ]
 
     static let macros = [

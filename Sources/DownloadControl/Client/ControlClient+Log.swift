@@ -45,7 +45,7 @@ actor LogReader {
             sink = nil
             fruitless += 1
             if fruitless > Self.patience { throw client.bad("its event stream breaks off again and again") }
-            if fruitless > 1 { try await Task.sleep(for: .milliseconds(100 * fruitless)) }
+            if fruitless > 1 { try await client.time.sleep(for: .milliseconds(100 * fruitless)) }
             // Throws when it is gone.
             try await client.checkAvailability()
             try await open()

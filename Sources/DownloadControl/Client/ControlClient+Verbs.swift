@@ -8,7 +8,7 @@ extension ControlClient {
         for batch in RequestBatch.batches(of: requests) {
             let document = try WireAdd(groups: batch.groups, isBrief: true).json()
             let answer = try decode(WireAddedList.self, await ask(.post, "downloads", json: document))
-            guard let downloads = answer.added(batch.requests, session: identifier, at: Date()) else {
+            guard let downloads = answer.added(batch.requests, session: identifier, at: time.date) else {
                 throw bad("its answer makes no sense")
             }
             if added.isEmpty { added = downloads } else { added += downloads }

@@ -22,13 +22,16 @@ package final class ControlClient: DownloadService {
     let identifier: String
     let location: SessionLocation
     let limits: Limits
+    let time: any TimeSource
     private let transport: any Transport
     private let isClosed = Mutex(false)
 
     /// Nothing is asked yet; the transport stays the caller's.
     package init(
-        transport: any Transport, location: SessionLocation, limits: Limits = Limits()
+        transport: any Transport, location: SessionLocation, limits: Limits = Limits(),
+        time: any TimeSource = SystemTime()
     ) {
+        self.time = time
         self.transport = transport
         self.location = location
         self.limits = limits
@@ -55,30 +58,31 @@ package final class ControlClient: DownloadService {
 
     func ask(
         _ method: HTTPRequest.Method, _ path: String, _ document: (any Encodable & Sendable)? = nil,
-        within time: Duration? = nil
+        within patience: Duration? = nil
     ) async throws -> Data {
-        try await ask(method, path, json: document.map { try WireCoder.encode($0) }, within: time)
+        try await ask(method, path, json: document.map { try WireCoder.encode($0) }, within: patience)
     }
 
     /// - Parameter json: the body, if there is one.
     func ask(
-        _ method: HTTPRequest.Method, _ path: String, json: Data?, within time: Duration? = nil
+        _ method: HTTPRequest.Method, _ path: String, json: Data?, within patience: Duration? = nil
     ) async throws -> Data {
-        let time = time ?? limits.verb
+        let patience = patience ?? limits.verb
         let socket = try location.reach()
         var request = try request(method, path, socket)
         if let json {
             request.body = Array(json)
             request.fields[.contentType] = "application/json"
         }
-        request.stallTimeout = Double(time.components.seconds) + 5
+        request.stallTimeout = Double(patience.components.seconds) + 5
         do {
-            let answer = try await Exchange(limit: limits.answer).ask(request, over: transport, within: time)
+            let answer = try await Exchange(limit: limits.answer, time: time).ask(
+                request, over: transport, within: patience)
             withExtendedLifetime(socket) {}
             try check(answer.head, answer.body)
             return answer.body
         } catch let failure as Exchange.Failure {
-            throw try await explain(failure, within: time)
+            throw try await explain(failure, within: patience)
         }
     }
 
@@ -147,11 +151,11 @@ package final class ControlClient: DownloadService {
     // MARK: Failures
 
     /// What a failed transfer says about the session.
-    private func explain(_ failure: Exchange.Failure, within time: Duration) async throws -> any Error {
+    private func explain(_ failure: Exchange.Failure, within patience: Duration) async throws -> any Error {
         switch failure {
         case .timedOut:
             return DownloadError.sessionUnavailable(
-                .notAnswering(identifier, message: "no answer within \(time.components.seconds) s"))
+                .notAnswering(identifier, message: "no answer within \(patience.components.seconds) s"))
         case .tooLarge: return bad("its answer is too long")
         case .cancelled: return CancellationError()
         case .transfer(.networkFailed(.connect, let diagnosis)): return unreachable(diagnosis)
@@ -183,7 +187,8 @@ package final class ControlClient: DownloadService {
         }
         for _ in 0..<Self.lastQuestions {
             do {
-                _ = try await Exchange(limit: limits.answer).ask(request, over: transport, within: limits.hello)
+                _ = try await Exchange(limit: limits.answer, time: time).ask(
+                    request, over: transport, within: limits.hello)
                 withExtendedLifetime(socket) {}
                 return true
             } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {

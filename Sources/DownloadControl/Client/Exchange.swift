@@ -31,14 +31,20 @@ final class Exchange: TransferSink {
 
     private let state = Mutex(State())
     private let limit: Int
+    private let time: any TimeSource
 
     /// - Parameter limit: bytes of an answer: whoever listens on the socket may not fill our memory.
-    init(limit: Int = 64 << 20) { self.limit = limit }
+    init(limit: Int = 64 << 20, time: any TimeSource = SystemTime()) {
+        self.limit = limit
+        self.time = time
+    }
 
-    /// Asks, and waits for the end of the answer, but not for longer than `time`.
-    func ask(_ request: TransferRequest, over transport: any Transport, within time: Duration) async throws -> Answer {
+    /// Asks, and waits for the end of the answer, but not for longer than `patience`.
+    func ask(
+        _ request: TransferRequest, over transport: any Transport, within patience: Duration
+    ) async throws -> Answer {
         let timer = Task {
-            try await Task.sleep(for: time)
+            try await time.sleep(for: patience)
             let transfer = state.withLock { state in
                 state.isTimedOut = true
                 return state.transfer

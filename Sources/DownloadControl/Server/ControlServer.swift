@@ -32,7 +32,7 @@ package final class ControlServer: Sendable {
     /// - Parameter descriptor: a listening socket to take over instead (`LISTEN_FDS`); it is closed at the end.
     package static func start(
         _ service: any DownloadService, at location: SessionLocation, listener descriptor: Int32? = nil,
-        limits: ControlLimits = ControlLimits()
+        limits: ControlLimits = ControlLimits(), time: any TimeSource = SystemTime()
     ) async throws(DownloadError) -> ControlServer {
         let listener =
             if let descriptor { try UnixListener.adopt(descriptor, location) } else { try UnixListener.bind(location) }
@@ -43,7 +43,7 @@ package final class ControlServer: Sendable {
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let eventLoop = group.next()
-        let routes = Routes(service: service, identifier: location.identifier, limits: limits)
+        let routes = Routes(service: service, identifier: location.identifier, limits: limits, time: time)
         do {
             let (table, gate) = try await eventLoop.submit {
                 let table = ConnectionTable(routes: routes, limits: limits, eventLoop: eventLoop)

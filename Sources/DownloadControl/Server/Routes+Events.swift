@@ -13,12 +13,12 @@ extension Routes {
         }
         let start = cursor
         let log = try await within(limits.answer) { try await service.log(since: start) }
-        let heartbeat = limits.heartbeat
+        let (heartbeat, time) = (limits.heartbeat, time)
         return ControlAnswer(
             contentType: "application/x-ndjson", isEndless: true,
             body: .stream { writer in
                 defer { withExtendedLifetime(slot) {} }
-                try await EventStream(log: log, heartbeat: heartbeat).write(to: writer)
+                try await EventStream(log: log, heartbeat: heartbeat, time: time).write(to: writer)
             })
     }
 }
@@ -28,6 +28,7 @@ extension Routes {
 struct EventStream: Sendable {
     let log: AsyncThrowingStream<LogEntry, any Error>
     let heartbeat: Duration
+    var time: any TimeSource = SystemTime()
 
     func write(to writer: AnswerWriter) async throws {
         let lines = LineBuffer()
@@ -35,7 +36,7 @@ struct EventStream: Sendable {
             group.addTask { await fill(lines) }
             group.addTask {
                 while true {
-                    try await Task.sleep(for: heartbeat)
+                    try await time.sleep(for: heartbeat)
                     lines.appendHeartbeat()
                 }
             }

@@ -8,8 +8,12 @@ struct Routes: Sendable {
     let identifier: String
     let limits: ControlLimits
     let streams: StreamSlots
+    let time: any TimeSource
 
-    init(service: any DownloadService, identifier: String, limits: ControlLimits) {
+    init(
+        service: any DownloadService, identifier: String, limits: ControlLimits, time: any TimeSource = SystemTime()
+    ) {
+        self.time = time
         self.service = service
         self.identifier = identifier
         self.limits = limits
@@ -63,7 +67,7 @@ struct Routes: Sendable {
     ) async throws -> Value {
         let race = Race<Value>()
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await time.sleep(for: limit)
             race.end(
                 .failure(
                     DownloadError.sessionUnavailable(

@@ -10,13 +10,16 @@ package struct RequestProbe: Sendable {
     let userAgent: String
     /// Hosts that want https alone; nothing is added to them.
     let strictHosts: HSTSStore?
+    let time: any TimeSource
 
     /// For one answer, from its request to its first bytes.
     private static let limit = Duration.seconds(60)
 
     package init(
-        _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil
+        _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil,
+        time: any TimeSource = SystemTime()
     ) {
+        self.time = time
         self.strictHosts = strictHosts
         self.request = request
         self.transport = transport
@@ -27,7 +30,7 @@ package struct RequestProbe: Sendable {
         var probed = ProbedRequest()
         var loaded: LoadedSecrets
         do throws(DownloadError) {
-            loaded = try await LoadedSecrets.load(request.secretFiles)
+            loaded = try await LoadedSecrets.load(request.secretFiles, time)
         } catch {
             probed.error = error
             return probed
@@ -66,7 +69,7 @@ package struct RequestProbe: Sendable {
                 probed.error = error.hiding(secrets)
                 return probed
             default:
-                var abilities = ServerAbilities(secrets.hidden(in: head), url: url)
+                var abilities = ServerAbilities(secrets.hidden(in: head), url: url, now: time.date)
                 abilities.name = secrets.hidden(in: abilities.name)
                 probed.abilities = abilities
                 return probed
@@ -89,7 +92,7 @@ package struct RequestProbe: Sendable {
         let sink = ProbeSink()
         let transfer = transport.start(asked, sink: sink)
         let timer = Task {
-            try await Task.sleep(for: Self.limit)
+            try await time.sleep(for: Self.limit)
             transfer.cancel()
         }
         defer { timer.cancel() }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 
 /// What an answer to a request for the first byte tells of its server, and of the file.
@@ -21,13 +22,14 @@ public struct ServerAbilities: Sendable, Equatable {
     /// `Alt-Svc` names HTTP/3 (RFC 9114 section 3.1.1).
     public var offersHTTP3: Bool
 
-    public init(_ head: ResponseHead, url: SourceURL) {
+    /// - Parameter now: see ``Validators/init(head:now:)``.
+    public init(_ head: ResponseHead, url: SourceURL, now: Date) {
         switch head.status {
         case 206: ranges = .honoured
         case 416: ranges = .unsatisfiable
         default: ranges = .ignored
         }
-        validators = Validators(head: head)
+        validators = Validators(head: head, now: now)
         switch head.fields.value(.contentRange).flatMap({ ContentRange(fieldValue: $0) }) {
         case .satisfied(_, let size)?: total = size
         case .unsatisfied(let size)?: total = size

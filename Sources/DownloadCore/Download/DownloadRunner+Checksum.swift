@@ -126,8 +126,9 @@ extension DownloadRunner {
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         guard let checksum = try askedChecksum(of: file.path), checksum != file.checksum else { return file }
         let (path, queue) = (file.path, context.disk.digests)
-        let hash = try await FileHash.of(path, checksum.algorithm, on: queue) { [control, deadline] in
-            control.isStopping || deadline.map { ContinuousClock.now > $0 } ?? false
+        let hash = try await FileHash.of(path, checksum.algorithm, on: queue) {
+            [control, deadline, time = context.time] in
+            control.isStopping || deadline.map { time.now > $0 } ?? false
         }
         guard let hash else { throw control.isStopping ? Stopped() : overdue as any Error }
         guard hash.digest == checksum.digest else {

@@ -12,7 +12,8 @@ extension DownloadRunner {
         let asked = requestForDescription(url)
         var fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
-            strictHosts: context.strictHosts, sendsCredentials: asked.url.origin == record.request.url.origin)
+            strictHosts: context.strictHosts, sendsCredentials: asked.url.origin == record.request.url.origin,
+            time: context.time)
         fetch.memory = context.memory(of: record)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }

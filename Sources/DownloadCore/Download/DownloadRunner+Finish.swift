@@ -11,8 +11,8 @@ extension DownloadRunner {
         if hadNoPartial { return try await partialIsGone() }
         let folder = record.request.destination.folder
         do throws(DownloadError) {
-            let file = try await context.disk.onWriter { () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .reopen)
+            let file = try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
+                try PartialFile.open(folder: folder, name: name, mode: .reopen, time: time)
             }
             try takeUp(file)
         } catch .fileFailed(.folderMissing, _) {
@@ -238,14 +238,14 @@ extension DownloadRunner {
                 try FileStatus.makeFolder(destination.folder)
             }
         }
-        let modified = head.fields.value(.lastModified).flatMap { HTTPDate.parse($0) }
+        let modified = head.fields.value(.lastModified).flatMap { HTTPDate.parse($0, now: context.time.date) }
         for count in 0...9999 {
             let candidate = count == 0 ? wanted : FileNaming.alternative(wanted, count)
             guard let name = try freeName(candidate, modified: modified) else { continue }
             if let file = try await createFile(named: name) { return file }
             let path = FileNaming.path(destination.folder, FileNaming.partial(name))
             guard destination.ifExists == .rename else {
-                throw DownloadError.fileFailed(PartialFile.whyTaken(path), path: path)
+                throw DownloadError.fileFailed(PartialFile.whyTaken(path, time: context.time), path: path)
             }
         }
         throw DownloadError.fileFailed(.exists, path: FileNaming.path(destination.folder, wanted))
@@ -260,9 +260,9 @@ extension DownloadRunner {
             // Lost with the power, the name would leave the partial file to nobody.
             try await save(durably: true)
             FaultPoint.reached("beforeCreate")
-            return try await context.disk.onWriter { () throws(DownloadError) in
+            return try await context.disk.onWriter { [time = context.time] () throws(DownloadError) in
                 defer { FaultPoint.reached("afterCreate") }
-                return try PartialFile.open(folder: folder, name: name, mode: .create)
+                return try PartialFile.open(folder: folder, name: name, mode: .create, time: time)
             }
         } catch {
             record.fileName = nil
@@ -272,7 +272,7 @@ extension DownloadRunner {
     }
 
     func save(durably: Bool = false) async throws(DownloadError) {
-        record.updated = Date()
+        record.updated = context.time.date
         try await save(record, durably: durably)
     }
 
@@ -313,7 +313,7 @@ extension DownloadRunner {
         // Judged again: what came to the name meanwhile may be newer.
         let replaces = replaces(
             record.finalPath.flatMap { FileStatus.of($0) },
-            modified: record.resume.validators.lastModified.flatMap { HTTPDate.parse($0) })
+            modified: record.resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: context.time.date) })
         record = try await context.finisher.finish(
             Finisher.Job(
                 record: record, file: file, replaces: replaces,

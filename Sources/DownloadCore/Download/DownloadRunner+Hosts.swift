@@ -24,7 +24,7 @@ extension DownloadRunner {
         return SegmentPlanner(
             missing: missing, first: lease.map { (scout.connection, $0) },
             wish: canSplit ? wish : 1, automaticLimit: request.connectionLimit ?? SegmentPlanner.automaticLimit,
-            knowledge: context.hosts.knowledge(of: origin, at: Date()),
+            knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
             lossLimit: record.request.retry.limit,
             fruitlessLimit: RequestBudget.limit(retries: record.request.retry.limit), start: pool?.usable ?? 1,
             keepsConnections: isHTTP, now: 0)
@@ -33,7 +33,9 @@ extension DownloadRunner {
     /// A file may be written to twice in a second: as with HTTP (RFC 9110 section 8.8.2.2) only a time that is past by a
     /// minute tells one version from another.
     private var isOld: Bool {
-        validators.lastModified.flatMap { HTTPDate.parse($0) }.map { $0.timeIntervalSinceNow <= -60 } ?? false
+        let now = context.time.date
+        let modified = validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }
+        return modified.map { $0.timeIntervalSince(now) <= -60 } ?? false
     }
 
     /// Without HTTP a server that has connections enough refuses the login, or closes the next one at once. Those that it
@@ -57,7 +59,7 @@ extension DownloadRunner {
                 .connect, TransportDiagnosis(code: 0, message: "the server takes no more connections: \(error)"))
         }
         work.patience -= 1
-        try await wait(until: .now + .seconds(1))
+        try await wait(until: context.time.now + .seconds(1))
         work.isPulseDue = false
         return .cut
     }
@@ -66,7 +68,7 @@ extension DownloadRunner {
     func recall(_ origin: String) async {
         guard !record.request.hasFixedConnections,
             record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
-            context.hosts.knowledge(of: origin, at: Date()) == nil
+            context.hosts.knowledge(of: origin, at: context.time.date) == nil
         else { return }
         // A store that fails here costs only time.
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)

@@ -5,7 +5,7 @@ extension DownloadRunner {
     /// One that is known to have expired is not tried. When there is no other the server has the last word.
     func renewExpiredLink() async {
         guard let expiry = LinkExpiry.date(of: record.request.url),
-            expiry.timeIntervalSinceNow < LinkExpiry.margin
+            expiry.timeIntervalSince(context.time.date) < LinkExpiry.margin
         else { return }
         _ = await renewLink(status: nil)
     }

@@ -116,7 +116,7 @@ extension DownloadRunner {
             let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
             let count = allowance.take(Int(min(most, step)))
             if count > 0 { return Int64(count) }
-            try await wait(until: .now + Self.patience)
+            try await wait(until: context.time.now + Self.patience)
         }
     }
 
@@ -133,10 +133,10 @@ extension DownloadRunner {
     }
 
     /// Messages are obeyed meanwhile; no transfer runs.
-    func wait(until time: ContinuousClock.Instant) async throws {
-        guard time > .now else { return }
-        let alarm = Task { [control] in
-            try await Task.sleep(until: time, clock: .continuous)
+    func wait(until moment: ContinuousClock.Instant) async throws {
+        guard moment > context.time.now else { return }
+        let alarm = Task { [control, time = context.time] in
+            try await time.sleep(until: moment)
             control.send(.delivered)
         }
         defer { alarm.cancel() }

@@ -16,7 +16,7 @@ extension DownloadRunner {
         asked.validation = ResponseValidation()
         var fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
-            strictHosts: context.strictHosts)
+            strictHosts: context.strictHosts, time: context.time)
         fetch.memory = context.memory(of: record)
         let bytes = try await fetch.run()
         let metalink = try Metalink(bytes, name: url.string)

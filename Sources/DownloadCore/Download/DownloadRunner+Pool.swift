@@ -71,7 +71,7 @@ extension DownloadRunner {
         }
         switch (segment.verdict, segment.refusal) {
         case (.body?, nil):
-            if let head = segment.head { pool.note(Validators(head: head), of: index) }
+            if let head = segment.head { pool.note(Validators(head: head, now: context.time.date), of: index) }
             if !isFinished { short(work) }
             return .complete
         case (.redirect(let location)?, _):
@@ -90,7 +90,7 @@ extension DownloadRunner {
         if case .serverRefused(let status, _) = error, [429, 503].contains(status) {
             let others = segments.count { pool.member(of: $0.connection) == index }
             if others == 0 { return try leave(index, error, isFinal: true, pool, work) }
-            pool.refused(index, serving: others, at: Date())
+            pool.refused(index, serving: others, at: context.time.date)
             pool.limit(index, to: others, without: segment.connection)
             return pool.hasRoom(beside: segments.map(\.connection)) ? .cut : .unfit
         }

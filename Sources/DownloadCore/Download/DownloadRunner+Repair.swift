@@ -29,8 +29,8 @@ extension DownloadRunner {
                 throw DownloadError.fileFailed(.replaced, path: partial)
             }
             let right = try await rightRanges(of: partial, pieces, size: existing.size)
-            try await takeUp(name, existing, right) { () throws(DownloadError) in
-                try PartialFile.open(folder: folder, name: name, mode: .reopen)
+            try await takeUp(name, existing, right) { [time = context.time] () throws(DownloadError) in
+                try PartialFile.open(folder: folder, name: name, mode: .reopen, time: time)
             }
         }
         return false

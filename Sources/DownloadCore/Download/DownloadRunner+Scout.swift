@@ -174,7 +174,8 @@ extension DownloadRunner {
         guard record.resume.written.isEmpty, case .body(_, let end?, let total?) = verdict, end < total else {
             return false
         }
-        return !mayJoinParts && Validators(head: head).ifRange == nil && ServerDigest.checksum(of: head) == nil
+        return !mayJoinParts && Validators(head: head, now: context.time.date).ifRange == nil
+            && ServerDigest.checksum(of: head) == nil
     }
 
     private static let sharedLimit: Int64 = 4 << 20
@@ -212,7 +213,7 @@ extension DownloadRunner {
         context.strictHosts?.learn(head, url, of: record.request)
         secrets.learn(head.cookies)
         scout.learnedCookies = head.cookies?.lines
-        retryAfter = ServerPause(head, url)
+        retryAfter = ServerPause(head, url, now: context.time.date)
         noteLinks(head, from: url)
     }
 
@@ -367,7 +368,7 @@ extension DownloadRunner {
     /// The server ignored the condition, but its answer is the version that is here.
     func isUnchanged(_ candidate: CompletedFile, _ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
         if let checksum = candidate.checksum, ServerDigest.contradicts(checksum, head) != nil { return false }
-        let now = Validators(head: head)
+        let now = Validators(head: head, now: context.time.date)
         if let was = candidate.validators.etag, let etag = now.etag { return was == etag }
         guard case .body(_, _, let total) = verdict else { return false }
         return candidate.validators.lastModified != nil && candidate.validators.lastModified == now.lastModified

@@ -21,6 +21,6 @@ extension DownloadRunner {
     @inline(never)
     func saveCookies() throws(DownloadError) {
         guard let jar = record.request.secretFiles.cookieJar else { return }
-        try secrets.cookies.save(to: jar)
+        try secrets.cookies.save(to: jar, now: context.time.date)
     }
 }

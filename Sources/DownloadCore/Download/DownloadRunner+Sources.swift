@@ -93,7 +93,7 @@ extension DownloadRunner {
             if record.resume.written.isEmpty { noteOwner() }
             return
         }
-        joint.validators = Validators(head: head)
+        joint.validators = Validators(head: head, now: context.time.date)
         joint.scout = scout
         switch joint.way {
         case .tagged: prove(joint)

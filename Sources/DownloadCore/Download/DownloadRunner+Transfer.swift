@@ -56,7 +56,9 @@ extension DownloadRunner {
             }
             try await fetchRest(of: file, work)
         } while try await !piecesAreRight(work) || !segments.isEmpty
-        if let best = work.planner.learned { await remember(work.share?.learn(best: best, at: Date()), work) }
+        if let best = work.planner.learned {
+            await remember(work.share?.learn(best: best, at: context.time.date), work)
+        }
         await context.disk.afterWrites()
         return try confirm(head, opening, file, work)
     }
@@ -69,7 +71,7 @@ extension DownloadRunner {
         var planner: SegmentPlanner
         /// Nil where one connection is all there can be.
         let share: ConnectionShare?
-        let started = ContinuousClock.now
+        let started: ContinuousClock.Instant
         var isPulseDue = false
         /// Where the bytes of each answer in part begin and end, but for those of the requests that run.
         var answers: [Range<Int64>] = []
@@ -80,10 +82,13 @@ extension DownloadRunner {
         var patience = 5
         var lastError: DownloadError?
 
-        init(route: RequestRoute, planner: SegmentPlanner, share: ConnectionShare?) {
+        init(
+            route: RequestRoute, planner: SegmentPlanner, share: ConnectionShare?, started: ContinuousClock.Instant
+        ) {
             self.route = route
             self.planner = planner
             self.share = share
+            self.started = started
         }
     }
 
@@ -92,11 +97,13 @@ extension DownloadRunner {
         let isFixed = record.request.hasFixedConnections
         let limit = record.request.connectionLimit ?? SegmentPlanner.automaticLimit
         let hosts = context.hosts
+        let time = context.time
         let share =
-            opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, limit: limit, at: Date())
-        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, limit: limit, at: Date()) }
+            opening.isWhole ? nil : hosts.share(of: opening.url.origin, isFixed: isFixed, limit: limit, at: time.date)
+        pool?.join(first: share) { hosts.share(of: $0, isFixed: isFixed, limit: limit, at: time.date) }
         return SegmentWork(
-            route: opening.route, planner: plan(around: opening.scout, head, opening.url.origin), share: share)
+            route: opening.route, planner: plan(around: opening.scout, head, opening.url.origin), share: share,
+            started: time.now)
     }
 
     private func require<T>(_ value: T?) throws(DownloadError) -> T {
@@ -132,7 +139,7 @@ extension DownloadRunner {
             }
         if record.resume.written.isEmpty {
             record.resume.total = total
-            record.resume.validators = Validators(head: head)
+            record.resume.validators = Validators(head: head, now: context.time.date)
             record.resume.contentType = ResponseJudge.mediaType(head)
             record.resume.contentEncoding = ResponseJudge.contentEncoding(head)
         } else {
@@ -177,7 +184,7 @@ extension DownloadRunner {
     @inline(never)
     func follow(_ event: SegmentPlanner.Event, _ work: SegmentWork) throws {
         for segment in segments { tellAnswer(of: segment, work) }
-        let now = (ContinuousClock.now - work.started) / .seconds(1)
+        let now = (context.time.now - work.started) / .seconds(1)
         work.planner.progress(segments.map { ($0.connection, $0.position) }, at: now)
         var decisions = work.planner.handle(event, at: now)
         if let share = work.share {
@@ -221,8 +228,8 @@ extension DownloadRunner {
     private func awaitPulse(_ work: SegmentWork) {
         guard !work.isPulseDue, !segments.isEmpty, let interval = work.planner.tickInterval else { return }
         work.isPulseDue = true
-        pulse = Task { [control] in
-            do { try await Task.sleep(for: .seconds(interval)) } catch { return }
+        pulse = Task { [control, time = context.time] in
+            do { try await time.sleep(for: .seconds(interval)) } catch { return }
             control.send(.pulse)
         }
     }
@@ -263,7 +270,7 @@ extension DownloadRunner {
         let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
         try follow(.ended(segment.connection, position: position, ending), work)
         guard ending == .refused, let cap = work.planner.cap else { return }
-        await remember(work.share?.refused(serving: cap, at: Date()), work)
+        await remember(work.share?.refused(serving: cap, at: context.time.date), work)
     }
 
     private func judge(
@@ -342,7 +349,7 @@ extension DownloadRunner {
         case .redirect?: work.lastError = .protocolViolated(.wrongRange("a redirect for a part of the file"))
         default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
-        retryAfter = segment.head.flatMap { ServerPause($0, work.url) }
+        retryAfter = segment.head.flatMap { ServerPause($0, work.url, now: context.time.date) }
         let error = try require(work.lastError)
         guard case .serverRefused(let status, _) = error else {
             // Some FTP servers cannot begin within a file: then all of it comes, and is compared.

@@ -55,7 +55,7 @@ package final class DownloadRunner {
     private var checkpointNumber = 0
     /// The store knows that it runs, if it runs for more than a moment.
     private var isStartSaved = false
-    private var lastSync = ContinuousClock.now
+    private var lastSync: ContinuousClock.Instant
     /// What the store was last told to be durable in the file.
     private var savedDurable: ByteRanges
     private let receivedBefore: Int64
@@ -69,17 +69,18 @@ package final class DownloadRunner {
 
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
-        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date = Date()
+        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date? = nil
     ) {
         self.deadline = deadline
-        self.started = started
+        self.started = started ?? context.time.date
         self.record = record
         self.context = context
         self.control = control
         self.prefersMultiplexing = prefersMultiplexing
         receivedBefore = record.received
         savedDurable = record.resume.durable
-        speedMark = (.now, record.received)
+        lastSync = context.time.now
+        speedMark = (lastSync, record.received)
         if let scout { takeUp(scout) }
     }
 
@@ -95,8 +96,8 @@ package final class DownloadRunner {
         record.attempts.append(AttemptRecord(started: started))
         if record.attempts.count > DownloadRecord.attemptsKept { record.attempts.removeFirst() }
         let alarm = deadline.map { deadline in
-            Task { [control] in
-                guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
+            Task { [control, time = context.time] in
+                guard (try? await time.sleep(until: deadline)) != nil else { return }
                 control.send(.timeIsUp)
             }
         }
@@ -154,7 +155,7 @@ package final class DownloadRunner {
     private func prepare() async throws(DownloadError) {
         // The URL may have become another one since it was asked for.
         try record.request.requireAllowed()
-        secrets = try await LoadedSecrets.load(record.request.secretFiles)
+        secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
         secrets.remember(context.memory(of: record))
     }
 
@@ -291,7 +292,7 @@ package final class DownloadRunner {
         control.beginRecord(connections: segments.count)
         readFile()
         measureSpeed()
-        record.updated = Date()
+        record.updated = context.time.date
         control.show(record)
         // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
         let isDurable = record.resume.durable != savedDurable
@@ -316,7 +317,7 @@ package final class DownloadRunner {
     }
 
     private func measureSpeed() {
-        let now = ContinuousClock.now
+        let now = context.time.now
         let seconds = (now - speedMark.at) / .seconds(1)
         guard seconds > 0.2 else { return }
         let speed = Double(max(0, record.received - speedMark.received)) / seconds
@@ -329,11 +330,11 @@ package final class DownloadRunner {
     private func syncIfDue() {
         let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
         let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
-        let elapsed = ContinuousClock.now - lastSync
+        let elapsed = context.time.now - lastSync
         guard let file, file.unsynced > 0, elapsed > .seconds(file.unsynced >= bytes ? seconds : 6 * seconds) else {
             return
         }
-        lastSync = .now
+        lastSync = context.time.now
         context.disk.syncSoon(file)
     }
 
@@ -375,7 +376,7 @@ package final class DownloadRunner {
     @inline(never)
     func noteAttempt(_ outcome: String) {
         let index = record.attempts.count - 1
-        record.attempts[index].ended = Date()
+        record.attempts[index].ended = context.time.date
         record.attempts[index].outcome = outcome
     }
 }

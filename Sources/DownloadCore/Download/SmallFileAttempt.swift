@@ -22,7 +22,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     private let prefersMultiplexing: Bool
     private let finisher: SmallFileFinisher
     private let stage = Mutex(Stage.ready)
-    private var begun = Date()
+    private var begun: Date
     private var result: TransferResult?
     /// Cookies that servers set.
     private var memory: CookieMemory?
@@ -41,6 +41,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         self.origin = origin
         self.prefersMultiplexing = prefersMultiplexing
         self.finisher = finisher
+        begun = finisher.context.time.date
         control.attend(self)
     }
 
@@ -62,7 +63,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             return true
         }
         guard begins else { return false }
-        begun = Date()
+        begun = finisher.context.time.date
         memory = finisher.context.memory(of: record)
         let route = finisher.context.upgraded(record.request.url, for: record.request)
         var request = finisher.context.request(
@@ -147,7 +148,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         let url = started.request.url
         var resume = ResumeData()
         resume.total = size
-        resume.validators = Validators(head: head)
+        resume.validators = Validators(head: head, now: finisher.context.time.date)
         resume.contentType = ResponseJudge.mediaType(head)
         resume.finalURL = RequestSecrets(started.request, LoadedSecrets()).occur(in: url) ? nil : url
         resume.acceptsRanges = head.status == 206
@@ -155,7 +156,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         record.resume = resume
         record.fileName = name
         record.isFinishing = true
-        record.updated = Date()
+        record.updated = finisher.context.time.date
         whole = record
     }
 
@@ -174,7 +175,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         attempt.outcome = "completed"
         record.attempts.append(attempt)
         record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
-        record.complete()
+        record.complete(at: finisher.context.time.date)
         self.file = nil
     }
 }

@@ -9,10 +9,14 @@ package final class DiskWriter: Sendable {
     /// Several files are hashed at once: a large one must not hold up the ends of small ones.
     package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
+    package let time: any TimeSource
     private let round = Mutex<[@Sendable () -> Void]>([])
-    private static let roundTime = DispatchTimeInterval.milliseconds(20)
+    private static let roundTime = Duration.milliseconds(20)
 
-    package init(pool: BufferPool) { self.pool = pool }
+    package init(pool: BufferPool, time: any TimeSource = SystemTime()) {
+        self.pool = pool
+        self.time = time
+    }
 
     /// Writes the first `count` bytes of the buffer and gives it back to the pool.
     package func write(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
@@ -31,8 +35,8 @@ package final class DiskWriter: Sendable {
     }
 
     /// The same, and not before that time has passed.
-    func afterWrites(in time: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) {
-        writes.asyncAfter(deadline: .now() + time, execute: action)
+    func afterWrites(in delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        time.schedule(after: delay, on: writes, action)
     }
 
     /// As ``afterWrites(_:)``, within 20 ms, with all that others ask for by then: many small things, in a few turns.
@@ -42,7 +46,7 @@ package final class DiskWriter: Sendable {
             return round.count == 1
         }
         if !isFirst { return }
-        writes.asyncAfter(deadline: .now() + Self.roundTime) { [self] in
+        time.schedule(after: Self.roundTime, on: writes) { [self] in
             let actions = round.withLock { round in
                 defer { round = [] }
                 return round

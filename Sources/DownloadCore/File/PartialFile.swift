@@ -65,10 +65,12 @@ package final class PartialFile: Sendable {
     }
 
     /// Opens and locks the partial file of `name` in `folder`.
-    package static func open(folder: String, name: String, mode: Mode) throws(DownloadError) -> PartialFile {
+    package static func open(
+        folder: String, name: String, mode: Mode, time: any TimeSource = SystemTime()
+    ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
         // Opened for writing and closed again, it would look written to, to the process that has it.
-        if mode == .reopen, !waitUntil({ !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
+        if mode == .reopen, !waitUntil(time, { !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
         let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (mode == .create ? O_CREAT | O_EXCL : 0)
@@ -85,7 +87,9 @@ package final class PartialFile: Sendable {
         }
         let file = PartialFile(
             folder: folder, name: name, folderDescriptor: folderDescriptor, descriptor: descriptor, status: status)
-        guard waitUntil({ dlm_lock_exclusive(descriptor) == 0 }) else { throw .fileFailed(.locked, path: path) }
+        guard waitUntil(time, { dlm_lock_exclusive(descriptor) == 0 }) else {
+            throw .fileFailed(.locked, path: path)
+        }
         return file
     }
 
@@ -98,14 +102,16 @@ package final class PartialFile: Sendable {
     }
 
     /// Why the name cannot be had. Who makes a file locks it a moment later, so that one look would not do.
-    package static func whyTaken(_ path: String, isLocked: (String) -> Bool = isLocked) -> FileFailure {
-        waitUntil { isLocked(path) } ? .locked : .partialExists
+    package static func whyTaken(
+        _ path: String, time: any TimeSource, isLocked: (String) -> Bool = isLocked
+    ) -> FileFailure {
+        waitUntil(time) { isLocked(path) } ? .locked : .partialExists
     }
 
-    private static func waitUntil(_ isSo: () -> Bool) -> Bool {
+    private static func waitUntil(_ time: any TimeSource, _ isSo: () -> Bool) -> Bool {
         for _ in 0..<20 {
             if isSo() { return true }
-            poll(nil, 0, 1)
+            time.block(for: .milliseconds(1))
         }
         return false
     }

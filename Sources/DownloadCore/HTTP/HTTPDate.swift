@@ -4,7 +4,7 @@ import Foundation
 public enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     /// - Parameter now: decides the century of a year of two digits, which lies at most 50 years ahead.
-    public static func parse(_ text: String, now: Date = Date()) -> Date? {
+    public static func parse(_ text: String, now: Date) -> Date? {
         var text = text
         return text.withUTF8 { parse($0, now) }
     }

@@ -131,7 +131,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     /// One server of several, or something in between, that tells less than the one before: another try may do better.
     private func lacksValidators(_ head: ResponseHead, _ known: Version) -> Bool {
-        let now = Validators(head: head)
+        let now = Validators(undated: head)
         return known.validators.etag != nil
             ? now.etag == nil : known.validators.lastModified != nil && now.lastModified == nil
     }
@@ -198,7 +198,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
         if let why = changeOf(head, total: total, with: known) { return .different(why) }
-        let now = Validators(head: head)
+        let now = Validators(undated: head)
         // Without HTTP: what is here is compared, byte for byte.
         if head.httpVersion.isEmpty, let total, total == known.total,
             now.lastModified == known.validators.lastModified
@@ -219,7 +219,7 @@ package struct ResponseJudge: Sendable, Equatable {
         if let was = known.digest, let digest = ServerDigest.contradicts(was, head) {
             return "its digest was \(was), now \(digest)"
         }
-        let now = Validators(head: head)
+        let now = Validators(undated: head)
         if let was = known.validators.etag, let etag = now.etag {
             if was.opaque != etag.opaque { return "its ETag was \(was.fieldValue), now \(etag.fieldValue)" }
             if was.isStrongly(etag), known.total == nil || total == nil || total == known.total { return nil }

@@ -31,9 +31,9 @@ package struct ServerPause: Sendable, Equatable {
     }
 
     /// Nil when the answer asks for nothing, or for something malformed.
-    init?(_ head: ResponseHead, _ url: SourceURL) {
+    init?(_ head: ResponseHead, _ url: SourceURL, now: Date) {
         // A date is by the server's clock, and ours may be years off.
-        let now = head.fields.value(.date).flatMap { HTTPDate.parse($0) } ?? Date()
+        let now = head.fields.value(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now
         guard let value = head.fields.value(.retryAfter), let seconds = RetryAfter.seconds(value, now: now) else {
             return nil
         }

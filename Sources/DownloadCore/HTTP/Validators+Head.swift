@@ -6,17 +6,24 @@ extension Validators {
     static let strongDateAge = 60.0
 
     /// The validators of a response: a malformed ETag is none, and a date is strong only beside a later `Date`.
-    public init(head: ResponseHead) {
-        let modified = head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 }
-        self.init(
-            etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) }, lastModified: modified,
-            lastModifiedIsStrong: modified.map { Self.isStrong($0, date: head.fields.value(.date)) } ?? false)
+    /// - Parameter now: decides the century of dates whose year has two digits.
+    public init(head: ResponseHead, now: Date) {
+        self.init(undated: head)
+        lastModifiedIsStrong = lastModified.map { Self.isStrong($0, date: head.fields.value(.date), now) } ?? false
     }
 
-    private static func isStrong(_ lastModified: String, date: String?) -> Bool {
-        guard let modified = HTTPDate.parse(lastModified), let answered = date.flatMap({ HTTPDate.parse($0) }) else {
-            return false
-        }
+    /// The validators of a response, without a look at whether its date is strong.
+    init(undated head: ResponseHead) {
+        self.init(
+            etag: head.fields.value(.eTag).flatMap { EntityTag(fieldValue: $0) },
+            lastModified: head.fields.value(.lastModified).flatMap { $0.isEmpty ? nil : $0 },
+            lastModifiedIsStrong: false)
+    }
+
+    private static func isStrong(_ lastModified: String, date: String?, _ now: Date) -> Bool {
+        guard let modified = HTTPDate.parse(lastModified, now: now),
+            let answered = date.flatMap({ HTTPDate.parse($0, now: now) })
+        else { return false }
         return answered.timeIntervalSince(modified) >= strongDateAge
     }
 }

@@ -9,12 +9,16 @@ package final class HSTSStore: Sendable {
     }
 
     private let path: String
+    private let time: any TimeSource
     private let state = Mutex(State())
     /// Writes are rare, and nobody waits for them.
     private let queue = DispatchQueue(label: "dlm.hsts", qos: .utility)
 
     /// - Parameter path: absolute; the folder is made when there is something to keep.
-    package init(path: String) { self.path = path }
+    package init(path: String, time: any TimeSource = SystemTime()) {
+        self.path = path
+        self.time = time
+    }
 
     /// In the user's cache; nil without a home.
     package static func path(in environment: [String: String]) -> String? {
@@ -26,14 +30,14 @@ package final class HSTSStore: Sendable {
     /// The URL, over https where its host wants that.
     package func upgraded(_ url: SourceURL) -> SourceURL {
         guard url.scheme == "http" else { return url }
-        let isCovered = state.withLock { known(&$0).covers(url.host, at: Date()) }
+        let isCovered = state.withLock { known(&$0).covers(url.host, at: time.date) }
         return isCovered ? url.overHTTPS ?? url : url
     }
 
     package func learn(_ field: String, of host: String) {
         let isNews = state.withLock { state in
             var list = known(&state)
-            let isNews = list.learn(field, of: host, at: Date())
+            let isNews = list.learn(field, of: host, at: time.date)
             state.list = list
             return isNews
         }
@@ -52,7 +56,7 @@ package final class HSTSStore: Sendable {
 
     private func read() -> HSTSList {
         // A file that cannot be read is none: it says nothing that is needed.
-        HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: Date())
+        HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: time.date)
     }
 
     /// Adds to what other sessions wrote meanwhile. What cannot be kept is learned again.
@@ -65,12 +69,12 @@ package final class HSTSStore: Sendable {
         defer { close(lock) }
         guard flock(lock, LOCK_EX) == 0 else { return }
         var list = read()
-        _ = list.learn(field, of: host, at: Date())
+        _ = list.learn(field, of: host, at: time.date)
         let new = path + ".new"
         unlink(new)
         guard
             FileManager.default.createFile(
-                atPath: new, contents: Data(list.text(at: Date()).utf8), attributes: [.posixPermissions: 0o600])
+                atPath: new, contents: Data(list.text(at: time.date).utf8), attributes: [.posixPermissions: 0o600])
         else { return }
         rename(new, path)
     }

@@ -56,21 +56,21 @@ struct CookieList: Sendable, Equatable {
     // MARK: The jar
 
     /// Enters what is new or gone into the file, which other downloads may write, too.
-    func save(to path: String) throws(DownloadError) {
+    func save(to path: String, now: Date) throws(DownloadError) {
         let folder = Self.folder(of: path)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw Self.failure("open", folder) }
         defer { close(lock) }
         flock(lock, LOCK_EX)
         let before = Set(original.map(Self.key))
-        let now = Set(lines.map(Self.key))
+        let current = Set(lines.map(Self.key))
         let unchanged = Set(original)
         let changed = lines.filter { !unchanged.contains($0) }
-        let replaced = before.subtracting(now).union(changed.map(Self.key))
+        let replaced = before.subtracting(current).union(changed.map(Self.key))
         let kept = try Self.existing(path).filter { !replaced.contains(Self.key($0)) }
         let known = Set(kept.map(Self.key))
         let whole = kept + lines.filter { !known.contains(Self.key($0)) }
-        try Self.write(whole.filter { !Self.isExpired($0) }, to: path)
+        try Self.write(whole.filter { !Self.isExpired($0, now) }, to: path)
     }
 
     private static func folder(of path: String) -> String {
@@ -187,9 +187,9 @@ struct CookieList: Sendable, Equatable {
     }
 
     /// One for the session of a browser has no end.
-    private static func isExpired(_ line: String) -> Bool {
+    private static func isExpired(_ line: String, _ now: Date) -> Bool {
         let fields = fields(line)
         guard fields.count > 4, let end = Int64(Substring(fields[4])), end > 0 else { return false }
-        return end < Int64(Date().timeIntervalSince1970)
+        return end < Int64(now.timeIntervalSince1970)
     }
 }

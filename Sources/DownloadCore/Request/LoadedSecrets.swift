@@ -39,10 +39,10 @@ package struct LoadedSecrets: Sendable, Equatable {
     }
 
     /// Runs what is to be run, too.
-    static func load(_ files: SecretFiles) async throws(DownloadError) -> LoadedSecrets {
+    static func load(_ files: SecretFiles, _ time: any TimeSource) async throws(DownloadError) -> LoadedSecrets {
         var secrets = try LoadedSecrets(files)
         if let path = files.bearerCommand {
-            secrets.token = try token(of: try await SecretCommand.output(of: path), path)
+            secrets.token = try token(of: try await SecretCommand.output(of: path, time), path)
         }
         return secrets
     }

@@ -7,11 +7,11 @@ enum SecretCommand {
     static let patience = 60.0
 
     /// What it printed. Its standard error is ours.
-    static func output(of path: String) async throws(DownloadError) -> [UInt8] {
+    static func output(of path: String, _ time: any TimeSource) async throws(DownloadError) -> [UInt8] {
         let result: Result<[UInt8], DownloadError> = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 do throws(DownloadError) {
-                    continuation.resume(returning: .success(try run(path)))
+                    continuation.resume(returning: .success(try run(path, time)))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -20,13 +20,13 @@ enum SecretCommand {
         return try result.get()
     }
 
-    private static func run(_ path: String) throws(DownloadError) -> [UInt8] {
+    private static func run(_ path: String, _ time: any TimeSource) throws(DownloadError) -> [UInt8] {
         // Not a pipe: whatever the program leaves running may keep that open.
         let output = dlm_memory_file(nil, 0)
         guard output >= 0 else { throw failed(path, String(cString: strerror(errno))) }
         defer { close(output) }
         let pid = try start(path, output: output)
-        let status = try wait(for: pid, path)
+        let status = try wait(for: pid, path, time)
         guard status & 0x7F == 0 else { throw failed(path, "was ended by signal \(status & 0x7F)") }
         guard status == 0 else { throw failed(path, "ended with status \(status >> 8 & 0xFF)") }
         return try SecretFile.read("/proc/self/fd/\(output)")
@@ -51,19 +51,21 @@ enum SecretCommand {
     }
 
     /// Blocks until it has ended, by itself or because it takes too long.
-    private static func wait(for pid: pid_t, _ path: String) throws(DownloadError) -> Int32 {
+    private static func wait(
+        for pid: pid_t, _ path: String, _ time: any TimeSource
+    ) throws(DownloadError) -> Int32 {
         var status: Int32 = 0
-        let deadline = ContinuousClock.now + .seconds(patience)
+        let deadline = time.now + .seconds(patience)
         while true {
             let ended = waitpid(pid, &status, WNOHANG)
             if ended == pid { return status }
             if ended < 0, errno != EINTR { throw failed(path, String(cString: strerror(errno))) }
-            guard ContinuousClock.now < deadline else {
+            guard time.now < deadline else {
                 kill(-pid, SIGKILL)
                 while waitpid(pid, &status, 0) < 0, errno == EINTR {}
                 throw failed(path, "did not end within \(Int(patience)) s")
             }
-            usleep(5000)
+            time.block(for: .milliseconds(5))
         }
     }
 }

@@ -27,7 +27,7 @@ extension SegmentWriter {
         var tellsMove = false
         /// Less was wanted after it was asked for.
         var cut: Int64?
-        var begun = ContinuousClock.now
+        var begun: ContinuousClock.Instant
         var answered: ContinuousClock.Instant?
         /// The head has come, and nothing of the body.
         var awaitsFirstByte = false
@@ -45,8 +45,8 @@ extension SegmentWriter {
         var handOver: Int64?
 
         /// The answer begins with its body: some servers send the head at once and look for the file afterwards.
-        mutating func firstByteCame() {
-            if awaitsFirstByte { answered = .now }
+        mutating func firstByteCame(_ time: any TimeSource) {
+            if awaitsFirstByte { answered = time.now }
             awaitsFirstByte = false
         }
     }

@@ -28,7 +28,8 @@ package final class SegmentWriter: TransferSink {
         self.control = control
         state = Mutex(
             State(
-                file: file, position: judge.start, end: judge.end, countedFrom: countedFrom, countedTo: countedTo))
+                file: file, position: judge.start, end: judge.end, begun: disk.time.now, countedFrom: countedFrom,
+                countedTo: countedTo))
     }
 
     deinit {
@@ -264,7 +265,7 @@ package final class SegmentWriter: TransferSink {
             return (.refuse, false, 0)
         }
         assert(bytes.count <= Self.longestPiece)
-        state.firstByteCame()
+        state.firstByteCame(disk.time)
         if let end = state.end, state.position + Int64(bytes.count) > end {
             state.refusal = .tooLong
             return (.refuse, false, 0)

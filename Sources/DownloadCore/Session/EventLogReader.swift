@@ -1,6 +1,7 @@
 /// Reads the store's log of events, whoever writes it: first what is there, then what comes. For one reader at a time.
 actor EventLogReader {
     private let store: any DownloadStore
+    private let time: any TimeSource
     private var cursor: EventCursor
     private var waiting: ArraySlice<LogEntry> = []
     /// The last event when reading began: those up to it are the replay; nil once that is over.
@@ -11,8 +12,9 @@ actor EventLogReader {
     private static let interval = Duration.milliseconds(100)
 
     /// - Parameter cursor: nil begins with what happens from now on.
-    init(store: any DownloadStore, since cursor: EventCursor?) async throws {
+    init(store: any DownloadStore, since cursor: EventCursor?, time: any TimeSource = SystemTime()) async throws {
         self.store = store
+        self.time = time
         let bounds = try await store.eventBounds()
         let start = min(cursor ?? bounds.last, bounds.last)
         self.cursor = start
@@ -33,7 +35,7 @@ actor EventLogReader {
                 return nil
             }
             // Only cancellation ends the pause early.
-            if waiting.isEmpty { try? await Task.sleep(for: Self.interval) }
+            if waiting.isEmpty { try? await time.sleep(for: Self.interval) }
         }
         return waiting.popFirst()
     }

@@ -73,7 +73,7 @@ package actor Finisher {
         FaultPoint.reached("afterFinishingMark")
         await rename(&batch)
         for index in batch.indices where batch[index].failure == nil {
-            batch[index].job.record.complete()
+            batch[index].job.record.complete(at: disk.time.date)
         }
         FaultPoint.reached("beforeCompleted")
         // Lost with the power, or not taken by the store, it is told again by the file under its final name.
@@ -86,8 +86,9 @@ package actor Finisher {
     private func sync(_ batch: inout [Entry]) async {
         let jobs = batch.map(\.job)
         let shares = jobs.count >= Self.sharedSyncFrom
+        let now = disk.time.date
         let failures = await disk.sync { () -> [DownloadError?] in
-            for job in jobs { if let time = job.record.remoteTime { job.file.date(time) } }
+            for job in jobs { if let time = job.record.remoteTime(now: now) { job.file.date(time) } }
             if !shares { return jobs.map { job in Self.failure { () throws(DownloadError) in try job.file.sync() } } }
             var synced: [String: DownloadError?] = [:]
             return jobs.map { job in
@@ -189,16 +190,17 @@ package actor Finisher {
 
 extension DownloadRecord {
     /// What the finished file is to be dated, where that was asked for and the server tells it.
-    fileprivate var remoteTime: Date? {
-        request.destination.keepsRemoteTime ? resume.validators.lastModified.flatMap { HTTPDate.parse($0) } : nil
+    fileprivate func remoteTime(now: Date) -> Date? {
+        guard request.destination.keepsRemoteTime else { return nil }
+        return resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }
     }
 
     /// It has its final name: nobody runs it any more.
-    mutating func complete() {
+    mutating func complete(at time: Date) {
         isFinishing = false
         state = .completed
         session = nil
         speed = nil
-        updated = Date()
+        updated = time
     }
 }

@@ -7,6 +7,7 @@ package struct RunnerContext: Sendable {
     package let transport: any Transport
     package let store: any DownloadStore
     package let disk: DiskWriter
+    package let time: any TimeSource
     package let finisher: Finisher
     /// Sent with every request unless the user set it: identity encoding, the user agent.
     package let userAgent: String

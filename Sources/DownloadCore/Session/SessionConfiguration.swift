@@ -34,6 +34,18 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var timetable = RateTimetable()
     /// Seconds after which downloads that ended are forgotten, with what is left of their partial files; nil for never.
     public var historyAge: Double?
+    /// The clock of the session; it makes no difference between configurations.
+    package var time: any TimeSource {
+        get { clock.source }
+        set { clock.source = newValue }
+    }
+    private var clock = Clock()
+
+    private struct Clock: Sendable, Equatable {
+        var source: any TimeSource = SystemTime()
+
+        static func == (one: Clock, other: Clock) -> Bool { true }
+    }
 
     public init(kind: Kind, stateFolder: String) {
         self.kind = kind

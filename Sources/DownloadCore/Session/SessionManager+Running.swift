@@ -58,7 +58,7 @@ extension SessionManager {
     }
 
     private func fillOnce() async {
-        _ = scheduler.releaseHolds(at: .now)
+        _ = scheduler.releaseHolds(at: parts.time.now)
         await parkArrivals()
         learnSlots()
         startReady()
@@ -80,7 +80,7 @@ extension SessionManager {
                 continue
             }
             if let pause = record.request.pacing {
-                scheduler.hold(record.source.origin, until: .now + .seconds(pause))
+                scheduler.hold(record.source.origin, until: parts.time.now + .seconds(pause))
             }
             start(record, failures: retries.removeValue(forKey: id) ?? 0)
         }
@@ -159,7 +159,7 @@ extension SessionManager {
         unsaved[queued.id] = nil
         let control = RunnerControl(record: record)
         let allowed = timeLeft.removeValue(forKey: record.id) ?? record.request.timeouts.total.map { .seconds($0) }
-        let deadline = allowed.map { .now + $0 } as ContinuousClock.Instant?
+        let deadline = allowed.map { parts.time.now + $0 }
         entries[record.id] = Entry(
             record: record, control: control, failures: failures, deadline: deadline, closes: closes(record))
         run(
@@ -242,8 +242,8 @@ extension SessionManager {
             record.move(to: .paused(.user))
             leave(await save(record))
         case .park:
-            timeLeft[record.id] = entries[record.id]?.deadline.map { $0 - .now }
-            await park(record, until: closedUntil(record) ?? parts.now())
+            timeLeft[record.id] = entries[record.id]?.deadline.map { $0 - parts.time.now }
+            await park(record, until: closedUntil(record) ?? parts.time.date)
         case .change(let change):
             _ = record.apply(change)
             secrets.keep(record)
@@ -322,7 +322,7 @@ extension SessionManager {
     /// The record as it stands after the save: failed, if the store could not take it.
     func save(_ record: DownloadRecord) async -> DownloadRecord {
         var saved = record
-        saved.updated = Date()
+        saved.updated = parts.time.date
         do {
             let lost = try await store.save([saved], session: parts.identifier)
             if lost.contains(saved.id) {

@@ -13,13 +13,13 @@ extension SessionManager {
 
     /// When it may run; nil: now.
     func closedUntil(_ record: DownloadRecord) -> Date? {
-        guard case .closed(let until)? = record.request.schedule?.answer(at: parts.now()) else { return nil }
+        guard case .closed(let until)? = record.request.schedule?.answer(at: parts.time.date) else { return nil }
         return until
     }
 
     /// When it must stop; nil: not for its schedule.
     func closes(_ record: DownloadRecord) -> Date? {
-        guard case .open(let until)? = record.request.schedule?.answer(at: parts.now()) else { return nil }
+        guard case .open(let until)? = record.request.schedule?.answer(at: parts.time.date) else { return nil }
         return until
     }
 
@@ -71,7 +71,7 @@ extension SessionManager {
         defer { release(ids) }
         let stamped = records.map { record in
             var record = record
-            record.updated = Date()
+            record.updated = parts.time.date
             return record
         }
         if let lost = try? await store.save(stamped, session: identifier), lost.isEmpty { return stamped }
@@ -82,7 +82,7 @@ extension SessionManager {
 
     /// Called twice a second. The clock on the wall counts: it may be put, and the machine may sleep.
     func keepTimes() async {
-        let now = parts.now()
+        let now = parts.time.date
         if let change = rateClock.change(at: now) { rateLimit.bytesPerSecond = change }
         for (id, entry) in entries where entry.wish == nil && !entry.isFinishing {
             if let closes = entry.closes, closes <= now { stop(id, .park) }

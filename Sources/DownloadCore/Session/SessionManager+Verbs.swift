@@ -192,7 +192,7 @@ extension SessionManager {
     public func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
 
     public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
-        let reader = try await EventLogReader(store: store, since: cursor)
+        let reader = try await EventLogReader(store: store, since: cursor, time: parts.time)
         return AsyncThrowingStream { try await reader.next() }
     }
 

@@ -8,7 +8,7 @@ extension SessionManager {
         var record = ended
         let origin = record.source.origin
         if let retryAfter, retryAfter.isForOrigin, retryAfter.origin == origin {
-            scheduler.hold(origin, until: .now + .seconds(retryAfter.seconds))
+            scheduler.hold(origin, until: parts.time.now + .seconds(retryAfter.seconds))
             recallReady()
         }
         let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
@@ -24,7 +24,7 @@ extension SessionManager {
         guard case .retry(let delay) = turn.decide(record.request, error, failures, retryAfter) else {
             return await give(up: record, error)
         }
-        if let deadline = entries[record.id]?.deadline, .now + .seconds(delay) >= deadline {
+        if let deadline = entries[record.id]?.deadline, parts.time.now + .seconds(delay) >= deadline {
             return await give(up: record, .overdue(record.request, last: error))
         }
         await hold(record, error, until: .retry(after: delay), failures: turn == .next ? failures : failures + 1)
@@ -53,10 +53,10 @@ extension SessionManager {
         switch next {
         case .retry(let seconds):
             delay = seconds
-            record.move(to: .waiting(.retry(error), until: Date(timeIntervalSinceNow: delay)))
+            record.move(to: .waiting(.retry(error), until: parts.time.date.addingTimeInterval(delay)))
         case .network:
             // Until somebody wakes it, or its time is over: then the attempt that follows says so.
-            delay = entries[record.id]?.deadline.map { ($0 - .now) / .seconds(1) } ?? Self.noEnd
+            delay = entries[record.id]?.deadline.map { ($0 - parts.time.now) / .seconds(1) } ?? Self.noEnd
             record.move(to: .waiting(.network(error), until: nil))
         }
         record = await save(record)
@@ -82,8 +82,8 @@ extension SessionManager {
 
     private func wait(_ record: DownloadRecord, failures: Int, delay: Double) {
         let control = RunnerControl(record: record)
-        let task = Task { [weak self] in
-            try? await Task.sleep(for: .seconds(delay))
+        let task = Task { [weak self, time = parts.time] in
+            try? await time.sleep(for: .seconds(delay))
             await self?.waited(record.id, failures: failures)
         }
         // What was asked for while the failure was being noted stands, and who asked waits for it.
@@ -111,7 +111,7 @@ extension SessionManager {
         entries[id] = nil
         scheduler.doesNotWait(id)
         retries[id] = failures
-        timeLeft[id] = entry.deadline.map { $0 - .now }
+        timeLeft[id] = entry.deadline.map { $0 - parts.time.now }
         attemptIsOver(record)
         offer(record)
         await fill()

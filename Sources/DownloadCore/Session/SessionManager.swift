@@ -29,8 +29,7 @@ public actor SessionManager: DownloadService {
         /// Where the one download goes that is not to become a file.
         let stream: StreamOutput?
         let network: any LocalNetwork
-        /// The clock on the wall.
-        let now: @Sendable () -> Date
+        let time: any TimeSource
         /// See ``RunnerContext/strictHosts``.
         let strictHosts: HSTSStore?
 
@@ -42,9 +41,9 @@ public actor SessionManager: DownloadService {
             notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
             keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
             network: any LocalNetwork = KernelNetwork(), strictHosts: HSTSStore? = nil,
-            now: @escaping @Sendable () -> Date = { Date() }
+            time: any TimeSource = SystemTime()
         ) {
-            self.now = now
+            self.time = time
             self.network = network
             self.hooks = hooks
             self.stream = stream
@@ -94,7 +93,7 @@ public actor SessionManager: DownloadService {
     nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
     /// What other sessions call this one.
     public nonisolated var identifier: String { parts.identifier }
-    let started = Date()
+    let started: Date
     var context: RunnerContext?
     var smallFiles: SmallFileFinisher?
     var scheduler: Scheduler
@@ -168,6 +167,7 @@ public actor SessionManager: DownloadService {
     ) {
         rateClock = RateClock(timetable, usual: rateLimit)
         self.parts = parts
+        started = parts.time.date
         scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
         scheduler.hostLimits = hostLimits
         self.rateLimit = RateLimit(rateLimit)
@@ -194,9 +194,10 @@ public actor SessionManager: DownloadService {
         let transport = try parts.start()
         if !isForeground { dlm_forget_code() }
         let isCrowded = scheduler.maxConcurrent >= Self.crowd
-        let disk = DiskWriter(pool: isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool())
+        let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
+        let disk = DiskWriter(pool: pool, time: parts.time)
         let context = RunnerContext(
-            session: identifier, transport: transport, store: store, disk: disk,
+            session: identifier, transport: transport, store: store, disk: disk, time: parts.time,
             finisher: Finisher(
                 store: store, session: identifier, disk: disk,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
@@ -211,7 +212,7 @@ public actor SessionManager: DownloadService {
         smallFiles = SmallFileFinisher(context: context, calls: callsOfSmallFiles)
         serving = Task { [parts, isForeground] in
             // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
-            if isForeground { try await Task.sleep(for: Self.quiet) }
+            if isForeground { try await parts.time.sleep(for: Self.quiet) }
             do {
                 return try await parts.serve(self)
             } catch {
@@ -225,12 +226,12 @@ public actor SessionManager: DownloadService {
     func startTicker() {
         if ticker != nil || context == nil { return }
         lookForHooks()
-        ticker = Task { [weak self] in
+        ticker = Task { [weak self, time = parts.time] in
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
                     // Only cancellation ends it early, and the loop with it.
-                    try? await Task.sleep(for: .milliseconds(500))
+                    try? await time.sleep(for: .milliseconds(500))
                     await self?.tick()
                 }
             }
@@ -258,7 +259,7 @@ public actor SessionManager: DownloadService {
         if tickNumber % Self.ticksBetweenLooks == 0 { lookForHooks() }
         watchNetwork(tick: tickNumber)
         await keepTimes()
-        let isReleased = scheduler.releaseHolds(at: .now)
+        let isReleased = scheduler.releaseHolds(at: parts.time.now)
         if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
     }
 
@@ -273,7 +274,7 @@ public actor SessionManager: DownloadService {
     private func clearHistory() async {
         do {
             while let historyAge, stopReason == nil {
-                let limit = Date(timeIntervalSinceNow: -historyAge)
+                let limit = parts.time.date.addingTimeInterval(-historyAge)
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
                 for record in removed { forget(record) }

@@ -32,15 +32,15 @@ public final class InMemoryDownloadStore: DownloadStore {
             ids[Key(request)]?.max().flatMap { records[$0] }
         }
 
-        mutating func put(_ record: DownloadRecord) {
+        mutating func put(_ record: DownloadRecord, at time: Date) {
             let old = take(record.id)
             records[record.id] = record
             ids[Key(record.request), default: []].insert(record.id)
-            log.note(record, after: old)
+            log.note(record, after: old, at: time)
         }
 
-        mutating func drop(_ id: DownloadID) {
-            if let old = take(id) { log.noteRemoval(of: old) }
+        mutating func drop(_ id: DownloadID, at time: Date) {
+            if let old = take(id) { log.noteRemoval(of: old, at: time) }
         }
 
         private mutating func take(_ id: DownloadID) -> DownloadRecord? {
@@ -69,14 +69,20 @@ public final class InMemoryDownloadStore: DownloadStore {
 
     private let state = Mutex(State())
     private let isAlive: @Sendable (String) -> Bool
+    private let time: any TimeSource
 
     /// - Parameter isAlive: whether a session other than the one that asks still lives.
-    public init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
+    public convenience init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
+        self.init(isAlive: isAlive, time: SystemTime())
+    }
+
+    package init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }, time: any TimeSource) {
         self.isAlive = isAlive
+        self.time = time
     }
 
     public func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
-        let now = Date()
+        let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return state.withLock { state in
             requests.map { request in
@@ -87,7 +93,7 @@ public final class InMemoryDownloadStore: DownloadStore {
                 }
                 guard var record = known else {
                     let record = DownloadRecord(adding: request, id: state.nextID(), to: session, at: now)
-                    state.put(record)
+                    state.put(record, at: now)
                     return AddedDownload(kind: .inserted, record: record)
                 }
                 if ownership.standing(of: record.state.kind, owner: record.session) == .busy {
@@ -97,7 +103,7 @@ public final class InMemoryDownloadStore: DownloadStore {
                 var request = request
                 request.keepDescription(of: record)
                 record.request = request
-                state.put(record)
+                state.put(record, at: now)
                 return AddedDownload(kind: .adopted, record: record)
             }
         }
@@ -106,7 +112,7 @@ public final class InMemoryDownloadStore: DownloadStore {
     public func claim(
         _ ids: [DownloadID], session: String, includingCompleted: Bool
     ) async throws -> [ClaimedDownload] {
-        let now = Date()
+        let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return try state.withLock { state in
             try state.found(ids).map { found in
@@ -116,7 +122,7 @@ public final class InMemoryDownloadStore: DownloadStore {
                     return .running(record)
                 }
                 record.queue(for: session, at: now)
-                state.put(record)
+                state.put(record, at: now)
                 return .claimed(record)
             }
         }
@@ -147,7 +153,8 @@ public final class InMemoryDownloadStore: DownloadStore {
     public func save(
         _ records: [DownloadRecord], session: String, durably: Bool
     ) async throws -> Set<DownloadID> {
-        state.withLock { state in
+        let now = time.date
+        return state.withLock { state in
             var lost: Set<DownloadID> = []
             for record in records {
                 guard let old = state.records[record.id], old.session == session else {
@@ -157,7 +164,7 @@ public final class InMemoryDownloadStore: DownloadStore {
                 if old.state.kind != record.state.kind, let hook = DueHook(record) {
                     state.hooks.append((session, hook))
                 }
-                state.put(record)
+                state.put(record, at: now)
             }
             return lost
         }
@@ -180,6 +187,7 @@ public final class InMemoryDownloadStore: DownloadStore {
     public func remove(
         _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
     ) async throws -> [DownloadRecord] {
+        let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return try state.withLock { state in
             let found = try state.found(ids)
@@ -190,7 +198,7 @@ public final class InMemoryDownloadStore: DownloadStore {
             }
             for record in found {
                 deleting(record)
-                state.drop(record.id)
+                state.drop(record.id, at: now)
             }
             return found
         }
@@ -199,7 +207,7 @@ public final class InMemoryDownloadStore: DownloadStore {
     public func change(
         _ ids: [DownloadID], _ change: DownloadChange, session: String
     ) async throws -> [ChangedRecord] {
-        let now = Date()
+        let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return try state.withLock { state in
             let found = try state.found(ids)
@@ -211,30 +219,30 @@ public final class InMemoryDownloadStore: DownloadStore {
             return found.map { found in
                 var record = found
                 let didChange = record.apply(change, for: session, at: now)
-                if didChange { state.put(record) }
+                if didChange { state.put(record, at: now) }
                 return ChangedRecord(record: record, didChange: didChange)
             }
         }
     }
 
     public func releaseDeadSessions() async throws {
-        let now = Date()
+        let now = time.date
         state.withLock { state in
             for var record in state.matching(\.state.kind.isActive) {
                 if let owner = record.session, isAlive(owner) { continue }
                 if record.state == .queued, record.belongsToBackground { continue }
                 record.interrupt(at: now)
-                state.put(record)
+                state.put(record, at: now)
             }
         }
     }
 
     public func requeue(session: String) async throws {
-        let now = Date()
+        let now = time.date
         state.withLock { state in
             for var record in state.matching({ $0.session == session && $0.state.goesOnAlone }) {
                 record.queue(for: session, at: now)
-                state.put(record)
+                state.put(record, at: now)
             }
         }
     }
@@ -256,22 +264,23 @@ public final class InMemoryDownloadStore: DownloadStore {
     }
 
     public func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
-        state.withLock { state in
+        let now = time.date
+        return state.withLock { state in
             let ended = state.matching { $0.state.kind.isEnded && $0.updated < date }
             let oldest = ended.sorted { ($0.updated, $0.id) < ($1.updated, $1.id) }.prefix(max(0, limit))
-            for record in oldest { state.drop(record.id) }
+            for record in oldest { state.drop(record.id, at: now) }
             return Array(oldest)
         }
     }
 
     public func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
-        let now = Date()
+        let now = time.date
         state.withLock { state in
             for var record in state.matching({ $0.session == session && $0.state == .queued }) {
                 record.state = .paused(reason)
                 record.leaveForeground()
                 record.updated = now
-                state.put(record)
+                state.put(record, at: now)
             }
         }
     }

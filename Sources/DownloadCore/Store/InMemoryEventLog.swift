@@ -19,28 +19,32 @@ struct InMemoryEventLog {
     }
 
     /// Tells what became of `old`, or that there was none: first of the state, then of the request.
-    mutating func note(_ record: DownloadRecord, after old: DownloadRecord?) {
-        guard let old else { return append(.added, record) }
+    mutating func note(_ record: DownloadRecord, after old: DownloadRecord?, at time: Date) {
+        guard let old else { return append(.added, record, time) }
         let (before, now) = (old.request, record.request)
         let isChanged = (before.url, before.priority, before.rateLimit) != (now.url, now.priority, now.rateLimit)
         var unmoved = record
         unmoved.request.url = old.request.url
         if old.state.kind != record.state.kind {
-            append(LoggedEvent.Kind(record.state.kind), unmoved, session: record.session ?? old.session)
+            append(LoggedEvent.Kind(record.state.kind), unmoved, time, session: record.session ?? old.session)
         } else if record.state == .running, record.received < old.received {
-            append(.restarted, unmoved)
+            append(.restarted, unmoved, time)
         }
-        if isChanged { append(.changed, record) }
+        if isChanged { append(.changed, record, time) }
     }
 
-    mutating func noteRemoval(of old: DownloadRecord) { append(.removed, old, session: old.session) }
+    mutating func noteRemoval(of old: DownloadRecord, at time: Date) {
+        append(.removed, old, time, session: old.session)
+    }
 
-    private mutating func append(_ kind: LoggedEvent.Kind, _ record: DownloadRecord, session: String? = nil) {
+    private mutating func append(
+        _ kind: LoggedEvent.Kind, _ record: DownloadRecord, _ time: Date, session: String? = nil
+    ) {
         let progress = DownloadSnapshot(record: record).progress
         last += 1
         events.append(
             LoggedEvent(
-                cursor: last, time: Date(), kind: kind, id: record.id, name: progress.name,
+                cursor: last, time: time, kind: kind, id: record.id, name: progress.name,
                 url: record.request.url.string, session: session ?? record.session,
                 state: kind == .removed ? nil : record.state, received: progress.received, total: progress.total))
         // Rarely, so that it costs nothing.

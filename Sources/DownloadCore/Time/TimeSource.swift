@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Tells the time, and waits for it. Everything in dlm that looks at a clock is given one, so that a test can turn it.

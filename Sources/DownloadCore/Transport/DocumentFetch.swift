@@ -14,6 +14,7 @@ package struct DocumentFetch: Sendable {
     let strictHosts: HSTSStore?
     /// False where somebody else named the URL: what the request has for one origin is for no other.
     let sendsCredentials: Bool
+    let time: any TimeSource
 
     /// Cookies that servers set; nil where they are forgotten with the document.
     var memory: CookieMemory?
@@ -23,8 +24,9 @@ package struct DocumentFetch: Sendable {
 
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
-        strictHosts: HSTSStore?, sendsCredentials: Bool = true
+        strictHosts: HSTSStore?, sendsCredentials: Bool = true, time: any TimeSource = SystemTime()
     ) {
+        self.time = time
         memory = nil
         self.request = request
         self.strictHosts = strictHosts
@@ -46,7 +48,7 @@ package struct DocumentFetch: Sendable {
                     throw failure.error
                 }
                 failures += 1
-                try await Task.sleep(for: .seconds(delay))
+                try await time.sleep(for: .seconds(delay))
             }
         }
     }
@@ -63,7 +65,7 @@ package struct DocumentFetch: Sendable {
                 }
             }
             group.addTask {
-                try? await Task.sleep(for: limit)
+                try? await time.sleep(for: limit)
                 return nil
             }
             defer { group.cancelAll() }
@@ -80,7 +82,7 @@ package struct DocumentFetch: Sendable {
     private func attempt() async throws -> [UInt8] {
         var route = RequestRoute(
             strictHosts?.upgraded(request.url, for: request) ?? request.url, sendsCredentials: sendsCredentials)
-        var secrets = try await LoadedSecrets.load(request.secretFiles)
+        var secrets = try await LoadedSecrets.load(request.secretFiles, time)
         secrets.remember(memory)
         while true {
             let answer = await ask(route, secrets)
@@ -94,7 +96,7 @@ package struct DocumentFetch: Sendable {
                 let target = strictHosts?.upgraded(location: location, for: request) ?? location
                 try route.follow(head.status, to: target, of: request)
             case .failed(let error):
-                throw Failure(error: error, retryAfter: ServerPause(head, route.url)?.seconds)
+                throw Failure(error: error, retryAfter: ServerPause(head, route.url, now: time.date)?.seconds)
             case .body where answer.isTooLarge:
                 throw DownloadError.verificationFailed(.unverifiable("\(route.url): more than \(largest) bytes"))
             case .body where answer.ending == .complete: return answer.body
@@ -109,7 +111,7 @@ package struct DocumentFetch: Sendable {
         let sink = DocumentSink(largest: largest)
         let transfer = transport.start(asked, sink: sink)
         let timer = Task {
-            try await Task.sleep(for: Self.limit)
+            try await time.sleep(for: Self.limit)
             transfer.cancel()
         }
         defer { timer.cancel() }

@@ -18,7 +18,7 @@ extension Daemon {
         func run(in context: Context) async throws -> Int32 {
             // What is wrong with them is told here, and not only in the log.
             _ = try context.settings()
-            let session = try BackgroundSession(environment: context.environment)
+            let session = try BackgroundSession(environment: context.environment, time: context.time)
             let starter = BackgroundStarter(
                 session: session, environment: context.environment, arguments: options.arguments)
             let (connected, isNew) = try await starter.start()

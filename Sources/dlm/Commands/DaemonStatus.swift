@@ -11,7 +11,7 @@ extension Daemon {
         @OptionGroup(title: "Output") var output: OutputOptions
 
         func run(in context: Context) async throws -> Int32 {
-            let session = try BackgroundSession(environment: context.environment)
+            let session = try BackgroundSession(environment: context.environment, time: context.time)
             defer { session.directory.close() }
             let connected = try await session.connect()
             let document =
@@ -20,7 +20,7 @@ extension Daemon {
             if output.json {
                 context.console.print(document.json)
             } else if !output.quiet {
-                for line in DaemonText.lines(document) { context.console.print(line) }
+                for line in DaemonText.lines(document, now: context.time.date) { context.console.print(line) }
             }
             return connected == nil ? 1 : 0
         }

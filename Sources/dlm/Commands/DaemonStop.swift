@@ -17,7 +17,7 @@ extension Daemon {
         private static let patience = Duration.seconds(30)
 
         func run(in context: Context) async throws -> Int32 {
-            let session = try BackgroundSession(environment: context.environment)
+            let session = try BackgroundSession(environment: context.environment, time: context.time)
             defer { session.directory.close() }
             guard let connected = try await session.connect() else {
                 tell(context, DaemonDocument(socket: session.socket), "is not running")

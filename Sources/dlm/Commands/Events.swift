@@ -30,7 +30,7 @@ struct Events: ContextCommand {
         try await context.withService { service in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await tell(service, context) }
-                group.addTask { await context.console.outputClosed() }
+                group.addTask { await context.console.outputClosed(context.time) }
                 try await group.next()
                 group.cancelAll()
             }

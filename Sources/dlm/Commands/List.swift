@@ -34,7 +34,8 @@ struct List: ContextCommand {
         return try await context.withService { service in
             let style = context.style(output)
             var printer = ListPrinter(
-                console: context.console, style: style, isHistory: all, json: output.json, fate: context.fate)
+                console: context.console, style: style, isHistory: all, json: output.json, fate: context.fate,
+                time: context.time)
             let which: DownloadSelection.Which = all && state.isEmpty ? .all : .states(states)
             if let limit {
                 printer.print(try await service.snapshots(DownloadSelection(which, limit: limit)), isLast: true)

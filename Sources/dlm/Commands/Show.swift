@@ -15,7 +15,10 @@ struct Show: ContextCommand {
 
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
-            let documents = try await service.known(ids.ids).map { ShowDocument($0, fate: context.fate($0.record)) }
+            let now = context.time.date
+            let documents = try await service.known(ids.ids).map {
+                ShowDocument($0, fate: context.fate($0.record), now: now)
+            }
             let style = context.style(output)
             for document in documents {
                 let lines = output.json ? [document.json] : ShowText(document: document, style: style).lines

@@ -14,13 +14,15 @@ enum DownloadCompletion {
 
     /// Nobody reads more.
     private static let most = 200
-    /// Seconds; a shell that waits does not take keys.
-    private static let patience = 3.0
+    /// A shell that waits does not take keys.
+    private static let patience = Duration.seconds(3)
 
     /// What the command can do something with, the newest first, without those that are named already. Nothing is made
     /// or waited for, and what fails offers nothing.
     /// - Parameter words: the command line, with `dlm`.
-    private static func candidates(_ words: [String], environment: [String: String]) -> [DownloadSnapshot] {
+    private static func candidates(
+        _ words: [String], environment: [String: String], time: any TimeSource = SystemTime()
+    ) -> [DownloadSnapshot] {
         guard let folder = try? SessionConfiguration.stateFolder(environment: environment),
             access(FileNaming.path(folder, "downloads.sqlite"), R_OK) == 0
         else { return [] }
@@ -36,7 +38,8 @@ enum DownloadCompletion {
             }
             isDone.signal()
         }
-        _ = isDone.wait(timeout: .now() + patience)
+        time.schedule(after: patience, on: .global()) { isDone.signal() }
+        isDone.wait()
         let named = Set(words.dropFirst(2).dropLast())
         return found.withLock(\.self).reversed().filter { !named.contains("\($0.id)") }
     }

@@ -9,16 +9,20 @@ struct Context: Sendable {
     var environment = ProcessInfo.processInfo.environment
     /// Nil: there is none that could be used.
     var workingFolder = FolderPath.working
+    var time: any TimeSource = SystemTime()
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
-            configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
-            hooks: HookProgram.Runner(environment: environment), notice: notice)
+            configuration,
+            startBackground: {
+                try await BackgroundStarter.ensureRunning(environment: environment, time: configuration.time)
+            },
+            hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice)
     }
 
     /// Fetches something small: at most so many bytes.
-    var fetch: @Sendable (DownloadRequest, _ largest: Int) async throws -> [UInt8] = { request, largest in
-        try await DownloadSession.document(request, largest: largest)
+    var fetch: Fetch = { request, largest, time in
+        try await DownloadSession.document(request, largest: largest, time: time)
     }
 
     /// Looks at the file of a completed download.
@@ -29,6 +33,9 @@ struct Context: Sendable {
 
     /// What became of the file of a completed download; nil where nothing can be told.
     typealias FateOfFile = @Sendable (DownloadRecord) -> CompletedFileFate?
+
+    typealias Fetch =
+        @Sendable (DownloadRequest, _ largest: Int, any TimeSource) async throws -> [UInt8]
 
     typealias Open =
         @Sendable (
@@ -43,6 +50,7 @@ struct Context: Sendable {
     ) async throws -> Int32 {
         let folder = kind.isRecorded ? try SessionConfiguration.stateFolder(environment: environment) : ""
         var configuration = SessionConfiguration(kind: kind, stateFolder: folder)
+        configuration.time = time
         try settings().apply(to: &configuration)
         change(&configuration)
         let service = try await open(configuration, environment) { [console] in console.report($0) }

@@ -97,7 +97,7 @@ extension Follower {
                 inbox.yield(.lost(ids, error))
             }
             // Only cancellation ends the pause early, and the loop with it.
-            try? await Task.sleep(for: .seconds(pause))
+            try? await narrator.time.sleep(for: .seconds(pause))
         }
     }
 
@@ -186,7 +186,7 @@ extension Follower {
         guard case .watchAll = purpose, isLogOpen.load(ordering: .relaxed) else { return }
         guard ledger.withLock(\.elsewhere.isEmpty) else { return idleness.withLock { $0.isBusy() } }
         let left = try await service.snapshots(DownloadSelection(.states(Idleness.states), limit: Self.chunk))
-        guard idleness.withLock({ $0.isOver(left, now: .now) }) else { return }
+        guard idleness.withLock({ $0.isOver(left, now: narrator.time.now) }) else { return }
         if let snapshot = left.first(where: Idleness.isInterrupted) {
             stand(snapshot.id, snapshot.record.displayName, isInterrupted: true)
         }

@@ -141,8 +141,8 @@ final class Follower: Sendable {
             group.addTask { [self] in await readLog() }
             group.addTask { [self] in await display.run(self) }
             if let limit {
-                group.addTask { [inbox] in
-                    try await Task.sleep(for: .seconds(limit.value))
+                group.addTask { [inbox, time = narrator.time] in
+                    try await time.sleep(for: .seconds(limit.value))
                     inbox.yield(.timeIsUp(limit))
                 }
             }

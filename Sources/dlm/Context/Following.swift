@@ -22,9 +22,11 @@ struct Following {
         let mode = Self.mode(options.quiet ? .none : choice, isTerminal: isTerminal, auto: auto)
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
-            tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished)
+            tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            time: context.time)
         display = ProgressDisplay(
-            mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment))
+            mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment),
+            time: context.time)
     }
 
     func follow(

@@ -18,14 +18,17 @@ struct Narrator: Sendable {
     let keepsUnfinished: Bool
     /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
     private let isSilent: Bool
-    private let started = ContinuousClock.now
+    let time: any TimeSource
+    private let started: ContinuousClock.Instant
     private let outage = ToldOutage()
     private let folders = ToldFolders()
 
     init(
         console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
-        tellsRetries: Bool = false, keepsUnfinished: Bool = true
+        tellsRetries: Bool = false, keepsUnfinished: Bool = true, time: any TimeSource = SystemTime()
     ) {
+        self.time = time
+        started = time.now
         self.console = console
         self.options = options
         self.style = style
@@ -45,9 +48,9 @@ struct Narrator: Sendable {
         if case .didStart = event { outage.isOver() }
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         if case .didRestart(let snapshot, let why) = event, folders.wasTold(snapshot.record, why) { return }
-        guard let text = ProgressText.text(event, verbosity: options.verbose, tellsRetries: tellsRetries),
-            !options.quiet
-        else { return }
+        let text = ProgressText.text(
+            event, verbosity: options.verbose, tellsRetries: tellsRetries, now: time.date)
+        guard let text, !options.quiet else { return }
         if options.verbose == 0, !outage.isFirst(event) { return }
         console.report(text)
     }
@@ -63,7 +66,7 @@ struct Narrator: Sendable {
     func tell(_ event: LoggedEvent) {
         if options.json, let document = EventDocument(event) { console.print(document.json) }
         guard tellsRetries, event.kind == .waiting, let state = event.state,
-            let note = StateText.note(state, now: Date())
+            let note = StateText.note(state, now: time.date)
         else { return }
         console.report("\(event.id): \(event.name): \(note)")
     }
@@ -164,7 +167,7 @@ struct Narrator: Sendable {
     /// One line, where a person is looking.
     func summarize(_ ledger: Ledger) {
         guard console.errorsAreTerminal, !options.quiet else { return }
-        let seconds = (ContinuousClock.now - started) / .seconds(1)
+        let seconds = (time.now - started) / .seconds(1)
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }
     }
 

@@ -1,3 +1,4 @@
+import DownloadKit
 import Foundation
 import Glibc
 import Synchronization
@@ -13,10 +14,12 @@ final class Signals: Sendable {
     typealias Handler = @Sendable (_ signal: Int32) async -> Void
 
     private let numbers: [Int32]
+    private let time: any TimeSource
     private let handler = Mutex<Handler?>(nil)
     private let receiver = Mutex<(@Sendable (Int32) -> Void)?>(nil)
 
-    init() {
+    init(time: any TimeSource = SystemTime()) {
+        self.time = time
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     }
 
@@ -68,9 +71,9 @@ final class Signals: Sendable {
 
     /// The next signal; nil when ``grace`` is over.
     private func second(in set: inout sigset_t) -> Int32? {
-        let end = ContinuousClock.now + .seconds(Self.grace)
+        let end = time.now + .seconds(Self.grace)
         while true {
-            let left = (end - ContinuousClock.now) / .nanoseconds(1)
+            let left = (end - time.now) / .nanoseconds(1)
             guard left > 0 else { return nil }
             var limit = timespec(tv_sec: 0, tv_nsec: Int(left))
             let number = sigtimedwait(&set, nil, &limit)

@@ -9,6 +9,7 @@ struct BackgroundSession: Sendable {
 
     let stateFolder: String
     let directory: any SessionDirectory
+    var time: any TimeSource = SystemTime()
 
     static let identifier = SessionIdentifier.background
 
@@ -25,8 +26,10 @@ struct BackgroundSession: Sendable {
     var isListening: Bool { SocketProbe.isListening(socket) }
 
     /// The session, once it serves.
+    /// - Parameter deadline: nil for as long as a session may take to come up.
     /// - Returns: nil when it does not live, or ended meanwhile.
-    func connect(until deadline: ContinuousClock.Instant = .now + patience) async throws -> Connected? {
+    func connect(until deadline: ContinuousClock.Instant? = nil) async throws -> Connected? {
+        let deadline = deadline ?? time.now + Self.patience
         var last: DownloadError?
         repeat {
             guard isAlive else { return nil }
@@ -42,8 +45,8 @@ struct BackgroundSession: Sendable {
                     last = error
                 }
             }
-            try await Task.sleep(for: Self.pace)
-        } while .now < deadline
+            try await time.sleep(for: Self.pace)
+        } while time.now < deadline
         throw last ?? .sessionUnavailable(.notAnswering(Self.identifier, message: "it does not listen at \(socket)"))
     }
 
@@ -57,10 +60,10 @@ struct BackgroundSession: Sendable {
     /// - Parameter limit: nil for as long as it takes.
     /// - Returns: false when it still lives.
     func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
-        let deadline = limit.map { ContinuousClock.now + $0 }
+        let deadline = limit.map { time.now + $0 }
         while isAlive || !process.hasEnded {
-            if let deadline, .now > deadline { return false }
-            try await Task.sleep(for: Self.pace)
+            if let deadline, time.now > deadline { return false }
+            try await time.sleep(for: Self.pace)
         }
         return true
     }
@@ -68,8 +71,9 @@ struct BackgroundSession: Sendable {
 
 extension BackgroundSession {
     /// The one of this user's state folder, running or not.
-    init(environment: [String: String]) throws {
+    init(environment: [String: String], time: any TimeSource = SystemTime()) throws {
         stateFolder = try SessionConfiguration.stateFolder(environment: environment)
-        directory = DownloadSession.sessions(stateFolder: stateFolder)
+        directory = DownloadSession.sessions(stateFolder: stateFolder, time: time)
+        self.time = time
     }
 }

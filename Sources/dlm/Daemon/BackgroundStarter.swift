@@ -10,19 +10,20 @@ struct BackgroundStarter: Sendable {
     var patience = BackgroundSession.patience
 
     /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
-    static func ensureRunning(environment: [String: String]) async throws {
-        let session = try BackgroundSession(environment: environment)
+    static func ensureRunning(environment: [String: String], time: any TimeSource) async throws {
+        let session = try BackgroundSession(environment: environment, time: time)
         defer { session.directory.close() }
         _ = try await BackgroundStarter(session: session, environment: environment).start()
     }
 
     /// The session that serves now, ours or one that was there or was faster.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
-        let deadline = ContinuousClock.now + patience
-        while .now < deadline {
+        let time = session.time
+        let deadline = time.now + patience
+        while time.now < deadline {
             if let connected = try await existing(until: deadline) { return (connected, false) }
             let process = try DaemonProcess(options: arguments, environment: environment, log: logFile)
-            switch try await process.readiness(within: deadline - .now) {
+            switch try await process.readiness(within: deadline - time.now, time) {
             case .ready:
                 guard let connected = try await session.connect(until: deadline) else { break }
                 return (connected, true)
@@ -40,11 +41,11 @@ struct BackgroundStarter: Sendable {
         if !session.isAlive {
             guard session.isListening else { return nil }
             while !session.isAlive {
-                guard .now < deadline else {
+                guard session.time.now < deadline else {
                     throw DownloadError.sessionUnavailable(
                         .startFailed(message: "somebody listens at \(session.socket) and no session comes up there"))
                 }
-                try await Task.sleep(for: .milliseconds(20))
+                try await session.time.sleep(for: .milliseconds(20))
             }
         }
         return try await session.connect(until: deadline)

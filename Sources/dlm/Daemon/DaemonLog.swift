@@ -6,10 +6,11 @@ struct DaemonLog: Sendable {
     let console: Console
     /// Cut when it grows; nil where somebody else looks after the lines.
     let file: DaemonLogFile?
+    var time: any TimeSource = SystemTime()
 
-    func line(_ text: String, at time: Date = Date()) {
+    func line(_ text: String) {
         file?.rotateIfLarge()
-        console.note("\(time.ISO8601Format()) \(Escaping.line(Redaction.hidden(text)))")
+        console.note("\(time.date.ISO8601Format()) \(Escaping.line(Redaction.hidden(text)))")
     }
 
     func error(_ error: any Error) {

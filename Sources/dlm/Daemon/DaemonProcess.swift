@@ -54,8 +54,8 @@ struct DaemonProcess {
     }
 
     /// What it says of itself, once; one that says nothing in time is asked to end.
-    func readiness(within limit: Duration) async throws(DownloadError) -> Readiness {
-        let (line, inTime) = await pipe.line(within: limit)
+    func readiness(within limit: Duration, _ time: any TimeSource) async throws(DownloadError) -> Readiness {
+        let (line, inTime) = await pipe.line(within: limit, time)
         if !inTime {
             // It was never waited for, so the number is still its own.
             kill(pid, SIGTERM)

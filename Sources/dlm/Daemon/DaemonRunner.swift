@@ -21,7 +21,8 @@ struct DaemonRunner: Sendable {
     /// - Returns: the exit status, once everything is paused or done.
     func run() async throws -> Int32 {
         let stateFolder = try SessionConfiguration.stateFolder(environment: context.environment)
-        let log = DaemonLog(console: context.console, file: DaemonLogFile(stateFolder: stateFolder))
+        let log = DaemonLog(
+            console: context.console, file: DaemonLogFile(stateFolder: stateFolder), time: context.time)
         let notifier = ServiceNotifier(environment: context.environment)
         let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
         receiveSignals { stop.yield(.signal($0)) }
@@ -53,10 +54,12 @@ struct DaemonRunner: Sendable {
     private func open(_ stateFolder: String, _ listener: Int32?, _ log: DaemonLog) async throws -> SessionManager {
         var configuration = SessionConfiguration(
             kind: .background(identifier: BackgroundSession.identifier), stateFolder: stateFolder)
+        configuration.time = context.time
         try context.settings().apply(to: &configuration)
         options.apply(to: &configuration)
         return try await DownloadSession.openBackground(
-            configuration, listener: listener, hooks: HookProgram.Runner(environment: context.environment)
+            configuration, listener: listener,
+            hooks: HookProgram.Runner(environment: context.environment, time: context.time)
         ) { log.line($0) }
     }
 

@@ -70,20 +70,24 @@ struct ReadinessPipe {
 
     /// Waits for the line or the end of the pipe, on a thread of its own, and closes it.
     /// - Returns: nil without a line; `inTime` tells whether the pipe ended.
-    func line(within limit: Duration) async -> (line: String?, inTime: Bool) {
+    func line(
+        within limit: Duration, _ time: any TimeSource = SystemTime()
+    ) async -> (line: String?, inTime: Bool) {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(returning: read(until: .now + limit))
+                continuation.resume(returning: read(until: time.now + limit, time))
                 close(reader)
             }
         }
     }
 
-    private func read(until deadline: ContinuousClock.Instant) -> (line: String?, inTime: Bool) {
+    private func read(
+        until deadline: ContinuousClock.Instant, _ time: any TimeSource
+    ) -> (line: String?, inTime: Bool) {
         var text: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4096)
         while true {
-            let left = (deadline - .now) / .milliseconds(1)
+            let left = (deadline - time.now) / .milliseconds(1)
             guard left > 0 else { return (nil, false) }
             var watched = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
             guard poll(&watched, 1, Int32(left.rounded(.up))) > 0 else { continue }

@@ -55,7 +55,7 @@ struct Examination {
                         purpose: .state, path: check.existing, trial: FileSystemTrial(folder: check.existing)
                     ).findings
             }
-            sessions = [SessionFindings.store(DownloadSession.storeHealth(stateFolder: state))]
+            sessions = [SessionFindings.store(DownloadSession.storeHealth(stateFolder: state, time: context.time))]
             sessions += SessionFindings.findings(await self.sessions(state), version: DownloadSession.version)
         } catch {
             folders = [.problem(.folders, "state", error.exitStatus, Redaction.describe(error))]
@@ -75,7 +75,7 @@ struct Examination {
     }
 
     private func sessions(_ stateFolder: String) async -> [SessionFindings.Found] {
-        let directory = DownloadSession.sessions(stateFolder: stateFolder)
+        let directory = DownloadSession.sessions(stateFolder: stateFolder, time: context.time)
         defer { directory.close() }
         var found: [SessionFindings.Found] = []
         for trace in DownloadSession.sessionTraces(stateFolder: stateFolder) {
@@ -105,7 +105,7 @@ struct Examination {
 
     private func asked() async -> [Finding] {
         do {
-            let probed = try await DownloadSession.probe(request)
+            let probed = try await DownloadSession.probe(request, time: context.time)
             return RequestFindings(probed: probed, proxies: proxies).findings
         } catch {
             let error = error as? DownloadError ?? .unexpected("\(error)")

@@ -29,16 +29,20 @@ final class HookProcess: Sendable {
     private static let grace = Duration.seconds(2)
 
     private let pid: pid_t
+    private let time: any TimeSource
     private let state = Mutex(State())
 
-    private init(_ pid: pid_t) { self.pid = pid }
+    private init(_ pid: pid_t, _ time: any TimeSource) {
+        self.pid = pid
+        self.time = time
+    }
 
     /// - Parameters:
     ///   - input: what it reads.
     ///   - outputs: its standard output and error.
     static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
-        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO)
+        outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
     ) -> Result<HookProcess, StartFailure> {
         // Whoever ignores it never learns how a child ended; a caller may have left it so.
         signal(SIGCHLD, SIG_DFL)
@@ -58,13 +62,13 @@ final class HookProcess: Sendable {
             let hint = code == ENOEXEC ? "; a script begins with #!" : ""
             return .failure(StartFailure(text: String(cString: strerror(code)) + hint))
         }
-        return .success(HookProcess(pid))
+        return .success(HookProcess(pid, time))
     }
 
     /// Once; cancelling the task ends the program.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
-            try await Task.sleep(for: limit)
+            try await time.sleep(for: limit)
             await stop(.timedOut)
         }
         defer { timer.cancel() }
@@ -86,7 +90,7 @@ final class HookProcess: Sendable {
         guard isFirst else { return }
         send(SIGTERM)
         // Not cut short by what cancels the session.
-        await Task.detached { try? await Task.sleep(for: Self.grace) }.value
+        await Task.detached { try? await self.time.sleep(for: Self.grace) }.value
         send(SIGKILL)
     }
 

@@ -8,6 +8,7 @@ extension HookProgram {
     struct Runner: HookRunner {
         /// What they inherit.
         let environment: [String: String]
+        var time: any TimeSource = SystemTime()
 
         func run(_ hook: DueHook) async -> String? {
             let document = FinishedDocument(DownloadSnapshot(record: hook.record))
@@ -15,7 +16,7 @@ extension HookProgram {
             let process: HookProcess
             switch HookProcess.start(
                 hook.program, environment: variables.environment, folder: Self.folder(of: hook.record),
-                input: document.json + "\n")
+                input: document.json + "\n", time: time)
             {
             case .success(let started): process = started
             case .failure(let failure): return "cannot be run: \(failure.text)"

@@ -27,7 +27,7 @@ extension HookProgram.Runner {
         let process: HookProcess
         switch HookProcess.start(
             "/bin/sh", ["-c", command], environment: variables, folder: access(folder, X_OK) == 0 ? folder : "/",
-            input: record.request.url.string + "\n", outputs: (output, errors))
+            input: record.request.url.string + "\n", outputs: (output, errors), time: time)
         {
         case .success(let started): process = started
         case .failure(let failure): return .failure(LinkFailure("cannot be run: \(failure.text)"))

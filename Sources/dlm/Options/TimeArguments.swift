@@ -7,7 +7,8 @@ struct StartArgument: Equatable {
     let moment: Date
 
     init(argument: String) throws {
-        guard let moment = StartTime.parse(argument, now: Date()) else {
+        // The argument parser makes these values by itself: nobody can hand it a clock.
+        guard let moment = StartTime.parse(argument, now: SystemTime().date) else {
             throw ValidationError("give a time such as 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h")
         }
         self.moment = moment

@@ -113,11 +113,11 @@ final class Console: Sendable {
 
     /// Returns once nobody reads stdout any more, or the task is cancelled: a command that only prints what happens
     /// would else wait for the next event (a pipe tells its writer by POLLERR, poll(2)).
-    func outputClosed() async {
+    func outputClosed(_ time: any TimeSource) async {
         while !Task.isCancelled, !isOutputClosed {
             var output = pollfd(fd: output, events: 0, revents: 0)
             if poll(&output, 1, 0) == 1, output.revents & Int16(POLLERR | POLLHUP) != 0 { return }
-            try? await Task.sleep(for: .milliseconds(200))
+            try? await time.sleep(for: .milliseconds(200))
         }
     }
 

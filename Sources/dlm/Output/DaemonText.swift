@@ -2,7 +2,7 @@ import Foundation
 
 /// `dlm daemon status` for people.
 enum DaemonText {
-    static func lines(_ document: DaemonDocument, now: Date = Date()) -> [String] {
+    static func lines(_ document: DaemonDocument, now: Date) -> [String] {
         guard let pid = document.pid else { return ["not running", field("socket", document.socket)] }
         let age = document.started.map { ", for \(Units.duration(now.timeIntervalSince($0)))" } ?? ""
         let counts = "\(document.running) running, \(document.waiting) waiting, \(document.queued ?? 0) queued"

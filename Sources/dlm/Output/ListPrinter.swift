@@ -7,10 +7,15 @@ struct ListPrinter {
     let isHistory: Bool
     let json: Bool
     let fate: Context.FateOfFile
+    private let time: any TimeSource
     private var layout: ListTable.Layout?
 
-    init(console: Console, style: Style, isHistory: Bool, json: Bool, fate: @escaping Context.FateOfFile) {
+    init(
+        console: Console, style: Style, isHistory: Bool, json: Bool, fate: @escaping Context.FateOfFile,
+        time: any TimeSource
+    ) {
         self.fate = fate
+        self.time = time
         self.console = console
         self.style = style
         self.isHistory = isHistory
@@ -19,7 +24,8 @@ struct ListPrinter {
 
     /// - Parameter isLast: no page follows.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
-        let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record)) }
+        let now = time.date
+        let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record), now: now) }
         guard !json else { return rows.forEach { console.print($0.json) } }
         let table = ListTable(
             rows: rows, style: style, columns: console.outputColumns, before: layout, isLast: isLast)

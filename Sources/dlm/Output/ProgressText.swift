@@ -6,7 +6,7 @@ enum ProgressText {
     /// - Parameters:
     ///   - verbosity: how often `-v` was given.
     ///   - tellsRetries: a wait for another attempt is told without `-v`, too.
-    static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false) -> String? {
+    static func text(_ event: DownloadEvent, verbosity: Int, tellsRetries: Bool = false, now: Date) -> String? {
         let name = "\(event.snapshot.id): \(event.snapshot.record.displayName)"
         switch event {
         case .didRestart(let snapshot, DownloadEvent.folderIsGone):
@@ -22,13 +22,13 @@ enum ProgressText {
             case .waiting(.network, _): return "\(name): \(Redaction.describe(error)); \(StateText.waitsForNetwork)"
             case _ where !snapshot.record.request.mirrors.isEmpty:
                 return "\(name): \(Redaction.describe(error)); next: \(snapshot.record.source)"
-            case .waiting(_, let until): retry = StateText.retry(until, now: Date())
+            case .waiting(_, let until): retry = StateText.retry(until, now: now)
             default: break
             }
             if verbosity == 0, !tellsRetries { return nil }
             return "\(name): \(Redaction.describe(error)); \(retry)"
         case .didPostpone(let snapshot):
-            return "\(name): \(StateText.note(snapshot.record.state, now: Date()) ?? "waiting")"
+            return "\(name): \(StateText.note(snapshot.record.state, now: now) ?? "waiting")"
         case .didChange(let snapshot): return "\(name): changed: \(settings(snapshot.record.request))"
         case .didAdd, .didStart, .didPause, .didResume, .didCancel, .didRemove, .didComplete, .didFail:
             return nil

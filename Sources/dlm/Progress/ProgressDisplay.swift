@@ -47,9 +47,15 @@ final class ProgressDisplay: Sendable {
     private let console: Console
     private let style: Style
     private let state: Mutex<State>
-    private let start = ContinuousClock.now
+    private let time: any TimeSource
+    private let start: ContinuousClock.Instant
 
-    init(_ mode: Mode, console: Console, style: Style, taskbar: TaskbarProgress = TaskbarProgress()) {
+    init(
+        _ mode: Mode, console: Console, style: Style, taskbar: TaskbarProgress = TaskbarProgress(),
+        time: any TimeSource = SystemTime()
+    ) {
+        self.time = time
+        start = time.now
         self.mode = mode
         self.console = console
         self.style = style
@@ -70,7 +76,7 @@ final class ProgressDisplay: Sendable {
             }
             count += 1
             // Only cancellation ends the pause early, and the loop with it.
-            try? await Task.sleep(for: .seconds(mode.pause))
+            try? await time.sleep(for: .seconds(mode.pause))
         }
     }
 
@@ -150,13 +156,13 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    private var seconds: Double { (ContinuousClock.now - start) / .seconds(1) }
+    private var seconds: Double { (time.now - start) / .seconds(1) }
 
     private func frame(_ follower: Follower) async -> ProgressFrame {
         let progress = await follower.service.progress()
-        let time = seconds
+        let (now, seconds) = (time.date, seconds)
         return state.withLock { state in
-            follower.ledger.withLock { state.model.frame(progress, &$0, time: time, now: Date()) }
+            follower.ledger.withLock { state.model.frame(progress, &$0, time: seconds, now: now) }
         }
     }
 }

@@ -49,8 +49,9 @@ struct DaemonLogTests {
     @Test("A line has its time in UTC, no control characters and no password")
     func line() throws {
         let captured = try CapturedConsole()
-        let log = DaemonLog(console: captured.console, file: nil)
-        log.line("a\nb http://me:secret@host/", at: Date(timeIntervalSince1970: 0))
+        let time = ManualTime(date: Date(timeIntervalSince1970: 0))
+        let log = DaemonLog(console: captured.console, file: nil, time: time)
+        log.line("a\nb http://me:secret@host/")
         #expect(captured.errors == "1970-01-01T00:00:00Z a\\x0ab http://***@host/\n")
         #expect(captured.output == "")
     }

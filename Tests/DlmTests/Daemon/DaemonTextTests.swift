@@ -35,7 +35,7 @@ struct DaemonTextTests {
 
     @Test("One that is not running is told as such")
     func absent() {
-        #expect(DaemonText.lines(DaemonDocument(socket: "/s")) == ["not running", "   socket     /s"])
+        #expect(DaemonText.lines(DaemonDocument(socket: "/s"), now: started) == ["not running", "   socket     /s"])
     }
 
     @Test("The JSON has what scripts look for")

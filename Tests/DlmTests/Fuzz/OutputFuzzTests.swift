@@ -44,8 +44,8 @@ struct OutputFuzzTests {
     }
 
     private static func lines(_ snapshot: DownloadSnapshot) -> [String] {
-        let list = ListDocument(snapshot)
-        let show = ShowDocument(snapshot)
+        let list = ListDocument(snapshot, now: Date())
+        let show = ShowDocument(snapshot, now: Date())
         var lines = ListTable(rows: [list], style: Style(), columns: 80).lines
         lines += ShowText(document: show, style: Style()).lines
         lines += [list.json, show.json, FinishedDocument(snapshot).json, EventDocument("started", snapshot).json]

@@ -79,7 +79,7 @@ struct DocumentTests {
         }
         let snapshot = DownloadSnapshot(record: record)
         let documents: [any Document] = [
-            ListDocument(snapshot), ShowDocument(snapshot), FinishedDocument(snapshot),
+            ListDocument(snapshot, now: Date()), ShowDocument(snapshot, now: Date()), FinishedDocument(snapshot),
             EventDocument("added", snapshot),
         ]
         for document in documents { #expect(!document.json.contains("hunter2")) }

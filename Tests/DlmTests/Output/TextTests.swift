@@ -166,9 +166,9 @@ struct TextTests {
     func retries() {
         let busy = DownloadError.serverRefused(status: 503, phrase: "Busy")
         let snapshot = DownloadSnapshot(record: .example(state: .waiting(.retry(busy), until: Date())))
-        #expect(ProgressText.text(.willRetry(snapshot, busy), verbosity: 0) == nil)
+        #expect(ProgressText.text(.willRetry(snapshot, busy), verbosity: 0, now: Date()) == nil)
         #expect(
-            ProgressText.text(.willRetry(snapshot, busy), verbosity: 0, tellsRetries: true)
+            ProgressText.text(.willRetry(snapshot, busy), verbosity: 0, tellsRetries: true, now: Date())
                 == "3: debian-12.iso: 503 Busy; retry in 0 s")
     }
 
@@ -183,13 +183,14 @@ struct TextTests {
     func events() {
         let snapshot = DownloadSnapshot(record: .example(state: .running))
         let restart = DownloadEvent.didRestart(snapshot, why: "the ETag changed")
-        #expect(ProgressText.text(restart, verbosity: 0) == "3: debian-12.iso: starts over: the ETag changed")
+        #expect(
+            ProgressText.text(restart, verbosity: 0, now: Date()) == "3: debian-12.iso: starts over: the ETag changed")
         let others: [DownloadEvent] = [
             .didAdd(snapshot), .didStart(snapshot, atOffset: 1024), .willRetry(snapshot, Self.lost),
         ]
         for event in others {
-            #expect(ProgressText.text(event, verbosity: 0) == nil)
-            #expect(ProgressText.text(event, verbosity: 1)?.hasPrefix("3: debian-12.iso: ") == true)
+            #expect(ProgressText.text(event, verbosity: 0, now: Date()) == nil)
+            #expect(ProgressText.text(event, verbosity: 1, now: Date())?.hasPrefix("3: debian-12.iso: ") == true)
         }
     }
 }

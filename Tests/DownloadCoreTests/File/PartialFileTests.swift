@@ -35,7 +35,7 @@ struct PartialFileTests {
     @Test("Who made it is given the moment between making and locking it", arguments: [(0, true), (3, true), (1000, false)])
     func taken(looks: Int, isLocked: Bool) {
         var count = 0
-        let why = PartialFile.whyTaken("a.part") { _ in
+        let why = PartialFile.whyTaken("a.part", time: SystemTime()) { _ in
             count += 1
             return count > looks
         }

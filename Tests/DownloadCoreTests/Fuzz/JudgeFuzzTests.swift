@@ -98,7 +98,7 @@ struct JudgeFuzzTests {
         let fuzzing = Fuzzing("Validators", corpus: [Self.fields.joined(separator: "\n")])
         fuzzing.run { input in
             var random = SplitMix64(seed: 1)
-            let validators = Validators(head: Self.head(input, &random))
+            let validators = Validators(head: Self.head(input, &random), now: Date())
             return validators.ifRange?.utf8.contains { $0 == 13 || $0 == 10 || $0 == 0 } ?? false ? "a line break" : nil
         }
     }

@@ -67,7 +67,7 @@ struct LinearTimeFuzzTests {
             try? folder.write(lines("before").joined(separator: "\n"), to: "jar")
             var list = try? CookieList(files)
             list?.learn(TransferResult.KnownCookies(host: "h", sent: lines("before"), lines: lines("after")))
-            try? list?.save(to: folder("jar"))
+            try? list?.save(to: folder("jar"), now: Self.now)
         }
     }
 

@@ -1,4 +1,5 @@
 import DownloadCore
+import Foundation
 import HTTPTypes
 import DownloadTestSupport
 import Testing
@@ -9,7 +10,7 @@ import Testing
     static func validators(_ fields: [(HTTPField.Name, String)]) -> Validators {
         var head = ResponseHead(status: 206)
         for (name, value) in fields { head.fields.append(HTTPField(name: name, value: value)) }
-        return Validators(head: head)
+        return Validators(head: head, now: Date())
     }
 
     @Test("Without validators there are none")

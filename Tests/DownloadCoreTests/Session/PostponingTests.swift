@@ -1,6 +1,5 @@
 import DownloadTestSupport
 import Foundation
-import Synchronization
 import Testing
 
 @testable import DownloadCore
@@ -10,15 +9,14 @@ struct PostponingTests {
     static let content = Content(seed: 72, size: 3 << 20)
     static let reply = FaultReply(content, etag: "\"v1\"")
 
-    /// A clock that a test puts.
-    final class Wall: Sendable {
-        private let time: Mutex<Date>
-        init(_ text: String) throws { time = Mutex(try Date(text + "Z", strategy: .iso8601)) }
-        var now: Date { time.withLock { $0 } }
-        func put(_ text: String) throws {
-            let date = try Date(text + "Z", strategy: .iso8601)
-            time.withLock { $0 = date }
-        }
+    private func date(_ text: String) throws -> Date { try Date(text + "Z", strategy: .iso8601) }
+
+    private func clock(_ text: String) throws -> ManualTime { ManualTime(leaps: true, date: try date(text)) }
+
+    /// Puts the time of day, and lets the session look at it.
+    private func put(_ time: ManualTime, _ text: String) throws {
+        time.put(try date(text))
+        time.advance(by: .seconds(1))
     }
 
     private func window(_ text: String) throws -> DownloadSchedule {
@@ -31,8 +29,8 @@ struct PostponingTests {
 
     @Test("What may not run yet waits without a slot, and begins at its time")
     func begins() async throws {
-        let wall = try Wall("2026-01-10T12:00:00")
-        let bench = try await SessionBench(maxConcurrent: 1, now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let time = try clock("2026-01-10T12:00:00")
+        let bench = try await SessionBench(maxConcurrent: 1, time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let later = try await bench.add("/later") { $0.schedule = schedule }
         let now = try await bench.add("/now")
@@ -41,14 +39,14 @@ struct PostponingTests {
         let until = try Date("2026-01-10T13:00:00Z", strategy: .iso8601)
         #expect(try await bench.record(later).state == .waiting(.schedule, until: until))
         #expect(try await bench.manager.status().waiting == 1)
-        try wall.put("2026-01-10T13:00:00")
+        try put(time, "2026-01-10T13:00:00")
         #expect(try await bench.ending(of: later).state == .completed)
     }
 
     @Test("At the end of its window it stops with what it has, and goes on from there in the next")
     func suspends() async throws {
-        let wall = try Wall("2026-01-10T13:59:00")
-        let bench = try await SessionBench(now: { wall.now }) { _, request in
+        let time = try clock("2026-01-10T13:59:00")
+        let bench = try await SessionBench(time: time) { _, request in
             .reply(Self.reply.with { if request.number == 1 { $0.cut = .stall(after: 2 << 20) } })
         }
         let schedule = try window("13:00-14:00")
@@ -57,10 +55,10 @@ struct PostponingTests {
             $0.connections = 1
         }
         #expect(await bench.transport.taken.wait { $0 >= 2 << 20 })
-        try wall.put("2026-01-10T14:00:00")
+        try put(time, "2026-01-10T14:00:00")
         #expect(await bench.events.wait { $0.last?.word == "postpone" })
         #expect(try await bench.record(id).received == 2 << 20)
-        try wall.put("2026-01-11T13:00:00")
+        try put(time, "2026-01-11T13:00:00")
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(bench.ranges.last == rest(from: 2 << 20))
         #expect(try bench.holds("file.bin", Self.content))
@@ -68,8 +66,8 @@ struct PostponingTests {
 
     @Test("What waits can be paused, cancelled, removed and resumed")
     func wishes() async throws {
-        let wall = try Wall("2026-01-10T12:00:00")
-        let bench = try await SessionBench(now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let time = try clock("2026-01-10T12:00:00")
+        let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         var ids: [DownloadID] = []
         for name in ["/a", "/b", "/c", "/d"] { ids.append(try await bench.add(name) { $0.schedule = schedule }) }
@@ -79,7 +77,7 @@ struct PostponingTests {
         #expect(try await bench.manager.status().waiting == 0)
         _ = try await bench.manager.resume([ids[3]], overrides: RequestOverrides())
         #expect(try await isWaiting(ids[3], bench))
-        try wall.put("2026-01-10T13:30:00")
+        try put(time, "2026-01-10T13:30:00")
         #expect(try await bench.ending(of: ids[3], times: 2).state == .completed)
         #expect(try await bench.record(ids[0]).state == .paused(.user))
         #expect(try await bench.record(ids[1]).state == .cancelled)
@@ -88,26 +86,26 @@ struct PostponingTests {
 
     @Test("The next session goes on waiting")
     func survives() async throws {
-        let wall = try Wall("2026-01-10T12:00:00")
-        let first = try await SessionBench(session: "background", now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let time = try clock("2026-01-10T12:00:00")
+        let first = try await SessionBench(session: "background", time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let id = try await first.add { $0.schedule = schedule }
         #expect(try await isWaiting(id, first))
         await first.manager.pauseAll(.terminate)
         #expect(try await first.record(id).state == .paused(.terminate))
-        let second = try await SessionBench(after: first, session: "background", now: { wall.now }) { _, _ in
+        let second = try await SessionBench(after: first, session: "background", time: time) { _, _ in
             .reply(Self.reply)
         }
         try await second.manager.start()
         #expect(try await isWaiting(id, second))
-        try wall.put("2026-01-10T13:30:00")
+        try put(time, "2026-01-10T13:30:00")
         #expect(try await second.ending(of: id).state == .completed)
     }
 
     @Test("Hundreds that wait keep nothing else from running")
     func many() async throws {
-        let wall = try Wall("2026-01-10T12:00:00")
-        let bench = try await SessionBench(now: { wall.now }) { _, _ in .reply(Self.reply) }
+        let time = try clock("2026-01-10T12:00:00")
+        let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let requests = try (0..<1200).map { number in
             try bench.request("/\(number)") {
@@ -125,8 +123,9 @@ struct PostponingTests {
 
     @Test("Starts at one host are apart by what was asked for")
     func pacing() async throws {
-        let bench = try await SessionBench { _, _ in .reply(Self.reply) }
-        let begin = ContinuousClock.now
+        let time = ManualTime(leaps: true)
+        let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
+        let begin = time.now
         let requests = try (0..<3).map { number in
             try bench.request("/\(number)") {
                 $0.pacing = 0.7
@@ -138,15 +137,15 @@ struct PostponingTests {
         let id = try #require(other.first).record.id
         #expect(await bench.ends.wait { $0.count == 4 })
         #expect(bench.events.value.filter(\.isEnd).prefix(2).contains { $0.snapshot.id == id })
-        #expect(ContinuousClock.now - begin >= .seconds(1.4))
+        #expect(time.now - begin >= .seconds(1.4))
     }
 
     @Test("The limit of the session follows its timetable")
     func limits() async throws {
-        let wall = try Wall("2026-01-09T07:00:00")
+        let time = try clock("2026-01-09T07:00:00")
         let table = RateTimetable(
             [.init(window: try #require(TimeWindow("Mon-Fri 08:00-18:00")), limit: 4096)], timeZone: "UTC")
-        let bench = try await SessionBench(now: { wall.now }, timetable: table) { _, _ in
+        let bench = try await SessionBench(time: time, timetable: table) { _, _ in
             .reply(Self.reply.with { $0.cut = .stall(after: 1 << 20) })
         }
         _ = try await bench.add()
@@ -156,9 +155,9 @@ struct PostponingTests {
             #expect(try await bench.manager.status().settings.rateLimit == limit)
         }
         try await waitForLimit(nil)
-        try wall.put("2026-01-09T08:00:00")
+        try put(time, "2026-01-09T08:00:00")
         try await waitForLimit(4096)
-        try wall.put("2026-01-09T18:00:00")
+        try put(time, "2026-01-09T18:00:00")
         try await waitForLimit(nil)
     }
 }

@@ -16,27 +16,29 @@ final class SessionBench: Sendable {
     let ends = Observed<[DownloadID: Int]>([:])
     private let ownsFolder: Bool
 
-    /// - Parameter earlier: a session that ended, whose folder and store are gone on with.
+    /// - Parameters:
+    ///   - earlier: a session that ended, whose folder and store are gone on with.
+    ///   - time: one that leaps does not while a transfer is under way.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         isAlive: @escaping @Sendable (String) -> Bool = { !$0.contains("dead") },
-        network: FakeNetwork = FakeNetwork(), now: @escaping @Sendable () -> Date = { Date() },
+        network: FakeNetwork = FakeNetwork(), time: any TimeSource = SystemTime(),
         timetable: RateTimetable = RateTimetable(), pace: Pace? = nil,
         _ script: @escaping FakeTransport.Script
     ) async throws {
         ownsFolder = earlier == nil
         folder = try earlier?.folder ?? TemporaryFolder()
         let store = store ?? earlier?.store ?? InMemoryDownloadStore(isAlive: isAlive)
-        let transport = WatchedTransport(FakeTransport(script), pace: pace)
+        let transport = WatchedTransport(FakeTransport(script), pace: pace, time: time as? ManualTime)
         self.store = store
         self.transport = transport
         manager = SessionManager(
             parts: .init(
                 store: store, identifier: Self.identifier(session), version: "test", start: { transport }, end: {},
                 isAlive: isAlive, notice: notice, hooks: hooks, watchesWriters: false,
-                network: network, now: now),
+                network: network, time: time),
             maxConcurrent: maxConcurrent, maxPerHost: maxPerHost, timetable: timetable, historyAge: historyAge)
         let stream = await manager.events()
         Task { [events, ends] in

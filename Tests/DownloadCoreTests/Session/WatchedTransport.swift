@@ -15,8 +15,10 @@ final class WatchedTransport: Transport {
     let onCancel = Mutex<(@Sendable () -> Void)?>(nil)
 
     private let pace: Pace?
+    private let time: ManualTime?
 
-    init(_ inner: FakeTransport, pace: Pace? = nil) {
+    init(_ inner: FakeTransport, pace: Pace? = nil, time: ManualTime? = nil) {
+        self.time = time
         self.inner = inner
         self.pace = pace
     }
@@ -34,6 +36,7 @@ final class WatchedTransport: Transport {
     func waitForRequests(_ count: Int) async -> Bool { await inner.waitForRequests(count) }
 
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
+        time?.begin()
         load.withLock { load in
             load.now += 1
             load.most = max(load.most, load.now)
@@ -48,7 +51,9 @@ final class WatchedTransport: Transport {
 
     func shutdown() { inner.shutdown() }
 
-    fileprivate func finished() { load.withLock { $0.now -= 1 } }
+    fileprivate func isFinishing() { load.withLock { $0.now -= 1 } }
+
+    fileprivate func finished() { time?.end() }
 
     fileprivate func took(_ count: Int) {
         taken.update { $0 += Int64(count) }
@@ -92,7 +97,8 @@ private final class WatchedSink: TransferSink {
     }
 
     func transferDidFinish(_ result: TransferResult) {
-        transport.finished()
+        transport.isFinishing()
         inner.transferDidFinish(result)
+        transport.finished()
     }
 }

@@ -11,7 +11,7 @@ import Testing
 struct RowFuzzTests {
     /// A row with something in every column, as text, a tab between two columns.
     private static func rows() throws -> [String] {
-        let plain = DownloadRecord(id: 1, request: try Sample.request(), created: .stored)
+        let plain = DownloadRecord(id: 1, request: try Sample.request(), created: Date().stored)
         return try [plain, Sample.filled(plain)].map { record in
             let request = try RequestCoder().encode(record.request)
             let detail: String? = record.state == .queued ? nil : try JSONText.encode(record.state)

@@ -40,7 +40,7 @@ struct ListDocument: Document, Equatable {
     ///   - isHistory: the note says when a download ended, too.
     ///   - fate: what became of its file, where that is known.
     init(
-        _ snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date = Date()
+        _ snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date
     ) {
         let record = snapshot.record
         file = fate?.rawValue

@@ -94,7 +94,7 @@ struct ShowDocument: Document, Equatable {
     let created: Date
     let updated: Date
 
-    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate? = nil, now: Date = Date()) {
+    init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate? = nil, now: Date) {
         let record = snapshot.record
         file = fate?.rawValue
         let request = record.request

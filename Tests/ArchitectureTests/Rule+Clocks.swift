@@ -1,0 +1,59 @@
+extension Rule {
+    /// The file that all others have their clock from.
+    static let timeSource = "Sources/DownloadCore/Time/TimeSource.swift"
+
+    /// Other files that may name a clock, and which.
+    ///
+    /// The engine's thread asks for the time at each turn, and the time spent asleep is the difference of two clocks.
+    /// SwiftNIO's event loop has a clock of its own. The argument parser makes values by itself and hands them no clock.
+    static let placesWithClocks: [String: Set<String>] = [
+        "Sources/CurlTransport/CurlLoop.swift": ["clock_gettime"],
+        "Sources/DownloadCore/Network/LocalNetwork.swift": ["clock_gettime"],
+        "Sources/DownloadControl/Server/ConnectionTable.swift": ["now"],
+        "Sources/DownloadControl/Server/ConnectionHandler.swift": ["now"],
+        "Sources/dlm/Options/TimeArguments.swift": ["SystemTime"],
+    ]
+
+    static let clocks = Rule(description: "Sources tell the time, and wait, by the TimeSource that they are given") {
+        file in
+        guard file.isSource, file.isSwift, file.path != timeSource else { return [] }
+        let allowed = placesWithClocks[file.path] ?? []
+        return matches(in: file) { tokens, index in
+            guard namesClock(tokens, index), !allowed.contains(text(tokens, index)) else { return nil }
+            return "\(text(tokens, index)): use the TimeSource"
+        }
+    }
+
+    /// Words that nothing but a clock or a pause is called.
+    private static let clockWords: Set = [
+        "usleep", "nanosleep", "clock_nanosleep", "clock_gettime", "gettimeofday", "asyncAfter", "makeTimerSource",
+        "DispatchTime", "DispatchWallTime", "SuspendingClock", "timeIntervalSinceNow", "systemUptime",
+    ]
+
+    private static func namesClock(_ tokens: [Token], _ index: Int) -> Bool {
+        let (word, next) = (text(tokens, index), text(tokens, index + 1))
+        let (before, receiver) = (text(tokens, index - 1), text(tokens, index - 2))
+        switch word {
+        // Of a type, or of what the context says (`.now`); `time.now` is that of a value.
+        case "now": return before == "." && (isType(receiver) || isImplicit(tokens, index - 1))
+        case "sleep":
+            let isCall = next == "(" && before != "func"
+            return isCall && (before != "." || isType(receiver) || receiver == ">")
+        case "Date": return next == "(" && [")", "timeIntervalSinceNow"].contains(text(tokens, index + 2))
+        case "poll": return next == "(" && text(tokens, index + 2) == "nil"
+        // As the value of a parameter or property it is a beginning; asked at once, it is a clock out of nowhere.
+        case "SystemTime":
+            return next == "(" && text(tokens, index + 2) == ")" && text(tokens, index + 3) == "."
+        default: return clockWords.contains(word)
+        }
+    }
+
+    private static func isType(_ word: String) -> Bool { word.first?.isUppercase ?? false }
+
+    /// Whether nothing stands before this dot that it could belong to.
+    private static func isImplicit(_ tokens: [Token], _ index: Int) -> Bool {
+        guard index > 0 else { return true }
+        let before = tokens[index - 1]
+        return before.end != tokens[index].start || ["(", "[", "{", ",", ":"].contains(before.text)
+    }
+}

@@ -1,0 +1,191 @@
+import Dispatch
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@Suite("A clock that tests turn", .inTurn, .timeLimit(.minutes(1)))
+struct ManualTimeTests {
+    private let woken = Observed<[String]>([])
+
+    private func sleeper(_ name: String, _ time: ManualTime, for duration: Duration) -> Task<Void, any Error> {
+        Task { [woken] in
+            try await time.sleep(for: duration)
+            woken.update { $0.append(name) }
+        }
+    }
+
+    @Test("It stands still until it is turned")
+    func standsStill() {
+        let time = ManualTime(date: Date(timeIntervalSince1970: 1000))
+        let before = time.now
+        #expect(time.now == before)
+        #expect(time.date == Date(timeIntervalSince1970: 1000))
+        time.advance(by: .seconds(90))
+        #expect(time.now - before == .seconds(90))
+        #expect(time.date == Date(timeIntervalSince1970: 1090))
+    }
+
+    @Test("The time of day can be set without any effect on waits")
+    func put() async throws {
+        let time = ManualTime()
+        let before = time.now
+        time.advance(by: .seconds(5))
+        time.put(Date(timeIntervalSince1970: 70))
+        #expect(time.date == Date(timeIntervalSince1970: 70))
+        #expect(time.now - before == .seconds(5))
+        time.advance(by: .seconds(1))
+        #expect(time.date == Date(timeIntervalSince1970: 71))
+    }
+
+    @Test("Only those whose wait is over are woken")
+    func wakes() async throws {
+        let time = ManualTime()
+        let early = sleeper("early", time, for: .seconds(10))
+        let late = sleeper("late", time, for: .seconds(20))
+        #expect(await time.sleepers(atLeast: 2))
+        time.advance(by: .seconds(9))
+        #expect(await time.sleepers(atLeast: 2))
+        time.advance(by: .seconds(1))
+        try await early.value
+        #expect(woken.value == ["early"])
+        time.advance(by: .seconds(10))
+        try await late.value
+        #expect(woken.value == ["early", "late"])
+    }
+
+    @Test("They are woken in the order in which their waits end")
+    func order() async {
+        let time = ManualTime()
+        let queue = DispatchQueue(label: "order")
+        for seconds in [3, 1, 2, 1] {
+            time.schedule(after: .seconds(seconds), on: queue) { [woken] in
+                woken.update { $0.append("\(seconds)") }
+            }
+        }
+        time.advance(by: .seconds(5))
+        #expect(await woken.wait { $0 == ["1", "1", "2", "3"] })
+    }
+
+    @Test("A wait that is over already ends at once")
+    func past() async throws {
+        let time = ManualTime()
+        try await time.sleep(until: time.now)
+        try await time.sleep(for: .seconds(-1))
+        time.block(for: .zero)
+    }
+
+    @Test("A cancelled task does not go on waiting")
+    func cancels() async {
+        let time = ManualTime()
+        let task = sleeper("never", time, for: .seconds(10))
+        #expect(await time.sleepers(atLeast: 1))
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let second = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await time.sleep(for: .seconds(10))
+        }
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(woken.value.isEmpty)
+    }
+
+    @Test("A cancellation from anywhere ends a wait exactly once")
+    func cancelsAnytime() async {
+        let time = ManualTime()
+        for _ in 0..<500 {
+            let task = Task { try await time.sleep(for: .seconds(1)) }
+            async let cancelled: Void = task.cancel()
+            time.advance(by: .seconds(2))
+            await cancelled
+            // Woken or cancelled: but ended.
+            _ = await task.result
+        }
+    }
+
+    @Test("A blocked thread goes on when its time has come")
+    func blocks() async {
+        let time = ManualTime()
+        Thread.detachNewThread { [woken] in
+            time.block(for: .seconds(60))
+            woken.update { $0.append("thread") }
+        }
+        #expect(await time.sleepers(atLeast: 1))
+        #expect(woken.value.isEmpty)
+        time.advance(by: .seconds(60))
+        #expect(await woken.wait { $0 == ["thread"] })
+    }
+
+    @Test("It leaps to the earliest end when everybody waits")
+    func leaps() async throws {
+        let (time, begin) = (ManualTime(leaps: true), ContinuousClock.now)
+        let before = time.now
+        let late = sleeper("late", time, for: .seconds(7200))
+        let early = sleeper("early", time, for: .seconds(3600))
+        try await early.value
+        #expect(time.now - before >= .seconds(3600))
+        try await late.value
+        #expect(time.now - before >= .seconds(7200))
+        #expect(woken.value == ["early", "late"])
+        #expect(ContinuousClock.now - begin < .seconds(60))
+    }
+
+    @Test("It does not leap while real work is under way")
+    func busy() async throws {
+        let time = ManualTime(leaps: true)
+        let before = time.now
+        time.begin()
+        // A real wait: were it to leap meanwhile, it would leap by an hour.
+        let task = sleeper("late", time, for: .seconds(3600))
+        let short = sleeper("short", time, for: .milliseconds(30))
+        try await short.value
+        #expect(time.now - before < .seconds(60))
+        time.end()
+        try await task.value
+        #expect(time.now - before >= .seconds(3600))
+    }
+
+    @Test("Threads and actions make it leap, too")
+    func leapsForAll() async {
+        let time = ManualTime(leaps: true)
+        time.schedule(after: .seconds(3600), on: .global()) { [woken] in woken.update { $0.append("action") } }
+        #expect(await woken.wait { $0 == ["action"] })
+        Thread.detachNewThread { [woken] in
+            time.block(for: .seconds(3600))
+            woken.update { $0.append("thread") }
+        }
+        #expect(await woken.wait { $0 == ["action", "thread"] })
+    }
+}
+
+@Suite("The clocks of the system", .timeLimit(.minutes(1)))
+struct SystemTimeTests {
+    private let time = SystemTime()
+
+    @Test("A wait takes its time")
+    func waits() async throws {
+        let before = time.now
+        try await time.sleep(for: .milliseconds(2))
+        #expect(time.now - before >= .milliseconds(2))
+        let middle = time.now
+        time.block(for: .milliseconds(2))
+        #expect(time.now - middle >= .milliseconds(2))
+        time.block(for: .zero)
+        try await time.sleep(until: before)
+    }
+
+    @Test("A cancelled wait ends at once")
+    func cancels() async {
+        let task = Task { [time] in try await time.sleep(for: .seconds(1000)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("An action runs after its delay")
+    func schedules() async {
+        let (before, done) = (time.now, Observed<ContinuousClock.Instant?>(nil))
+        time.schedule(after: .milliseconds(2), on: .global()) { [time] in done.update { $0 = time.now } }
+        #expect(await done.wait { $0 != nil })
+        #expect((done.value ?? before) - before >= .milliseconds(2))
+    }
+}

@@ -1,0 +1,193 @@
+import Dispatch
+import DownloadCore
+import Foundation
+import Synchronization
+
+/// A clock that a test turns: it stands still until ``advance(by:)``, so that a wait of an hour takes no time.
+///
+/// With `leaps` the clock runs with real time, and turns itself to the end of the earliest wait once everybody waits:
+/// while nobody has called ``begin()`` without ``end()``, and no wait has begun or ended for some milliseconds.
+package final class ManualTime: TimeSource {
+    private struct Sleeper {
+        let moment: ContinuousClock.Instant
+        /// Of the call: waits with the same end are woken in the order in which they began.
+        let number: Int
+        let end: @Sendable (Result<Void, any Error>) -> Void
+    }
+
+    private struct State {
+        /// What the clock is ahead of the real one, or of its start.
+        var offset = Duration.zero
+        /// The time of day when ``ManualTime/now`` was ``ManualTime/start``.
+        var startDate: Date
+        var sleepers: [Int: Sleeper] = [:]
+        /// Calls of ``ManualTime/sleep(until:)`` that do not wait yet. One that is missing here was cancelled.
+        var beginning: Set<Int> = []
+        /// Of all waits so far.
+        var lastNumber = 0
+        var busy = 0
+        /// How often a wait has begun or ended.
+        var changes = 0
+        /// ``changes`` at the last look, and how many looks in a row found the same.
+        var seen = 0
+        var quietLooks = 0
+        var isLooking = false
+    }
+
+    private let start = ContinuousClock.now
+    private let leaps: Bool
+    private let state: Mutex<State>
+    private let sleeping = Observed(0)
+    private let queue = DispatchQueue(label: "dlm.manual-time")
+
+    /// So many looks, a millisecond apart, must find that nothing happens.
+    private static let looksBeforeLeap = 5
+
+    /// - Parameter date: the time of day at the beginning.
+    package init(leaps: Bool = false, date: Date = Date()) {
+        self.leaps = leaps
+        state = Mutex(State(startDate: date))
+    }
+
+    // MARK: The clock
+
+    package var now: ContinuousClock.Instant { state.withLock { now($0) } }
+
+    package var date: Date {
+        state.withLock { $0.startDate.addingTimeInterval((now($0) - start) / .seconds(1)) }
+    }
+
+    private func now(_ state: State) -> ContinuousClock.Instant {
+        (leaps ? ContinuousClock.now : start) + state.offset
+    }
+
+    /// Sets the time of day, as a user or a time server does; waits are not changed by that.
+    package func put(_ date: Date) {
+        state.withLock { $0.startDate = date.addingTimeInterval((start - now($0)) / .seconds(1)) }
+    }
+
+    /// Turns the clock, and wakes everybody whose wait is over by then, in the order of the ends of their waits.
+    package func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.offset += duration
+            return takeDue(&state)
+        }
+        wake(due)
+    }
+
+    /// Waits until so many wait for this clock: tasks, threads and scheduled actions.
+    /// - Returns: false when they did not within the limit, which is real time.
+    package func sleepers(atLeast count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
+        await sleeping.wait(atMost: limit) { $0 >= count }
+    }
+
+    /// Real work is under way, during which the clock does not leap; until ``end()``.
+    package func begin() { state.withLock { $0.busy += 1 } }
+
+    package func end() { state.withLock { $0.busy -= 1 } }
+
+    // MARK: Waiting
+
+    package func sleep(until moment: ContinuousClock.Instant) async throws {
+        try Task.checkCancellation()
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.beginning.insert(state.lastNumber)
+            return state.lastNumber
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let isCancelled = state.withLock { $0.beginning.remove(number) == nil }
+                if isCancelled { return continuation.resume(throwing: CancellationError()) }
+                add(Sleeper(moment: moment, number: number) { continuation.resume(with: $0) })
+            }
+        } onCancel: {
+            cancel(number)
+        }
+    }
+
+    package func block(for duration: Duration) {
+        let isOver = DispatchSemaphore(value: 0)
+        add(after: duration) { isOver.signal() }
+        isOver.wait()
+    }
+
+    package func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+        add(after: delay) { queue.async(execute: action) }
+    }
+
+    private func add(after delay: Duration, _ action: @escaping @Sendable () -> Void) {
+        let (moment, number) = state.withLock { state in
+            state.lastNumber += 1
+            return (now(state) + delay, state.lastNumber)
+        }
+        add(Sleeper(moment: moment, number: number) { _ in action() })
+    }
+
+    private func add(_ sleeper: Sleeper) {
+        let (due, beginsLooking) = state.withLock { state in
+            state.sleepers[sleeper.number] = sleeper
+            state.changes += 1
+            let due = takeDue(&state)
+            defer { if leaps { state.isLooking = true } }
+            return (due, leaps && !state.isLooking)
+        }
+        wake(due)
+        if beginsLooking { lookSoon(after: .milliseconds(1)) }
+    }
+
+    private func cancel(_ number: Int) {
+        let sleeper = state.withLock { state -> Sleeper? in
+            state.beginning.remove(number)
+            guard let sleeper = state.sleepers.removeValue(forKey: number) else { return nil }
+            state.changes += 1
+            return sleeper
+        }
+        guard let sleeper else { return }
+        count()
+        sleeper.end(.failure(CancellationError()))
+    }
+
+    private func takeDue(_ state: inout State) -> [Sleeper] {
+        let now = now(state)
+        let due = state.sleepers.values.filter { $0.moment <= now }
+        for sleeper in due { state.sleepers[sleeper.number] = nil }
+        state.changes += due.count
+        return due.sorted { ($0.moment, $0.number) < ($1.moment, $1.number) }
+    }
+
+    private func wake(_ due: [Sleeper]) {
+        count()
+        for sleeper in due { sleeper.end(.success(())) }
+    }
+
+    private func count() { sleeping.update { $0 = state.withLock { $0.sleepers.count } } }
+
+    // MARK: Leaping
+
+    /// Through a task of low priority, too: while the threads of Swift's pool have work, nobody looks.
+    private func lookSoon(after delay: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            Task(priority: .background) { [weak self] in self?.look() }
+        }
+    }
+
+    private func look() {
+        let (due, next) = state.withLock { state -> ([Sleeper], DispatchTimeInterval?) in
+            guard let earliest = state.sleepers.values.map(\.moment).min() else {
+                state.isLooking = false
+                return ([], nil)
+            }
+            let isQuiet = state.busy == 0 && state.changes == state.seen
+            state.seen = state.changes
+            state.quietLooks = isQuiet ? state.quietLooks + 1 : 0
+            if state.quietLooks >= Self.looksBeforeLeap {
+                state.quietLooks = 0
+                state.offset += max(.zero, earliest - now(state))
+            }
+            return (takeDue(&state), .milliseconds(1))
+        }
+        if !due.isEmpty { wake(due) }
+        if let next { lookSoon(after: next) }
+    }
+}
