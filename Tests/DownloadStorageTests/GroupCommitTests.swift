@@ -21,15 +21,30 @@ private final class CommitCounter: TransactionObserver, Sendable {
 
 /// How each transaction was synced (PRAGMA synchronous).
 private final class SyncModes: TransactionObserver, Sendable {
-    private let modes = Mutex<[Int?]>([])
+    private struct Log {
+        var modes: [Int?] = []
+        /// The downloads that the transaction has written so far.
+        var rows: Set<Int64> = []
+        var fullySynced: Set<Int64> = []
+    }
 
-    var seen: [Int?] { modes.withLock(\.self) }
+    private let log = Mutex(Log())
+
+    var seen: [Int?] { log.withLock { $0.modes } }
+    /// The downloads that were written in a transaction with a sync of the log.
+    var fullySynced: Set<Int64> { log.withLock { $0.fullySynced } }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
-    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidChange(with event: DatabaseEvent) {
+        if event.tableName == "download" { log.withLock { _ = $0.rows.insert(event.rowID) } }
+    }
     func databaseDidCommit(_ db: Database) {
-        let mode = try? Int.fetchOne(db, sql: "PRAGMA synchronous")
-        modes.withLock { $0.append(mode ?? nil) }
+        let mode = (try? Int.fetchOne(db, sql: "PRAGMA synchronous")) ?? nil
+        log.withLock { log in
+            log.modes.append(mode)
+            if mode == 2 { log.fullySynced.formUnion(log.rows) }
+            log.rows = []
+        }
     }
     func databaseDidRollback(_ db: Database) {}
 }
@@ -69,6 +84,22 @@ struct GroupCommitTests {
         for durably in [false, true, false] { _ = try await store.save([record], session: "s", durably: durably) }
         // 2 is FULL, 1 NORMAL.
         #expect(modes.seen == [2, 1, 2, 1])
+    }
+
+    @Test("syncs the log for a whole group when one save of the group is to survive a loss of power")
+    func durableInGroup() async throws {
+        let store = try folder.open()
+        let records = try await store.add((0..<100).map { try Sample.request("\($0)") }, session: "s").map(\.record)
+        let modes = SyncModes()
+        store.database.add(transactionObserver: modes)
+        let durable = Set(records.map(\.id).filter { $0 % 2 == 0 })
+        try await withThrowingTaskGroup(of: Set<DownloadID>.self) { group in
+            for record in records {
+                group.addTask { try await store.save([record], session: "s", durably: durable.contains(record.id)) }
+            }
+            for try await lost in group { #expect(lost == []) }
+        }
+        #expect(durable.subtracting(modes.fullySynced).isEmpty)
     }
 
     @Test("writes a lone save at once, and each caller's lost ids are its own")

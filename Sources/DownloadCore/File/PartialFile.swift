@@ -327,7 +327,10 @@ package final class PartialFile: Sendable {
         try sync("syncfs") { dlm_syncfs(descriptor) }
     }
 
-    private func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
+    /// Makes what was written before `call` durable, once `call` has returned 0. What happens to the file meanwhile, on
+    /// other threads, is not durable yet.
+    /// - Parameter name: the name of the system call, for the error.
+    func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
         let before = state.withLock { $0 }
         FaultPoint.reached("beforeSync")
         guard call() == 0 else { throw .file(errno, name, path: path) }

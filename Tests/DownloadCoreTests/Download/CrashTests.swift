@@ -75,6 +75,18 @@ struct CrashTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
+    @Test("A file under the final name that lost some of its bytes is neither taken for complete nor replaced")
+    func renamedAndCut() async throws {
+        let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
+        let id = try await bench.takeOver(try bench.request()) { record in
+            try Self.leave(.renamed, &record, in: bench.folder)
+            #expect(truncate(bench.folder("file.bin"), 200_000) == 0)
+        }
+        #expect(
+            try await bench.ending(of: id).state == .failed(.fileFailed(.exists, path: bench.folder("file.bin"))))
+        #expect(try bench.folder.size(of: "file.bin") == 200_000)
+    }
+
     @Test("A partial file that was deleted is begun anew, and that is said")
     func deleted() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))

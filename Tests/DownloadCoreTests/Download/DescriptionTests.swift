@@ -118,6 +118,26 @@ struct DescriptionTests {
         #expect(outcome != .completed && !bench.folder.exists("file.bin"), "\(outcome)")
     }
 
+    @Test("A mirror with another file is given up, and what the URL brought stays", arguments: [content.size, 200_000])
+    func otherMirror(size: Int64) async throws {
+        let bench = try RunnerBench()
+        let mirror = try SourceURL.parse(Self.mirrorURL).get().url
+        let tag = Validators(etag: EntityTag(opaque: "a"))
+        var record = try await bench.record(with: 0..<100_000, of: Self.content, validators: tag)
+        record.request.mirrors = [mirror]
+        var book = SourceBook()
+        book.current = mirror.string
+        record.resume.sources = book
+        let other = FaultReply(Content(seed: 861, size: size), etag: "\"b\"")
+        let (outcome, after) = await bench.run(record, on: Self.transport(FaultReply(), mirror: other))
+        guard case .failed(.verificationFailed(.otherMirror), _) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(after.resume.written == ByteRanges([0..<100_000]))
+        #expect(after.resume.validators == tag)
+    }
+
     static let uselessDocuments: [(String, FaultReply)] = [
         ("not there", FaultReply(status: 404)), ("for others", FaultReply(status: 403)),
         ("broken", FaultReply(status: 500)), ("no answer", FaultReply().with { $0.cut = .silence }),

@@ -180,6 +180,17 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
+    @Test("A file with the time of the server's, to the second, is not older and stays")
+    func sameTime() async throws {
+        let date = Date(timeIntervalSince1970: 1_500_000_000)
+        let bench = try await SessionBench(serving: FaultReply(Self.content, lastModified: HTTPDate.string(date)))
+        try bench.folder.write("mine", to: "file.bin")
+        try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: bench.folder("file.bin"))
+        let id = try await bench.add { $0.destination.ifExists = .newer }
+        #expect(try await bench.ending(of: id).completed?.wasCurrent == true)
+        #expect(try bench.folder.read("file.bin") == "mine")
+    }
+
     @Test("A partial file that belongs to nobody is neither used nor deleted")
     func foreignPartial() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))

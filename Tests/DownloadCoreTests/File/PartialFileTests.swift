@@ -175,6 +175,39 @@ struct PartialFileTests {
         }
     }
 
+    @Test("What is written or given up while a sync runs is not durable by that sync")
+    func syncMeanwhile() throws {
+        try with { folder in
+            let file = try create(folder)
+            write("abc", file, at: 0)
+            try file.sync("fdatasync") {
+                write("def", file, at: 3)
+                return 0
+            }
+            #expect(file.durable == ByteRanges([0..<3]))
+            #expect(file.unsynced == 3)
+            try file.sync("fdatasync") {
+                file.forget(ByteRanges([1..<2]))
+                return 0
+            }
+            #expect(file.durable == ByteRanges([0..<1, 2..<3]))
+        }
+    }
+
+    @Test("Two runs of bytes become one once some of the bytes behind their join came again and were the same")
+    func joins() throws {
+        try with { folder in
+            let file = try create(folder)
+            file.proveJoins(true)
+            write("def", file, at: 3)
+            write("abc", file, at: 0)
+            #expect(file.written == ByteRanges([0..<2, 3..<6]))
+            write("de", file, at: 3)
+            #expect(file.written == ByteRanges([0..<6]))
+            #expect(!file.differs)
+        }
+    }
+
     @Test("Beginning anew empties it, and what was synced before says nothing of what comes")
     func startOver() throws {
         try with { folder in

@@ -41,6 +41,18 @@ struct RequestRouteTests {
         #expect(!route.sendsCredentials && route.isGet && route.hops == 2)
     }
 
+    @Test("Behind a redirect to another origin no credentials are sent, though the next one stays within that origin")
+    func withinAnotherOrigin() throws {
+        let request = try request()
+        var route = RequestRoute(request.url)
+        try route.follow(302, to: "https://a.example/y", of: request)
+        #expect(route.sendsCredentials)
+        try route.follow(302, to: "https://b.example/", of: request)
+        #expect(!route.sendsCredentials)
+        try route.follow(302, to: "https://b.example/z", of: request)
+        #expect(!route.sendsCredentials)
+    }
+
     @Test("Only the schemes that are left are followed, and a pinned key leaves https")
     func schemes() throws {
         var request = try request()

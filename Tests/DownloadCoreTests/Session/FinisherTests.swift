@@ -54,6 +54,7 @@ struct FinisherTests {
         }
         let record = try await bench.finisher.finish(job)
         #expect(seen.withLock { $0 } == ["finishing: a.part, 1", "completed: a, 1"])
+        #expect(bench.store.durable.map(\.isFinishing) == [true])
         #expect(record.state == .completed)
         #expect(record.session == nil)
         #expect(!record.isFinishing)

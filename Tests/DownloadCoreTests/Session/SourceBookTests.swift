@@ -56,6 +56,17 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.wrong, repeats: false) == .next && record.source.host == "b")
     }
 
+    @Test("A digest that does not match blames the source that brought all bytes")
+    func unmixed() {
+        var record = record()
+        var book = SourceBook()
+        book.change("http://a/") { $0.received = 5 }
+        record.resume.sources = book
+        #expect(record.turn(after: Self.wrong, repeats: false) == .next && record.source.host == "b")
+        #expect(record.resume.sources?.standing(of: "http://a/").isOut == true)
+        #expect(record.resume.sources?.isAlone == false)
+    }
+
     @Test("What is here belongs to the source that brought it")
     func joining() {
         var record = record()

@@ -1,0 +1,37 @@
+import DownloadTestSupport
+import Testing
+
+@testable import DownloadCore
+
+@Suite("What the store is told of a file on disk", .inTurn, .timeLimit(.minutes(1)))
+struct CheckpointTests {
+    private static let content = Content(seed: 21, size: 900_000)
+    private static let reply = FaultReply(content, etag: "\"a\"")
+
+    @Test("Bytes that no sync has returned for are not called durable")
+    func durable() async throws {
+        let bench = try RunnerBench()
+        let transport = FakeTransport(serving: Self.reply.with { $0.cut = .close(after: 500_000) })
+        let (outcome, record) = await bench.run(try await bench.record(), on: transport)
+        #expect(outcome != .completed)
+        #expect(record.resume.written == ByteRanges([0..<500_000]))
+        #expect(record.resume.durable.isEmpty)
+    }
+
+    @Test("The name of a partial file survives a loss of power, and is in the store before the file is made")
+    func name() async throws {
+        let store = SaveLog()
+        let bench = try RunnerBench(store: store)
+        let namesAtSave = Observed<[[String]]>([])
+        store.change { trouble in
+            trouble.beforeSave = { [folder = bench.folder] records in
+                if records[0].fileName != nil { namesAtSave.update { $0.append(folder.names()) } }
+            }
+        }
+        let (outcome, _) = await bench.run(try await bench.record(), on: FakeTransport(serving: Self.reply))
+        #expect(outcome == .completed)
+        #expect(namesAtSave.value.first == [])
+        #expect(store.durable.first?.fileName == "file.bin")
+        #expect(store.durable.first?.isFinishing == false)
+    }
+}
