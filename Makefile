@@ -15,7 +15,7 @@ SOURCES = Package.swift Makefile $(shell find Sources -type f)
 # seconds; and not a debug build, in which ArgumentParser checks every command at every start (a tenth of a second each).
 TEST_FOLDER = .build/tests
 TEST_FLAGS = -c release --scratch-path $(TEST_FOLDER) --disable-xctest $(addprefix -Xswiftc ,-Onone -enable-testing \
-	-no-whole-module-optimization -enable-batch-mode -incremental -num-threads 0 -DDLM_FAULT_POINTS)
+	-no-whole-module-optimization -enable-batch-mode -incremental -DDLM_FAULT_POINTS)
 BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
