@@ -83,7 +83,7 @@ struct ListedDownload: Decodable, Equatable {
 extension DlmSandbox {
     /// Every download of the store, the finished ones included.
     func list() async throws -> [ListedDownload] {
-        let result = try await run("list", "--all", "--json")
+        let result = try await perform("list", "--all", "--json")
         #expect(result.ending == .exited(0), "\(result.stderr)")
         return try result.outputLines.map {
             try JSONDecoder().decode(ListedDownload.self, from: Data($0.utf8))

@@ -36,7 +36,8 @@ package struct SystemTime: TimeSource {
         var left = timespec(
             tv_sec: Int(duration.components.seconds),
             tv_nsec: Int(duration.components.attoseconds / 1_000_000_000))
-        while nanosleep(&left, &left) == -1, errno == EINTR {}
+        var rest = timespec()
+        while nanosleep(&left, &rest) == -1, errno == EINTR { left = rest }
     }
 
     package func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {

@@ -7,18 +7,21 @@ struct Context: Sendable {
     let signals: Signals
     let settingsMemory = SettingsMemory()
     var environment = ProcessInfo.processInfo.environment
+    /// The command line, without the name of the program.
+    var arguments = Array(CommandLine.arguments.dropFirst())
     /// Nil: there is none that could be used.
     var workingFolder = FolderPath.working
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
-            configuration, startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
+            configuration, environment: environment,
+            startBackground: { try await BackgroundStarter.ensureRunning(environment: environment) },
             hooks: HookProgram.Runner(environment: environment), notice: notice)
     }
 
     /// Fetches something small: at most so many bytes.
-    var fetch: @Sendable (DownloadRequest, _ largest: Int) async throws -> [UInt8] = { request, largest in
-        try await DownloadSession.document(request, largest: largest)
+    var fetch: Fetch = { request, largest, environment in
+        try await DownloadSession.document(request, largest: largest, environment: environment)
     }
 
     /// Looks at the file of a completed download.
@@ -29,6 +32,9 @@ struct Context: Sendable {
 
     /// What became of the file of a completed download; nil where nothing can be told.
     typealias FateOfFile = @Sendable (DownloadRecord) -> CompletedFileFate?
+
+    typealias Fetch =
+        @Sendable (DownloadRequest, _ largest: Int, _ environment: [String: String]) async throws -> [UInt8]
 
     typealias Open =
         @Sendable (
@@ -70,7 +76,7 @@ struct Context: Sendable {
             console.report(error.message)
             return SettingsError.exitStatus
         } catch {
-            return UsageReport(error).print(on: console)
+            return UsageReport(error, arguments: arguments).print(on: console)
         }
     }
 }

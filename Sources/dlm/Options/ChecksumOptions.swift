@@ -56,7 +56,8 @@ struct ChecksumOptions: ParsableArguments {
         var request = try template(url)
         if let credential { request.credential = credential }
         do {
-            return try ChecksumList(try await context.fetch(request, ChecksumList.largest), source: url.string)
+            let bytes = try await context.fetch(request, ChecksumList.largest, context.environment)
+            return try ChecksumList(bytes, source: url.string)
         } catch let error as DownloadError {
             throw ChecksumFile.Failure(url: url, error: error)
         }
