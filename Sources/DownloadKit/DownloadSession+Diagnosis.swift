@@ -20,9 +20,11 @@ extension DownloadSession {
     }
 
     /// Asks for the first byte of what a URL leads to, and tells all about it.
+    /// - Parameter environment: says which certificate authorities to trust and where the home folder is.
     /// - Throws: ``DownloadError`` when there is no libcurl.
-    public static func probe(_ request: DownloadRequest) async throws -> ProbedRequest {
-        let environment = ProcessInfo.processInfo.environment
+    public static func probe(
+        _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> ProbedRequest {
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
         return await RequestProbe(

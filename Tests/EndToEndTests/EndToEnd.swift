@@ -150,7 +150,8 @@ func concurrently<Value: Sendable>(
     }
 }
 
-/// Chooses the moment of a kill. It waits for no event: what a program has done by then is what the test varies.
+/// Chooses the moment of a kill, which waits for no event: what a program has done by then is what the test varies. And
+/// lies between two questions to a store that another process works on.
 func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
 
 let mebibyte: Int64 = 1 << 20

@@ -8,7 +8,8 @@ import Testing
 @testable import dlm
 
 /// A command line that is run in the process of the tests, with everything real but the process: the parser, the session
-/// manager, the store, libcurl, and the files. What must be a process of its own goes to ``ChildProcess``.
+/// manager, the store, libcurl, and the files. What must be a process of its own goes to ``ChildProcess``: also what names
+/// files of the working folder in options, for that is the folder of the process.
 final class PerformedCommand: Sendable {
     private let launch: ProcessLaunch
     private let signals: Signals
@@ -21,8 +22,6 @@ final class PerformedCommand: Sendable {
 
     /// - Parameter launch: says the arguments, the environment and the working folder. Nothing else of it counts.
     init(_ launch: ProcessLaunch) throws {
-        precondition(launch.input == nil && launch.terminalColumns == nil && launch.passed == nil)
-        precondition(launch.environment.keys.allSatisfy { !$0.hasPrefix("DLM_FAULT") }, "read from the process")
         // As a process of dlm does: OpenSSL writes to sockets that the other side has closed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         self.launch = launch
@@ -52,15 +51,6 @@ final class PerformedCommand: Sendable {
                 description: "\(launch) did not end in \(launch.timeLimit)\n\(output.output)\n\(output.errors)")
         }
         return result
-    }
-
-    /// Sends SIGTERM once the server has sent so many bytes, and waits for the end.
-    func interrupted(
-        after bytes: Int64, from server: FaultServer
-    ) async throws -> (reached: Bool, result: ChildProcess.Result) {
-        let reached = await server.waitUntil { $0.bytesSent >= bytes }
-        send(SIGTERM)
-        return (reached, try await result())
     }
 
     private func run() async {
@@ -105,31 +95,55 @@ extension DlmSandbox {
     ) async throws -> ChildProcess.Result {
         var launch = try launch(arguments)
         change(&launch)
-        return try await PerformedCommand(launch).result()
+        return try await launch.result()
     }
 
     /// Starts a download in this process, waits until the server has sent so many bytes, and stops it as SIGTERM does.
     func performInterrupted(
         _ arguments: String..., after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
-        let (reached, result) = try await PerformedCommand(try launch(arguments)).interrupted(
-            after: bytes, from: server)
+        let (reached, result) = try await launch(arguments).interrupted(after: bytes, from: server)
         #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
         return result
     }
 
-    /// Runs a command line to its end, in this process or in one of its own.
+    /// Runs a command line to its end, in a process of its own or in this one.
     func run(_ arguments: [String], asProcess: Bool) async throws -> ChildProcess.Result {
-        asProcess ? try await ChildProcess(try launch(arguments)).result() : try await perform(arguments)
+        try await launch(arguments).result(asProcess: asProcess)
     }
 }
 
-extension ChildProcess {
-    /// Sends SIGTERM once the server has sent so many bytes, and waits for the end.
-    func interrupted(after bytes: Int64, from server: FaultServer) async throws -> (reached: Bool, result: Result) {
+extension ProcessLaunch {
+    /// `$DLM_TEST_PROCESSES` is set: every command line gets a process.
+    private static let usesProcesses = ProcessInfo.processInfo.environment["DLM_TEST_PROCESSES"] != nil
+
+    /// What the process of the tests cannot give.
+    private var needsProcess: Bool {
+        Self.usesProcesses || input != nil || terminalColumns != nil || passed != nil || watchesMemory
+            || (try? DlmSandbox.binary) != executable
+            || environment.keys.contains { $0.hasPrefix("DLM_FAULT") }
+    }
+
+    /// Runs it to its end, in this process unless another is asked for or needed.
+    func result(asProcess: Bool = false) async throws -> ChildProcess.Result {
+        if asProcess || needsProcess { return try await ChildProcess(self).result() }
+        return try await PerformedCommand(self).result()
+    }
+
+    /// Runs it until the server has sent so many bytes, ends it as SIGTERM does, and waits for the end.
+    func interrupted(
+        asProcess: Bool = false, after bytes: Int64, from server: FaultServer
+    ) async throws -> (reached: Bool, result: ChildProcess.Result) {
+        if asProcess || needsProcess {
+            let process = try ChildProcess(self)
+            let reached = await server.waitUntil { $0.bytesSent >= bytes }
+            process.send(SIGTERM)
+            return (reached, try await process.result())
+        }
+        let command = try PerformedCommand(self)
         let reached = await server.waitUntil { $0.bytesSent >= bytes }
-        send(SIGTERM)
-        return (reached, try await result())
+        command.send(SIGTERM)
+        return (reached, try await command.result())
     }
 }
 
@@ -172,32 +186,60 @@ private enum ParsedCommands {
 
     private static let known = Mutex<[[String]: Known]>([:])
 
-    /// Parses each list of options of `get` once, and enters the URLs of this command line; parses all other command
+    /// Parses each list of options of `get` once, and enters what differs from test to test; parses all other command
     /// lines once as they are. The errors of the parser are those of a whole parse.
     static func command(_ arguments: [String]) throws -> any ContextCommand {
-        let (options, urls) = split(arguments)
-        // One URL and several are not the same to the checks of the options.
-        let key = options + Array(repeating: "http://a.invalid/", count: min(urls.count, 2))
-        if let known = known.withLock({ $0[key] }) { return with(urls, known.command) }
+        let line = CommandLineParts(arguments)
+        if let known = known.withLock({ $0[line.key] }) { return line.completed(known.command) }
         let command = try DLM.command(arguments)
-        known.withLock { $0[key] = Known(command: command) }
+        known.withLock { $0[line.key] = Known(command: command) }
         return command
     }
+}
 
-    private static func with(_ urls: [String], _ command: any ContextCommand) -> any ContextCommand {
-        guard var get = command as? Get else { return command }
-        get.urls = urls
-        return get
+/// A command line, divided into what is parsed and what no parser has to see twice.
+private struct CommandLineParts {
+    /// What the parser's answer depends on.
+    private(set) var key: [String]
+    private var urls: [String] = []
+    private var mirrors: [String] = []
+    private var metalinkFile: String?
+    private var checksumFile: String?
+
+    init(_ arguments: [String]) {
+        key = arguments
+        guard arguments.first == "get", let (_, catalog) = GivenArguments.command(of: arguments) else { return }
+        key = ["get"]
+        for word in CommandWord.words(arguments.dropFirst(), catalog) { take(word) }
+        // One URL and several are not the same to the checks of the options.
+        key += Array(repeating: "URL", count: min(urls.count, 2))
     }
 
-    /// Divides a `get` into what it parses as options and its URLs.
-    private static func split(_ arguments: [String]) -> (options: [String], urls: [String]) {
-        guard arguments.first == "get", let (_, catalog) = GivenArguments.command(of: arguments) else {
-            return (arguments, [])
+    private mutating func take(_ word: CommandWord) {
+        let value = word.arguments.last ?? ""
+        switch word.kind {
+        case .operand:
+            urls += word.arguments
+            return
+        case .option("mirror") where value.hasPrefix("http://127.0.0.1:"):
+            mirrors.append(value)
+            if mirrors.count > 1 { return }
+        case .option("metalink-file") where value.hasPrefix("/"): metalinkFile = value
+        case .option("checksum-file") where value.hasPrefix("/"): checksumFile = value
+        default:
+            key += word.arguments
+            return
         }
-        let words = CommandWord.words(arguments.dropFirst(), catalog)
-        let urls = words.filter { $0.kind == .operand }.flatMap(\.arguments)
-        let options = words.filter { $0.kind != .operand }.flatMap(\.arguments)
-        return (["get"] + options, urls)
+        key += word.arguments.dropLast()
+    }
+
+    /// The command of another line with the same key, as this one has it.
+    func completed(_ command: any ContextCommand) -> any ContextCommand {
+        guard var get = command as? Get else { return command }
+        get.urls = urls
+        if !mirrors.isEmpty { get.mirrors.mirror = mirrors }
+        if let metalinkFile { get.metalinkFile = metalinkFile }
+        if let checksumFile { get.checksums.checksumFile = checksumFile }
+        return get
     }
 }

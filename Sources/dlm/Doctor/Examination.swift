@@ -105,7 +105,7 @@ struct Examination {
 
     private func asked() async -> [Finding] {
         do {
-            let probed = try await DownloadSession.probe(request)
+            let probed = try await DownloadSession.probe(request, environment: context.environment)
             return RequestFindings(probed: probed, proxies: proxies).findings
         } catch {
             let error = error as? DownloadError ?? .unexpected("\(error)")

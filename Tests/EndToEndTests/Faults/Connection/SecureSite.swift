@@ -19,19 +19,15 @@ struct SecureSite: Sendable {
     }
 
     func run(_ arguments: [String]) async throws -> ChildProcess.Result {
-        let launch = try launch(arguments)
-        return try await isProcess ? ChildProcess(launch).result() : PerformedCommand(launch).result()
+        try await launch(arguments).result(asProcess: isProcess)
     }
 
     func run(_ arguments: String...) async throws -> ChildProcess.Result { try await run(arguments) }
 
     /// Starts a download and ends it with SIGTERM once the server has sent so many bytes.
     func interrupt(_ arguments: [String], after bytes: Int64) async throws {
-        let launch = try launch(arguments)
-        let (reached, result) =
-            try await isProcess
-            ? ChildProcess(launch).interrupted(after: bytes, from: server)
-            : PerformedCommand(launch).interrupted(after: bytes, from: server)
+        let (reached, result) = try await launch(arguments).interrupted(
+            asProcess: isProcess, after: bytes, from: server)
         #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
     }
 }
