@@ -26,13 +26,17 @@ extension DownloadSession {
     }
 
     /// Asks for the first byte of what a URL leads to, and tells all about it.
+    /// - Parameter environment: says which certificate authorities to trust and where the home folder is.
     /// - Throws: ``DownloadError`` when there is no libcurl.
-    public static func probe(_ request: DownloadRequest) async throws -> ProbedRequest {
-        try await probe(request, time: SystemTime())
+    public static func probe(
+        _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> ProbedRequest {
+        try await probe(request, environment: environment, time: SystemTime())
     }
 
-    package static func probe(_ request: DownloadRequest, time: any TimeSource) async throws -> ProbedRequest {
-        let environment = ProcessInfo.processInfo.environment
+    package static func probe(
+        _ request: DownloadRequest, environment: [String: String], time: any TimeSource
+    ) async throws -> ProbedRequest {
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
         return await RequestProbe(

@@ -12,16 +12,19 @@ public enum DownloadSession {
     /// The downloads of a store, with a session of this process for those that are to run here. Threads, the session's
     /// lock and its socket are made when the first download needs them.
     /// - Parameters:
+    ///   - environment: says which certificate authorities to trust and where the home folder is.
     ///   - startBackground: starts the background session, and returns when it answers.
     ///   - hooks: runs the programs of downloads that have ended; without it they wait for another session.
     ///   - notice: takes what went wrong and is nobody's answer, for people.
     /// - Throws: ``DownloadError`` when the store cannot be opened.
     public static func open(
-        _ configuration: SessionConfiguration, startBackground: (@Sendable () async throws -> Void)? = nil,
+        _ configuration: SessionConfiguration,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        startBackground: (@Sendable () async throws -> Void)? = nil,
         hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> DownloadRouter {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try manager(configuration, registry, listener: nil, hooks, notice)
+        let manager = try manager(configuration, registry, environment, listener: nil, hooks, notice)
         Task {
             for await mode in manager.shutdownRequests {
                 if mode == .finish { await manager.finish() }
@@ -47,7 +50,8 @@ public enum DownloadSession {
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try manager(configuration, registry, listener: listener, hooks, notice)
+        let environment = ProcessInfo.processInfo.environment
+        let manager = try manager(configuration, registry, environment, listener: listener, hooks, notice)
         do {
             try await manager.start()
         } catch {
@@ -68,16 +72,20 @@ public enum DownloadSession {
     }
 
     /// Fetches something small into memory, recorded nowhere; what servers say of themselves is not kept.
-    /// - Parameter largest: bytes; a larger document is an error.
+    /// - Parameters:
+    ///   - largest: bytes; a larger document is an error.
+    ///   - environment: says which certificate authorities to trust and where the home folder is.
     /// - Throws: ``DownloadError``.
-    public static func document(_ request: DownloadRequest, largest: Int) async throws -> [UInt8] {
-        try await document(request, largest: largest, time: SystemTime())
+    public static func document(
+        _ request: DownloadRequest, largest: Int,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) async throws -> [UInt8] {
+        try await document(request, largest: largest, environment: environment, time: SystemTime())
     }
 
     package static func document(
-        _ request: DownloadRequest, largest: Int, time: any TimeSource
+        _ request: DownloadRequest, largest: Int, environment: [String: String], time: any TimeSource
     ) async throws -> [UInt8] {
-        let environment = ProcessInfo.processInfo.environment
         let transport = try CurlTransport(environment: environment)
         defer { transport.shutdown() }
         let fetch = DocumentFetch(
@@ -92,8 +100,8 @@ public enum DownloadSession {
     }
 
     private static func manager(
-        _ configuration: SessionConfiguration, _ registry: SessionRegistry, listener: Int32?,
-        _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
+        _ configuration: SessionConfiguration, _ registry: SessionRegistry, _ environment: [String: String],
+        listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
@@ -110,7 +118,7 @@ public enum DownloadSession {
                 if isRecorded, try !registry.register(identifier) {
                     throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
                 }
-                return try CurlTransport(environment: ProcessInfo.processInfo.environment)
+                return try CurlTransport(environment: environment)
             },
             end: { if isRecorded { registry.unregister(identifier) } },
             serve: { service in
@@ -119,7 +127,7 @@ public enum DownloadSession {
                 return { await server.stop() }
             },
             isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            strictHosts: isRecorded ? strictHosts(ProcessInfo.processInfo.environment, time) : nil, time: time)
+            strictHosts: isRecorded ? strictHosts(environment, time) : nil, time: time)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,

@@ -19,12 +19,22 @@ package final class ChildProcess: Sendable {
         /// Of memory, in bytes, as last seen; 0 if the program was not watched.
         package let peakResident: Int64
 
+        package init(ending: Ending, stdout: String, stderr: String, duration: Duration, peakResident: Int64 = 0) {
+            self.ending = ending
+            self.stdout = stdout
+            self.stderr = stderr
+            self.duration = duration
+            self.peakResident = peakResident
+        }
+
         package var errorLines: [Substring] { stderr.split(separator: "\n") }
         package var outputLines: [Substring] { stdout.split(separator: "\n") }
     }
 
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     package struct Output: Sendable {

@@ -1,10 +1,11 @@
 import CSystem
 import Foundation
+import Synchronization
 
 /// What a remote file holds. Generated content costs no memory whatever its size, and every page of it differs from
 /// every other page and from every other seed, so bytes at a wrong offset or of another version never go unnoticed.
 package struct Content: Sendable, Equatable {
-    private enum Source: Equatable {
+    private enum Source: Hashable {
         case generated(seed: UInt64)
         case literal([UInt8])
     }
@@ -58,10 +59,28 @@ package struct Content: Sendable, Equatable {
     /// Hexadecimal SHA-256 of the whole, or of the bytes below `end`.
     package func sha256(upTo end: Int64? = nil) -> String { digest("sha256", upTo: end) }
 
-    /// Hexadecimal, by the name that OpenSSL has for the algorithm.
+    /// Hexadecimal, by the name that OpenSSL has for the algorithm. Digests of generated content are computed once.
     package func digest(_ algorithm: String, upTo end: Int64? = nil) -> String {
-        var digest = StreamingDigest(algorithm)
         let end = end ?? size
+        guard case .generated = source else { return computedDigest(algorithm, upTo: end) }
+        let key = DigestKey(source: source, flipped: flipped, end: end, algorithm: algorithm)
+        if let known = Self.digests.withLock({ $0[key] }) { return known }
+        let digest = computedDigest(algorithm, upTo: end)
+        Self.digests.withLock { $0[key] = digest }
+        return digest
+    }
+
+    private struct DigestKey: Hashable {
+        let source: Source
+        let flipped: Int64?
+        let end: Int64
+        let algorithm: String
+    }
+
+    private static let digests = Mutex<[DigestKey: String]>([:])
+
+    private func computedDigest(_ algorithm: String, upTo end: Int64) -> String {
+        var digest = StreamingDigest(algorithm)
         var offset: Int64 = 0
         while offset < end {
             let next = min(end, offset + 1 << 20)

@@ -30,7 +30,7 @@ extension EndToEnd {
             let log = try await withLighttpd { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 let words = ["get", "-v", "-v"] + options + Self.login + [server.url("file.bin")]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 SecretSearch(sandbox: sandbox).expectSilent(result)
@@ -60,7 +60,7 @@ extension EndToEnd {
         func turnsToDigest(connections: Int, unframed: Bool) async throws {
             try await withDlm({ Self.digestOnly($0, unframed: unframed) }) { sandbox, server in
                 let words = ["get", "-x", "\(connections)", "-u", "ann:pass", "--stall-timeout", "60", server.url()]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let given = server.log.entries.map { $0.request["Authorization"]?.prefix(7) }
                 #expect(given.first == "Basic YW5uOnBhc3M=".prefix(7))
@@ -73,13 +73,13 @@ extension EndToEnd {
         func staysBasic() async throws {
             try await withDlm({ Self.digestOnly($0) }) { sandbox, server in
                 let words = ["get", "--basic", "-u", "ann:pass", server.url()]
-                expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result())
+                expectFailure(6, of: try await sandbox.perform(words))
                 #expect(server.log.entries.count == 1)
                 server.handle { _ in
                     FaultReply(status: 401, fields: [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\"")])
                 }
                 let wrong = ["get", "-u", "ann:wrong", server.url("/other")]
-                expectFailure(6, of: try await ChildProcess(try sandbox.launch(wrong)).result())
+                expectFailure(6, of: try await sandbox.perform(wrong))
                 // Basic; then libcurl's first question, and its answer to the challenge.
                 #expect(server.log.entries.count == 4)
             }
@@ -92,7 +92,7 @@ extension EndToEnd {
             let away = elsewhere.url("/file.bin")
             try await withDlm({ _ in .redirect(to: away) }) { sandbox, server in
                 let words = ["get", "-u", "ann:pass", server.url()]
-                expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result())
+                expectFailure(6, of: try await sandbox.perform(words))
                 #expect(elsewhere.log.entries.count == 1)
                 for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
             }
@@ -111,7 +111,7 @@ extension EndToEnd {
                 }
             } else {
                 try await withDlm({ Self.digestOnly($0, unframed: true) }) { sandbox, server in
-                    let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                    let result = try await sandbox.perform(["get"] + options + [server.url()])
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }
@@ -123,8 +123,8 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 let received = try await sandbox.kill(
                     ["-x", "1", "--digest"] + Self.login + [server.url("file.bin")], after: 3 * mebibyte)
-                expectFailure(2, of: try await sandbox.run("resume", "1"))
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + Self.login)).result()
+                expectFailure(2, of: try await sandbox.perform("resume", "1"))
+                let result = try await sandbox.perform(["resume", "1"] + Self.login)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(received >= 3 * mebibyte)
             }
@@ -138,9 +138,9 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 for option in ["--digest", "--anyauth", "--basic", "--ntlm", "--negotiate"] {
                     let words = ["get", option, "-u", "ann:wrong", server.url("file.bin")]
-                    expectFailure(6, of: try await ChildProcess(try sandbox.launch(words)).result(), option)
+                    expectFailure(6, of: try await sandbox.perform(words), option)
                 }
-                expectFailure(2, of: try await sandbox.run("get", "--digest", "--ntlm", server.url("file.bin")))
+                expectFailure(2, of: try await sandbox.perform("get", "--digest", "--ntlm", server.url("file.bin")))
             }
         }
 
@@ -175,7 +175,7 @@ extension EndToEnd {
                     "get", "-o", "b", "--bearer-command", sandbox.root("token"), server.url())
                 expectFailure(2, of: failed)
                 #expect(failed.stderr.contains("ended with status 3"), "\(failed.stderr)")
-                expectFailure(2, of: try await sandbox.run("get", "--bearer-command", "/missing", server.url()))
+                expectFailure(2, of: try await sandbox.perform("get", "--bearer-command", "/missing", server.url()))
             }
         }
 
@@ -193,12 +193,10 @@ extension EndToEnd {
                 return FaultReply(Self.content, etag: "\"v1\"")
             }) { sandbox, server in
                 let words = ["get", "-x", "3", "--aws-sigv4", "aws:amz:eu-central-1:s3", "-u", "AKID1:\(key)"]
-                let result = try await ChildProcess(try sandbox.launch(words + [server.url("/a/file.bin?list=1")]))
-                    .result()
+                let result = try await sandbox.perform(words + [server.url("/a/file.bin?list=1")])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count >= 3)
-                let moved = try await ChildProcess(try sandbox.launch(words + ["-o", "b", server.url("/away")]))
-                    .result()
+                let moved = try await sandbox.perform(words + ["-o", "b", server.url("/away")])
                 try expectDownloaded(Self.content, as: "b", by: moved, in: sandbox)
                 for entry in elsewhere.log.entries { #expect(entry.request["Authorization"] == nil) }
             }

@@ -27,9 +27,10 @@ extension EndToEnd {
             },
         ]
 
-        static func write(_ text: String, _ sandbox: DlmSandbox, _ name: String = "../SUMS") throws -> String {
-            try text.write(toFile: sandbox.file(name), atomically: false, encoding: .utf8)
-            return name
+        static func write(_ text: String, _ sandbox: DlmSandbox, _ name: String = "SUMS") throws -> String {
+            let path = sandbox.root(name)
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            return path
         }
 
         @Test("As a file: right completes, wrong is status 9", arguments: [true, false])
@@ -42,7 +43,7 @@ extension EndToEnd {
                     let list = sandbox.root("config/SUMS")
                     let text = format.text(isRight ? Self.content : Self.other, "file.bin")
                     try text.write(toFile: list, atomically: false, encoding: .utf8)
-                    let result = try await sandbox.run("get", "--checksum-file", list, server.url())
+                    let result = try await sandbox.perform("get", "--checksum-file", list, server.url())
                     try trial.judge(
                         result, in: sandbox, right: isRight ? [Self.content] : [], errors: isRight ? [] : [9])
                     if isRight {
@@ -61,13 +62,12 @@ extension EndToEnd {
         func again(isRight: Bool) async throws {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"a\"")) { sandbox, server in
                 try expectDownloaded(
-                    Self.content, as: "file.bin", by: try await sandbox.run("get", server.url()), in: sandbox)
+                    Self.content, as: "file.bin", by: try await sandbox.perform("get", server.url()), in: sandbox)
                 let asked = isRight ? Self.content : Self.other
                 let list = sandbox.root("config/SUMS")
                 try "\(asked.digest("sha512"))  file.bin\n".write(toFile: list, atomically: false, encoding: .utf8)
                 for words in [["--checksum-file", list], ["--checksum", "sha256:\(asked.sha256)"]] {
-                    let process = try ChildProcess(try sandbox.launch(["get"] + words + [server.url()]))
-                    let result = try await process.result()
+                    let result = try await sandbox.perform(["get"] + words + [server.url()])
                     if isRight {
                         try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                         #expect(try await DigestFaultTests.verifiedBy(sandbox)[1] == "user")
@@ -78,7 +78,7 @@ extension EndToEnd {
                 }
                 if isRight { #expect(server.log.entries.map(\.status) == [206, 304, 304]) }
                 try expectDownloaded(
-                    Self.content, as: "file.bin", by: try await sandbox.run("get", server.url()), in: sandbox)
+                    Self.content, as: "file.bin", by: try await sandbox.perform("get", server.url()), in: sandbox)
             }
         }
 
@@ -91,7 +91,7 @@ extension EndToEnd {
                 try await withDlm({ request in
                     FaultReply(request.target == "/SUMS" ? Content(text) : Self.content)
                 }) { sandbox, server in
-                    let result = try await sandbox.run("get", "--checksum-file", server.url("/SUMS"), server.url())
+                    let result = try await sandbox.perform("get", "--checksum-file", server.url("/SUMS"), server.url())
                     try trial.judge(
                         result, in: sandbox, right: isRight ? [Self.content] : [], errors: isRight ? [] : [9])
                 }
@@ -111,12 +111,12 @@ extension EndToEnd {
                 let list = sandbox.root("config/SUMS")
                 try "\(isRight ? content.sha256 : Self.other.sha256)  file.bin"
                     .write(toFile: list, atomically: false, encoding: .utf8)
-                _ = try await sandbox.interrupt(
-                    "get", "-x", "\(connections)", "--checksum-file", list, server.url(), with: SIGTERM,
-                    after: 3 * mebibyte, from: server)
+                _ = try await sandbox.performInterrupted(
+                    "get", "-x", "\(connections)", "--checksum-file", list, server.url(), after: 3 * mebibyte,
+                    from: server)
                 // What was read of the list is recorded.
                 try FileManager.default.removeItem(atPath: list)
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try trial.judge(result, in: sandbox, right: isRight ? [content] : [], errors: isRight ? [] : [9])
             }
         }
@@ -127,19 +127,19 @@ extension EndToEnd {
                 FaultReply(request.target.hasPrefix("/a") ? Self.content : Self.other)
             }) { sandbox, server in
                 let list = try Self.write("\(Self.content.sha256)  a\n\(Self.other.sha256)  b\n", sandbox)
-                let both = try await sandbox.run("get", "--checksum-file", list, server.url("/a"), server.url("/b"))
+                let both = try await sandbox.perform("get", "--checksum-file", list, server.url("/a"), server.url("/b"))
                 #expect(both.ending == .exited(0), "\(both.stderr)")
                 #expect(sandbox.names == ["a", "b"])
-                let unlisted = try await sandbox.run("get", "--checksum-file", list, server.url("/c"))
+                let unlisted = try await sandbox.perform("get", "--checksum-file", list, server.url("/c"))
                 #expect(unlisted.ending == .exited(9), "\(unlisted.stderr)")
-                #expect(unlisted.stderr.contains("../SUMS: it has no checksum for c"), "\(unlisted.stderr)")
+                #expect(unlisted.stderr.contains("/SUMS: it has no checksum for c"), "\(unlisted.stderr)")
                 #expect(sandbox.names == ["a", "b"])
-                let bare = try Self.write(Self.content.sha256, sandbox, "../BARE")
-                let two = try await sandbox.run("get", "--checksum-file", bare, server.url("/d"), server.url("/e"))
+                let bare = try Self.write(Self.content.sha256, sandbox, "BARE")
+                let two = try await sandbox.perform("get", "--checksum-file", bare, server.url("/d"), server.url("/e"))
                 expectFailure(9, of: two)
-                let urls = try Self.write("\(server.url("/a2"))\n\(server.url("/b"))\n", sandbox, "../urls")
-                let more = try Self.write("\(Self.other.sha256)  a2\n\(Self.other.sha256)  b\n", sandbox, "../MORE")
-                let listed = try await sandbox.run(
+                let urls = try Self.write("\(server.url("/a2"))\n\(server.url("/b"))\n", sandbox, "urls")
+                let more = try Self.write("\(Self.other.sha256)  a2\n\(Self.other.sha256)  b\n", sandbox, "MORE")
+                let listed = try await sandbox.perform(
                     "get", "--if-exists", "overwrite", "--checksum-file", more, "-i", urls)
                 #expect(listed.ending == .exited(9), "\(listed.stderr)")
                 #expect(sandbox.names == ["a", "a2.part", "b"])
@@ -161,10 +161,8 @@ extension EndToEnd {
                 let sums = try Self.write(list, sandbox)
                 for (target, name) in [("/named", nil), ("/redirected", nil), ("/named", "mine.iso")] {
                     let output = name.map { ["-o", $0] } ?? []
-                    var launch = try sandbox.launch(
+                    let result = try await sandbox.perform(
                         ["get", "--if-exists", "overwrite", "--checksum-file", sums] + output + [server.url(target)])
-                    launch.folder = sandbox.files
-                    let result = try await ChildProcess(launch).result()
                     if isListed {
                         try expectDownloaded(Self.content, as: name ?? "real.iso", by: result, in: sandbox, target)
                     } else {
@@ -176,7 +174,7 @@ extension EndToEnd {
                 let id = try await sandbox.run(
                     "get", "-b", "-d", "later", "--checksum-file", sums, server.url("/named"))
                 #expect(id.ending == .exited(0), "\(id.stderr)")
-                let waited = try await sandbox.run("wait", id.stdout.trimmingCharacters(in: .newlines))
+                let waited = try await sandbox.perform("wait", id.stdout.trimmingCharacters(in: .newlines))
                 #expect(waited.ending == .exited(isListed ? 0 : 9), "\(waited.stderr)")
                 #expect(sandbox.exists("later/real.iso") == isListed)
                 _ = try await sandbox.run("daemon", "stop")
@@ -206,10 +204,10 @@ extension EndToEnd {
                         try Self.write("\(digest)  file.bin\n\(Self.other.sha256)  file.bin\n", sandbox), 9,
                         "2 different"
                     ),
-                    (try Self.write("\(digest)  file.bin\n", sandbox, "../B2SUMS"), 9, "BLAKE2"),
+                    (try Self.write("\(digest)  file.bin\n", sandbox, "B2SUMS"), 9, "BLAKE2"),
                 ]
                 for (list, status, text) in cases {
-                    let result = try await sandbox.run(
+                    let result = try await sandbox.perform(
                         "get", "--retries", "1", "--retry-delay", "0", "--checksum-file", list, server.url())
                     expectFailure(status, of: result, list)
                     #expect(result.stderr.contains(text), "\(list): \(result.stderr)")
@@ -228,7 +226,7 @@ extension EndToEnd {
                 }
                 defer { server.stop() }
                 for list in [server.url("/SUMS"), foreign.url("/SUMS")] {
-                    let result = try await sandbox.run(
+                    let result = try await sandbox.perform(
                         "get", "--if-exists", "overwrite", "-H", "Authorization: Bearer s3cret", "--checksum-file",
                         list, server.url())
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -275,9 +273,8 @@ extension EndToEnd {
                     (["--checksum", "sha256:\(digest)"], "/file.bin"), (["--checksum-file", list], "/file.bin"),
                     (["--checksum-file", list, "-o", "file.bin"], "/latest"),
                 ] {
-                    let launch = try sandbox.launch(
+                    let result = try await sandbox.perform(
                         ["get", "--if-exists", "skip"] + arguments + [server.url(target)])
-                    let result = try await ChildProcess(launch).result()
                     #expect(result.ending == .exited(isRight ? 0 : 9), "\(arguments) \(result.stderr)")
                     #expect(try sha256(of: sandbox.file("file.bin")) == Self.content.sha256)
                     #expect(sandbox.names == ["file.bin"])
@@ -288,7 +285,7 @@ extension EndToEnd {
         @Test("Standard input is a list, too")
         func standardInput() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
-                let result = try await sandbox.run("get", "--checksum-file", "-", server.url()) {
+                let result = try await sandbox.perform("get", "--checksum-file", "-", server.url()) {
                     $0.input = "\(Self.content.sha256)  -\n"
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)

@@ -30,7 +30,7 @@ extension EndToEnd {
             arguments: [FaultReply.Framing.contentLength, .chunked])
         func decoded(framing: FaultReply.Framing) async throws {
             try await withDlm({ _ in Self.reply(framing) }) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--compressed", "-x", "4", "--checksum", "sha256:\(Self.content.sha256())", server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count == 1)
@@ -43,7 +43,7 @@ extension EndToEnd {
         @Test("Without it the coded file is taken as it is")
         func coded() async throws {
             try await withDlm({ _ in Self.reply(.contentLength) }) { sandbox, server in
-                let result = try await sandbox.run("get", server.url())
+                let result = try await sandbox.perform("get", server.url())
                 try expectDownloaded(Self.coded, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries[0].request["Accept-Encoding"] == "identity")
             }
@@ -52,7 +52,7 @@ extension EndToEnd {
         @Test("A server that does not code is as good", arguments: [Content.empty, content])
         func identity(content: Content) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
-                let result = try await sandbox.run("get", "--compressed", server.url())
+                let result = try await sandbox.perform("get", "--compressed", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -62,10 +62,10 @@ extension EndToEnd {
             try await withNginx { sandbox, nginx in
                 let content = Content(String(repeating: "a line like all the others\n", count: 50_000))
                 let path = try nginx.add(content, as: "file.txt")
-                let result = try await sandbox.run("get", "--compressed", nginx.url(path))
+                let result = try await sandbox.perform("get", "--compressed", nginx.url(path))
                 try expectDownloaded(content, as: "file.txt", by: result, in: sandbox)
                 #expect(await nginx.waitUntil { $0.last.map { $0.bodyBytes < 100_000 } ?? false })
-                let again = try await sandbox.run("get", "--compressed", nginx.url(path))
+                let again = try await sandbox.perform("get", "--compressed", nginx.url(path))
                 try expectDownloaded(content, as: "file.txt", by: again, in: sandbox)
                 #expect(await nginx.waitUntil { $0.last?.status == 304 })
             }
@@ -86,7 +86,7 @@ extension EndToEnd {
                     $0.fields = [("Content-Encoding", "gzip")]
                 }
             }) { sandbox, server in
-                let result = try await sandbox.run("get", "--compressed", "--retry-delay", "0", server.url())
+                let result = try await sandbox.perform("get", "--compressed", "--retry-delay", "0", server.url())
                 try expectDownloaded(isSame ? Self.content : other, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count == 2)
                 #expect(server.log.entries.allSatisfy { $0.range == nil && $0.ifRange == nil })
@@ -101,7 +101,7 @@ extension EndToEnd {
                     $0.ranges = .ignored
                 }
             }) { sandbox, server in
-                expectFailure(7, of: try await sandbox.run("get", "--compressed", "--retries", "0", server.url()))
+                expectFailure(7, of: try await sandbox.perform("get", "--compressed", "--retries", "0", server.url()))
                 #expect(!sandbox.exists("file.bin"))
             }
         }

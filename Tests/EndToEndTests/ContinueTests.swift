@@ -21,7 +21,7 @@ extension EndToEnd {
             let size = 7 * mebibyte + 1
             try await withDlm(serving: FaultReply(content, etag: etag)) { sandbox, server in
                 try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-c", "-x", "\(connections)", "-o", "file.bin", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(sandbox.names == ["file.bin"])
@@ -38,7 +38,7 @@ extension EndToEnd {
                 launch.folder = sandbox.files
                 #expect(try await ChildProcess(launch).result().ending == .exited(18))
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.run("get", "-c", server.url())
+                let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSentTwice() <= mebibyte)
             }
@@ -48,7 +48,7 @@ extension EndToEnd {
         func sizes(size: Int64) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(size, of: content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.run("get", "-c", server.url())
+                let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -57,7 +57,7 @@ extension EndToEnd {
         func empty(isThere: Bool) async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 if isThere { try leave(0, of: content, as: "file.bin", in: sandbox) }
-                let result = try await sandbox.run("get", "-c", server.url())
+                let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -67,11 +67,11 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(content.size, of: content, as: "file.bin", in: sandbox)
                 let before = try sandbox.modified("file.bin")
-                let result = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(try sandbox.modified("file.bin") == before)
                 #expect(server.log.bytesSent == 65536)
-                let again = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                let again = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
                 try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
                 #expect(server.log.bytesSent == 65536)
                 #expect(server.log.entries.last?.status == 304)
@@ -87,7 +87,7 @@ extension EndToEnd {
                     try file.write(contentsOf: Data([0xFF, 0x00, 0xFF]))
                     try file.close()
                 }
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-c", "--checksum", "sha256:\(content.sha256)", "-o", "file.bin", server.url())
                 #expect(result.ending == .exited(isRight ? 0 : 9), "\(result.stderr)")
                 #expect(sandbox.names == ["file.bin"])
@@ -113,7 +113,7 @@ extension EndToEnd {
                     try file.close()
                 }
                 let before = try sha256(of: sandbox.file("file.bin"))
-                let result = try await sandbox.run("get", "-c", "-o", "file.bin", server.url())
+                let result = try await sandbox.perform("get", "-c", "-o", "file.bin", server.url())
                 expectFailure(what == .gone ? 8 : 9, of: result, what)
                 if what != .gone { #expect(result.stderr.contains("file.bin"), "\(result.stderr)") }
                 #expect(try sha256(of: sandbox.file("file.bin")) == before)
@@ -128,7 +128,7 @@ extension EndToEnd {
             }
             try await withDlm(serving: reply) { sandbox, server in
                 try leave(5 * mebibyte, of: content, as: "named.zip", in: sandbox)
-                let result = try await sandbox.run("get", "-c", server.url("/x?id=1"))
+                let result = try await sandbox.perform("get", "-c", server.url("/x?id=1"))
                 try expectDownloaded(content, as: "named.zip", by: result, in: sandbox)
                 #expect(sandbox.names == ["named.zip"])
             }
@@ -142,7 +142,7 @@ extension EndToEnd {
                 _ = try await sandbox.interrupt("get", "-c", server.url(), with: signal, after: mebibyte, from: server)
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-                let result = try await sandbox.run("get", "-c", server.url())
+                let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSent <= 10 * mebibyte)
             }
@@ -154,12 +154,12 @@ extension EndToEnd {
         func killed(point: String) async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                let killed = try await sandbox.run("get", "-c", server.url()) {
+                let killed = try await sandbox.perform("get", "-c", server.url()) {
                     $0.environment["DLM_FAULT_POINT"] = point
                 }
                 #expect(killed.ending == .signalled(SIGKILL))
                 #expect(sandbox.names == [point == "beforeAdopt" ? "file.bin" : "file.bin.part"])
-                let result = try await sandbox.run("get", "-c", server.url())
+                let result = try await sandbox.perform("get", "-c", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSent <= 8 * mebibyte)
             }
@@ -169,7 +169,7 @@ extension EndToEnd {
         func without() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try leave(6 * mebibyte, of: content, as: "file.bin", in: sandbox)
-                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", server.url()))
                 #expect(sandbox.names == ["file.bin"])
             }
         }

@@ -76,8 +76,18 @@ extension DlmSandbox {
         return result
     }
 
+    /// As ``done(_:with:sourceLocation:)``, in this process.
+    @discardableResult
+    func performDone(
+        _ arguments: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> ChildProcess.Result {
+        let result = try await perform(arguments)
+        #expect(result.ending == .exited(0), "\(arguments) \(result.stderr)", sourceLocation: sourceLocation)
+        return result
+    }
+
     func show(_ id: Int, with change: (inout ProcessLaunch) -> Void = { _ in }) async throws -> ShownDownload {
-        let result = try await run("show", "--json", "\(id)", with: change)
+        let result = try await perform("show", "--json", "\(id)", with: change)
         try #require(result.ending == .exited(0), "\(result.stderr)")
         return try JSONDecoder().decode(ShownDownload.self, from: Data(result.stdout.utf8))
     }
@@ -97,7 +107,10 @@ extension DlmSandbox {
     ) async throws -> ShownDownload {
         let deadline = ContinuousClock.now + limit
         var shown = try await show(id, with: change)
-        while !isMet(shown), ContinuousClock.now < deadline { shown = try await show(id, with: change) }
+        while !isMet(shown), ContinuousClock.now < deadline {
+            try await letPass(.milliseconds(10))
+            shown = try await show(id, with: change)
+        }
         #expect(isMet(shown), "\(shown)", sourceLocation: sourceLocation)
         return shown
     }

@@ -38,17 +38,16 @@ extension EndToEnd {
                     + Self.line("part", "no", domain: "7.0.0.1", others: true)
                     + Self.line("local", "1", domain: "localhost")
                 try sandbox.root.write(jar.replacing("\n", with: "\r\n"), to: "home/cookies")
-                let words = ["get", "-v", "-x", "4", "--cookie-file", "../home/cookies"]
-                let result = try await ChildProcess(try sandbox.launch(words + [server.url()])).result()
+                let words = ["get", "-v", "-x", "4", "--cookie-file", sandbox.root("home/cookies")]
+                let result = try await sandbox.perform(words + [server.url()])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count > 3)
                 for entry in server.log.entries {
                     #expect(Self.sent(entry) == ["id=\(SecretSearch.cookie)", "hidden=yes", "session=1"])
                 }
                 search.expectSilent(result)
-                let away = try await ChildProcess(
-                    try sandbox.launch(words + ["-o", "away", "-H", "Cookie: own=1", server.url("/away")])
-                ).result()
+                let away = try await sandbox.perform(
+                    words + ["-o", "away", "-H", "Cookie: own=1", server.url("/away")])
                 try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
                 let first = try #require(server.log.requests(to: "/away").first)
                 #expect(Self.sent(first) == ["id=\(SecretSearch.cookie)", "hidden=yes", "session=1", "own=1"])
@@ -71,7 +70,7 @@ extension EndToEnd {
                     try site.sandbox.root.write(
                         Self.line("safe", "1", domain: host, secure: true) + Self.line("any", "1", domain: host),
                         to: "files/cookies")
-                    let words = ["get", "-k", "--cookie-file", "cookies", "--resolve"]
+                    let words = ["get", "-k", "--cookie-file", site.sandbox.file("cookies"), "--resolve"]
                     let secured = try await site.run(
                         words + ["\(host):\(site.server.port):127.0.0.1", "https://\(host):\(site.server.port)/a"])
                     try expectDownloaded(Self.content, as: "a", by: secured, in: site.sandbox)
@@ -103,10 +102,9 @@ extension EndToEnd {
                 try sandbox.root.write(
                     Self.header + Self.line("gone", "1") + Self.line("kept", "1", domain: "example.org"),
                     to: "files/jar")
-                let words = ["get", "--cookie-file", "jar", "--cookie-jar", "jar"]
-                let result = try await ChildProcess(
-                    try sandbox.launch(words + ["--data", "password=1", server.url("/login")])
-                ).result()
+                let jar = sandbox.file("jar")
+                let words = ["get", "--cookie-file", jar, "--cookie-jar", jar]
+                let result = try await sandbox.perform(words + ["--data", "password=1", server.url("/login")])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let lines = try sandbox.root.read("files/jar").split(separator: "\n").filter { $0.contains("\t") }
                 #expect(lines.count == 2, "\(lines)")
@@ -118,7 +116,7 @@ extension EndToEnd {
                     })
                 #expect(try sandbox.mode(of: sandbox.file("jar")) == 0o600)
                 // The next run goes without the login.
-                let next = try await ChildProcess(try sandbox.launch(words + [server.url("/next")])).result()
+                let next = try await sandbox.perform(words + [server.url("/next")])
                 try expectDownloaded(Self.content, as: "next", by: next, in: sandbox)
             }
         }
@@ -140,9 +138,7 @@ extension EndToEnd {
         func session(options: [String]) async throws {
             try await withDlm(Self.asking) { sandbox, server in
                 let urls = ["/login", "/small", "/next"].map { server.url($0) }
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get", "-v", "-j", "1"] + options + urls)
-                ).result()
+                let result = try await sandbox.perform(["get", "-v", "-j", "1"] + options + urls)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 for name in ["file.bin", "next"] { try expectFile(Self.content, name, in: sandbox) }
                 #expect(sandbox.names == ["file.bin", "next", "small"])
@@ -150,7 +146,7 @@ extension EndToEnd {
                 SecretSearch(sandbox: sandbox).expectSilent(result)
                 try SecretSearch(sandbox: sandbox).expectNoTrace("the command is over")
                 // The next command has no cookies.
-                expectFailure(8, of: try await sandbox.run("get", "-o", "again", server.url("/next")))
+                expectFailure(8, of: try await sandbox.perform("get", "-o", "again", server.url("/next")))
             }
         }
 
@@ -164,7 +160,7 @@ extension EndToEnd {
                     if isFirst { $0.fields.append(("Set-Cookie", "backend=7; Path=/")) }
                 }
             }) { sandbox, server in
-                let result = try await sandbox.run("get", "-x", "4", server.url())
+                let result = try await sandbox.perform("get", "-x", "4", server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.count > 1)
                 #expect(server.log.entries.allSatisfy { $0.status == 206 })
@@ -175,10 +171,10 @@ extension EndToEnd {
         func background() async throws {
             try await withDlm(Self.asking) { sandbox, server in
                 #expect(try await sandbox.run("get", "-b", server.url("/login")).ending == .exited(0))
-                let first = try await sandbox.run("wait", "1")
+                let first = try await sandbox.perform("wait", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: first, in: sandbox)
                 #expect(try await sandbox.run("get", "-b", "-o", "next", server.url("/next")).ending == .exited(0))
-                expectFailure(8, of: try await sandbox.run("wait", "2"))
+                expectFailure(8, of: try await sandbox.perform("wait", "2"))
                 #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
                 try SecretSearch(sandbox: sandbox).expectNoTrace("the background session is over")
             }
@@ -198,7 +194,7 @@ extension EndToEnd {
                 let hosts = ["a.example.co.uk", "b.example.co.uk", "other.co.uk"]
                 let words = hosts.flatMap { ["--resolve", "\($0):\(server.port):127.0.0.1"] }
                 let urls = zip(hosts, ["set", "same", "foreign"]).map { "http://\($0):\(server.port)/\($1)" }
-                let result = try await ChildProcess(try sandbox.launch(["get", "-j", "1"] + words + urls)).result()
+                let result = try await sandbox.perform(["get", "-j", "1"] + words + urls)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(server.log.entries.map { Self.sent($0) } == [[], ["example-co-uk=1"], []])
             }
@@ -214,11 +210,9 @@ extension EndToEnd {
                 }
             }) { sandbox, server in
                 let names = (1...20).map { "file\($0)" }
-                let result = try await ChildProcess(
-                    try sandbox.launch(
-                        ["get", "--cookie-jar", "jar", "--retries", "0"]
-                            + (names + ["bad"]).map { server.url("/\($0)") })
-                ).result()
+                let result = try await sandbox.perform(
+                    ["get", "--cookie-jar", sandbox.file("jar"), "--retries", "0"]
+                        + (names + ["bad"]).map { server.url("/\($0)") })
                 #expect(result.ending == .exited(8), "\(result.stderr)")
                 let kept = try sandbox.root.read("files/jar").split(separator: "\n").compactMap {
                     $0.split(separator: "\t").dropFirst(5).first.map { String($0) }
@@ -237,7 +231,7 @@ extension EndToEnd {
         func refused(options: [String], status: Int32) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try sandbox.root.write("<html>\n", to: "files/page")
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + [server.url()])).result()
+                let result = try await sandbox.run(["get"] + options + [server.url()], asProcess: true)
                 expectFailure(status, of: result, options)
                 #expect(server.log.entries.isEmpty)
                 #expect(try sandbox.root.read("files/page") == "<html>\n")

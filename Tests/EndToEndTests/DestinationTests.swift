@@ -10,11 +10,11 @@ extension EndToEnd {
         @Test("-o names the file, -d its folder, which is made")
         func named() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let plain = try await sandbox.run("get", "-o", "other.name", server.url())
+                let plain = try await sandbox.perform("get", "-o", "other.name", server.url())
                 try expectDownloaded(content, as: "other.name", by: plain, in: sandbox)
-                let deep = try await sandbox.run("get", "-d", "some/folder", server.url())
+                let deep = try await sandbox.perform("get", "-d", "some/folder", server.url())
                 try expectDownloaded(content, as: "some/folder/file.bin", by: deep, in: sandbox)
-                let both = try await sandbox.run("get", "-d", "some", "-o", "third", server.url())
+                let both = try await sandbox.perform("get", "-d", "some", "-o", "third", server.url())
                 try expectDownloaded(content, as: "some/third", by: both, in: sandbox)
             }
         }
@@ -23,11 +23,11 @@ extension EndToEnd {
         func overwriteAfterRename() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v1\"")) { sandbox, server in
                 #expect(FileManager.default.createFile(atPath: sandbox.file("asked"), contents: Data("mine".utf8)))
-                let renamed = try await sandbox.run("get", "-o", "asked", "--if-exists", "rename", server.url())
+                let renamed = try await sandbox.perform("get", "-o", "asked", "--if-exists", "rename", server.url())
                 try expectDownloaded(content, as: "asked (1)", by: renamed, in: sandbox)
-                let skipped = try await sandbox.run("get", "-o", "asked", "--if-exists", "skip", server.url())
+                let skipped = try await sandbox.perform("get", "-o", "asked", "--if-exists", "skip", server.url())
                 #expect(skipped.stdout == sandbox.file("asked") + "\n")
-                let replaced = try await sandbox.run("get", "-o", "asked", "--if-exists", "overwrite", server.url())
+                let replaced = try await sandbox.perform("get", "-o", "asked", "--if-exists", "overwrite", server.url())
                 try expectDownloaded(content, as: "asked", by: replaced, in: sandbox)
             }
         }
@@ -41,7 +41,7 @@ extension EndToEnd {
                 default: FaultReply(content)
                 }
             }) { sandbox, server in
-                let result = try await sandbox.run("get", server.url("/one"))
+                let result = try await sandbox.perform("get", server.url("/one"))
                 try expectDownloaded(content, as: "final.name", by: result, in: sandbox)
             }
         }
@@ -53,11 +53,12 @@ extension EndToEnd {
                 $0.fields = [("Content-Disposition", "attachment; filename=\"named.zip\"")]
             }
             try await withDlm(serving: reply) { sandbox, server in
-                let named = try await sandbox.run("get", server.url("/path.bin"))
+                let named = try await sandbox.perform("get", server.url("/path.bin"))
                 try expectDownloaded(content, as: "named.zip", by: named, in: sandbox)
-                let plain = try await sandbox.run("get", "--no-content-disposition", server.url("/path.bin"))
+                let plain = try await sandbox.perform("get", "--no-content-disposition", server.url("/path.bin"))
                 #expect(plain.stdout == sandbox.file("path.bin") + "\n")
-                let again = try await sandbox.run("get", "--content-disposition", "-d", "x", server.url("/path.bin"))
+                let again = try await sandbox.perform(
+                    "get", "--content-disposition", "-d", "x", server.url("/path.bin"))
                 try expectDownloaded(content, as: "x/named.zip", by: again, in: sandbox)
             }
         }
@@ -70,18 +71,18 @@ extension EndToEnd {
             let reply = FaultReply(content, lastModified: "Tue, 15 Nov 1994 12:45:26 GMT")
             try await withDlm(serving: reply) { sandbox, server in
                 let remote = Date(timeIntervalSince1970: 784_903_526)
-                let plain = try await sandbox.run("get", "-o", "now", server.url())
+                let plain = try await sandbox.perform("get", "-o", "now", server.url())
                 try expectDownloaded(content, as: "now", by: plain, in: sandbox)
                 #expect(try #require(try sandbox.modified("now")) > Date(timeIntervalSinceNow: -600))
-                let dated = try await sandbox.run("get", "--remote-time", server.url())
+                let dated = try await sandbox.perform("get", "--remote-time", server.url())
                 try expectDownloaded(content, as: "file.bin", by: dated, in: sandbox)
                 #expect(try sandbox.modified("file.bin") == remote)
                 let sent = server.log.bytesSent
-                let again = try await sandbox.run("get", "--remote-time", server.url())
+                let again = try await sandbox.perform("get", "--remote-time", server.url())
                 try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
                 #expect(server.log.bytesSent == sent)
                 #expect(try sandbox.modified("file.bin") == remote)
-                let newer = try await sandbox.run("get", "-o", "file.bin", "--if-exists", "newer", server.url())
+                let newer = try await sandbox.perform("get", "-o", "file.bin", "--if-exists", "newer", server.url())
                 #expect(newer.ending == .exited(0))
                 #expect(try sandbox.modified("file.bin") == remote)
             }
@@ -91,8 +92,8 @@ extension EndToEnd {
         func exists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("mine", to: "files/file.bin")
-                expectFailure(3, of: try await sandbox.run("get", server.url()))
-                expectFailure(3, of: try await sandbox.run("get", "-o", "file.bin", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", "-o", "file.bin", server.url()))
                 #expect(try sandbox.root.read("files/file.bin") == "mine")
                 #expect(sandbox.names == ["file.bin"])
             }
@@ -102,11 +103,11 @@ extension EndToEnd {
         func ifExists() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 for name in ["a.tar", "b.tar", "c.tar"] { try sandbox.root.write("mine", to: "files/\(name)") }
-                let over = try await sandbox.run("get", "--if-exists", "overwrite", server.url("/a.tar"))
+                let over = try await sandbox.perform("get", "--if-exists", "overwrite", server.url("/a.tar"))
                 try expectDownloaded(content, as: "a.tar", by: over, in: sandbox)
-                let renamed = try await sandbox.run("get", "--if-exists", "rename", server.url("/b.tar"))
+                let renamed = try await sandbox.perform("get", "--if-exists", "rename", server.url("/b.tar"))
                 try expectDownloaded(content, as: "b (1).tar", by: renamed, in: sandbox)
-                let skipped = try await sandbox.run("get", "--if-exists", "skip", server.url("/c.tar"))
+                let skipped = try await sandbox.perform("get", "--if-exists", "skip", server.url("/c.tar"))
                 #expect(skipped.ending == .exited(0))
                 #expect(try sandbox.root.read("files/b.tar") == "mine")
                 #expect(try sandbox.root.read("files/c.tar") == "mine")
@@ -122,12 +123,12 @@ extension EndToEnd {
                 try FileManager.default.createSymbolicLink(atPath: sandbox.file("link"), withDestinationPath: "there")
                 let words = ["get", "--if-exists", "skip"]
                 for options in [[server.url("/taken")], ["-o", "taken", server.url("/file")]] {
-                    let result = try await ChildProcess(try sandbox.launch(words + options)).result()
+                    let result = try await sandbox.perform(words + options)
                     expectFailure(3, of: result)
                     #expect(result.stdout.isEmpty)
                     #expect(result.stderr.contains("is no regular file"), "\(result.stderr)")
                 }
-                let linked = try await ChildProcess(try sandbox.launch(words + ["-o", "link", server.url()])).result()
+                let linked = try await sandbox.perform(words + ["-o", "link", server.url()])
                 #expect(linked.ending == .exited(0), "\(linked.stderr)")
                 #expect(sandbox.names == ["link", "taken", "there"])
             }
@@ -141,7 +142,7 @@ extension EndToEnd {
                         $0.lines = [Array("Location: ../".utf8) + [0xE5, 0xE4, 0xF6] + Array(".html".utf8)]
                     } : FaultReply(content)
             }) { sandbox, server in
-                let result = try await sandbox.run("get", "-o", "page", server.url("/a/b"))
+                let result = try await sandbox.perform("get", "-o", "page", server.url("/a/b"))
                 try expectDownloaded(content, as: "page", by: result, in: sandbox)
                 #expect(server.log.entries.last?.request.target.uppercased() == "/%E5%E4%F6.HTML")
             }
@@ -151,7 +152,7 @@ extension EndToEnd {
         func foreignPartial() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
                 try sandbox.root.write("somebody's", to: "files/file.bin.part")
-                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", server.url()))
                 #expect(try sandbox.root.read("files/file.bin.part") == "somebody's")
                 #expect(sandbox.names == ["file.bin.part"])
             }
@@ -160,7 +161,7 @@ extension EndToEnd {
         @Test("A list of URLs may come from standard input")
         func standardInput() async throws {
             try await withDlm(serving: FaultReply(content)) { sandbox, server in
-                let result = try await sandbox.run("get", "-i", "-") {
+                let result = try await sandbox.perform("get", "-i", "-") {
                     $0.input = """
                         # a comment
                         \(server.url("/one"))

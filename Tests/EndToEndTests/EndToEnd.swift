@@ -84,7 +84,7 @@ struct ListedDownload: Decodable, Equatable {
 extension DlmSandbox {
     /// Every download of the store, the finished ones included.
     func list() async throws -> [ListedDownload] {
-        let result = try await run("list", "--all", "--json")
+        let result = try await perform("list", "--all", "--json")
         #expect(result.ending == .exited(0), "\(result.stderr)")
         return try result.outputLines.map {
             try JSONDecoder().decode(ListedDownload.self, from: Data($0.utf8))
@@ -151,7 +151,8 @@ func concurrently<Value: Sendable>(
     }
 }
 
-/// Chooses the moment of a kill. It waits for no event: what a program has done by then is what the test varies.
+/// Chooses the moment of a kill, which waits for no event: what a program has done by then is what the test varies. And
+/// lies between two questions to a store that another process works on.
 func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
 
 let mebibyte: Int64 = 1 << 20

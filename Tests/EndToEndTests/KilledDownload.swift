@@ -10,7 +10,7 @@ extension DlmSandbox {
     {
         let process = try ChildProcess(try launch(["get", "--limit-rate", "3M"] + words))
         let deadline = ContinuousClock.now + .seconds(20)
-        while try await list().isEmpty, ContinuousClock.now < deadline {}
+        while try await list().isEmpty, ContinuousClock.now < deadline { try await letPass(.milliseconds(10)) }
         let shown = try await waitToShow(1, sourceLocation: sourceLocation) { $0.received >= bytes }
         process.send(SIGKILL)
         let result = try await process.result()

@@ -16,7 +16,7 @@ extension EndToEnd {
         }
 
         private func lines(_ sandbox: DlmSandbox, _ arguments: String...) async throws -> [FileLine] {
-            let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+            let result = try await sandbox.perform(arguments)
             return try result.outputLines.map { try JSONDecoder().decode(FileLine.self, from: Data($0.utf8)) }
         }
 
@@ -49,10 +49,10 @@ extension EndToEnd {
                 let listed = try await sandbox.done("list", "--all").stdout
                 #expect(listed.contains("file is gone since; ") && listed.contains("file changed since; "))
                 for id in ["2", "3"] {
-                    expectFailure(13, of: try await sandbox.run("wait", id), id)
-                    expectFailure(13, of: try await sandbox.run("watch", id), id)
+                    expectFailure(13, of: try await sandbox.perform("wait", id), id)
+                    expectFailure(13, of: try await sandbox.perform("watch", id), id)
                 }
-                let both = try await sandbox.run("wait", "1-3")
+                let both = try await sandbox.perform("wait", "1-3")
                 #expect(both.ending == .exited(13) && both.stdout == sandbox.file("there") + "\n")
             }
         }
@@ -64,7 +64,7 @@ extension EndToEnd {
                 let result = try await sandbox.done("resume", "1")
                 try expectDownloaded(Self.content, as: "a", by: result, in: sandbox)
                 try await sandbox.done("resume", "-b", "2")
-                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+                #expect(try await sandbox.perform("wait", "2").ending == .exited(0))
                 try expectFile(Self.content, "b", in: sandbox)
                 #expect(server.log.entries.count == 4)
             }
@@ -74,7 +74,7 @@ extension EndToEnd {
         func replaced() async throws {
             try await withCompleted(["a"]) { sandbox, _ in
                 try Data("mine".utf8).write(to: URL(fileURLWithPath: sandbox.file("a")))
-                expectFailure(13, of: try await sandbox.run("resume", "1"))
+                expectFailure(13, of: try await sandbox.perform("resume", "1"))
                 #expect(try await sandbox.list().map(\.state) == ["completed"])
                 #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.file("a"))) == Data("mine".utf8))
             }

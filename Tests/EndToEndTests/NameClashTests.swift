@@ -20,7 +20,7 @@ extension EndToEnd {
             arguments: ["fail", "rename", "overwrite", "skip", "newer"])
         func twoOfOneName(choice: String) async throws {
             try await withDlm(Self.pair) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--if-exists", choice, server.url("/1/x"), server.url("/2/y"))
                 let digests = try sandbox.names.map { try sha256(of: sandbox.file($0)) }
                 #expect(digests.allSatisfy { [Self.first.sha256, Self.second.sha256].contains($0) })
@@ -48,7 +48,7 @@ extension EndToEnd {
             let names = ["e\u{301}.txt", "\u{E9}.txt", "README", "readme", "a.txt", "\u{430}.txt"]
             try await withDlm({ FaultReply(Content("of \($0.target)")) }) { sandbox, server in
                 for (index, name) in names.enumerated() {
-                    let result = try await sandbox.run("get", "-o", name, server.url("/\(index)"))
+                    let result = try await sandbox.perform("get", "-o", name, server.url("/\(index)"))
                     #expect(result.ending == .exited(0), "\(result.stderr)")
                 }
                 #expect(sandbox.names.count == names.count)
@@ -73,10 +73,10 @@ extension EndToEnd {
                 let get = try sandbox.start("get", server.url("/a"))
                 #expect(await server.waitUntil { $0.bytesSent >= 200_000 })
                 try await sandbox.waitToShow(1) { $0.received >= 200_000 }
-                let running = try await sandbox.run("get", "--if-exists", choice, server.url("/attack"))
+                let running = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
                 get.send(SIGINT)
                 #expect(try await get.result().ending == .signalled(SIGINT))
-                let paused = try await sandbox.run("get", "--if-exists", choice, server.url("/attack"))
+                let paused = try await sandbox.perform("get", "--if-exists", choice, server.url("/attack"))
                 for result in [running, paused] {
                     switch choice {
                     case "rename": #expect(result.ending == .exited(0), "\(result.stderr)")
@@ -84,7 +84,7 @@ extension EndToEnd {
                     default: expectFailure(3, of: result)
                     }
                 }
-                let resumed = try await sandbox.run("resume", "1")
+                let resumed = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.first, as: "a", by: resumed, in: sandbox)
                 #expect(server.log.requests(to: "/a").last?.start ?? 0 > 0)
             }
@@ -99,11 +99,11 @@ extension EndToEnd {
                 }
             }
             try await withDlm({ named($0, $0.number == 1 ? "a.txt" : "../b.txt") }) { sandbox, server in
-                let result = try await sandbox.run("get", "--retries", "0", server.url())
+                let result = try await sandbox.perform("get", "--retries", "0", server.url())
                 #expect(result.ending == .exited(4), "\(result.stderr)")
                 #expect(sandbox.names == ["a.txt.part"])
                 let trial = FaultTrial(area: .name, fault: "another name on the resume", moment: .resume)
-                let resumed = try await sandbox.run("resume", "1")
+                let resumed = try await sandbox.perform("resume", "1")
                 try trial.judge(resumed, in: sandbox, right: [Self.first], errors: [], as: "a.txt")
                 #expect(sandbox.names == ["a.txt"])
             }
@@ -115,7 +115,7 @@ extension EndToEnd {
                 $0.lines = [Array("Content-Disposition: attachment; filename=\"a".utf8) + [0] + Array(".txt\"".utf8)]
             }
             try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run("get", "--retries", "0", server.url())
+                let result = try await sandbox.perform("get", "--retries", "0", server.url())
                 try FaultTrial(area: .name, fault: "NUL in the name").judge(
                     result, in: sandbox, right: [], errors: [7], as: "a.txt")
                 #expect(sandbox.names.isEmpty)
@@ -139,7 +139,7 @@ extension EndToEnd {
                     ? .redirect(to: location.replacing("HOST", with: "127.0.0.1:\(port)")) : FaultReply(Self.first)
             }
             try await withDlm { sandbox in
-                let result = try await sandbox.run("get", server.url("/x/here"))
+                let result = try await sandbox.perform("get", server.url("/x/here"))
                 let trial = FaultTrial(area: .name, fault: "redirected to \(location)")
                 try trial.judge(
                     result, in: sandbox, right: name == nil ? [] : [Self.first], errors: name == nil ? [7] : [],

@@ -20,7 +20,7 @@ extension EndToEnd {
 
         /// The last attempt of the only download.
         private func attempt(_ sandbox: DlmSandbox) async throws -> Shown.Attempt {
-            let result = try await sandbox.run("show", "--json", "1")
+            let result = try await sandbox.perform("show", "--json", "1")
             return try #require(
                 try JSONDecoder().decode(Shown.self, from: Data(result.stdout.utf8)).attempts.last)
         }
@@ -49,15 +49,12 @@ extension EndToEnd {
                 let words =
                     Self.login + ["--ca-certificate", server.certificates.authority, url]
                     + (spoken == .encryptedFTP ? ["--ssl-reqd"] : [])
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get", "-x", "4", "--limit-rate", "30M"] + words)
-                )
-                .result()
+                let result = try await sandbox.perform(["get", "-x", "4", "--limit-rate", "30M"] + words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(try await attempt(sandbox).connections == 4)
                 #expect(Set(server.offsets).count >= 3, "\(server.log)")
                 let count = server.offsets.count
-                let one = try await ChildProcess(try sandbox.launch(["get", "-o", "one.bin"] + words)).result()
+                let one = try await sandbox.perform(["get", "-o", "one.bin"] + words)
                 try expectDownloaded(Self.content, as: "one.bin", by: one, in: sandbox)
                 #expect(server.offsets.count == count, "\(server.log)")
             }
@@ -69,7 +66,7 @@ extension EndToEnd {
             try await withVsftpd(mostConnections: connections) { sandbox, server in
                 try put(Self.content, server)
                 let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(try await attempt(sandbox).received <= Self.content.size - received)
             }
@@ -83,7 +80,7 @@ extension EndToEnd {
                 try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
                 let other = Content(seed: 1452, size: Self.content.size)
                 try put(other, server, at: Self.time + seconds)
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -93,7 +90,7 @@ extension EndToEnd {
             try await withVsftpd(mostConnections: most) { sandbox, server in
                 try put(Self.content, server)
                 let words = ["get", "-x", "6", "--retries", "0", "--limit-rate", "20M", server.url("file.bin")]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.contains("421 "), "\(server.log)")
             }
@@ -104,7 +101,7 @@ extension EndToEnd {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)
                 let words = ["get", "-x", "4", "--retries", "0", "--limit-rate", "30M", server.url("file.bin")]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 if mostLogins == nil { #expect(try await attempt(sandbox).connections == 4) }
             }
@@ -117,7 +114,7 @@ extension EndToEnd {
                 try put(Self.content, server)
                 let received = try await sandbox.kill(["-x", "4", server.url("file.bin")], after: 5 * mebibyte)
                 let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                let result = try await sandbox.perform(["resume", "1"] + password)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(try await attempt(sandbox).received <= Self.content.size - received)
             }
@@ -134,7 +131,7 @@ extension EndToEnd {
                 request.number == 1 ? reply.with { $0.cut = .close(after: 3 * mebibyte) } : FaultReply(status: 403)
             }) { sandbox, server in
                 let words = ["get", "-x", "1", "-o", "file.bin", server.url("/expired")]
-                expectFailure(8, of: try await ChildProcess(try sandbox.launch(words)).result())
+                expectFailure(8, of: try await sandbox.perform(words))
                 try await body(sandbox, server)
             }
         }
@@ -154,8 +151,8 @@ extension EndToEnd {
                     ]
                     for url in urls {
                         try await begun { sandbox, _ in
-                            try await sandbox.done("set-url", "1", url)
-                            let result = try await sandbox.run(
+                            try await sandbox.performDone("set-url", "1", url)
+                            let result = try await sandbox.perform(
                                 "resume", "1", "-k", "--ssh-key", ssh.key)
                             if isSame {
                                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, url)
@@ -181,8 +178,8 @@ extension EndToEnd {
                 let there = isSame ? Self.content : Content(seed: 1454, size: Self.content.size)
                 let web = try FaultServer { _ in FaultReply(there, etag: "\"v1\"") }
                 defer { web.stop() }
-                try await sandbox.done("set-url", "1", web.url("/x"))
-                let result = try await sandbox.run("resume", "1")
+                try await sandbox.performDone("set-url", "1", web.url("/x"))
+                let result = try await sandbox.perform("resume", "1")
                 if isSame {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     #expect(web.log.bytesSent < Self.content.size - 2 * mebibyte)

@@ -19,7 +19,7 @@ extension EndToEnd {
         }
 
         func get(_ url: String, in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
-            try await ChildProcess(try sandbox.launch(["get"] + options + Self.headers + [url])).result()
+            try await sandbox.perform(["get"] + options + Self.headers + [url])
         }
 
         @Test(
@@ -106,7 +106,7 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 first.send(SIGKILL)
                 _ = try await first.result()
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(other.log.entries.count > 1 && server.log.entries.count == 2)
                 for entry in server.log.entries { #expect(Self.carried(entry) == Self.fields) }
@@ -123,7 +123,7 @@ extension EndToEnd {
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 let target = hasPassword ? url(other, "/x").replacing("ann", with: "bob") : other.url("/x")
-                try await sandbox.done("set-url", "1", target)
+                try await sandbox.performDone("set-url", "1", target)
                 try expectDownloaded(Self.content, as: "start", by: try await first.result(), in: sandbox)
                 let basic = Data("bob:\(SecretSearch.password)".utf8).base64EncodedString()
                 #expect(other.log.entries.count >= 1)

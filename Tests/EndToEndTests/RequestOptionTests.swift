@@ -14,7 +14,7 @@ extension EndToEnd {
             defer { other.stop() }
             let target = other.url()
             try await withDlm({ _ in .redirect(to: target) }) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-x", "4", "-A", "Mozilla/5.0 (X11)", "-e", "http://ann:pw@from.example/page?a=b#c",
                     server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -26,7 +26,7 @@ extension EndToEnd {
                 }
             }
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run("get", "-A", "", server.url())
+                let result = try await sandbox.perform("get", "-A", "", server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries[0].request["User-Agent"] == nil)
                 #expect(server.log.entries[0].request["Referer"] == nil)
@@ -38,7 +38,7 @@ extension EndToEnd {
             try await withDlm({ request in
                 request.target.hasPrefix("/start") ? .redirect(to: "/file.bin?x=1") : Self.file
             }) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--query", "b=1 & 2", "--query", "a=ä/?=", "--query", "empty=", server.url("/start?z=0"))
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(
@@ -95,15 +95,13 @@ extension EndToEnd {
             }) { sandbox, server in
                 let becomesGet = status == 303 || status < 303 && method == "POST"
                 let words = ["get", "-X", method, "--data", "a=secret", "--retries", "0"]
-                let result = try await ChildProcess(try sandbox.launch(words + [server.url("/here")])).result()
+                let result = try await sandbox.perform(words + [server.url("/here")])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let last = try #require(server.log.entries.last?.request)
                 #expect(last.method == (becomesGet ? "GET" : method))
                 #expect(last.body == (becomesGet ? [] : Array("a=secret".utf8)))
                 #expect(last["Content-Type"] == (becomesGet ? nil : "application/x-www-form-urlencoded"))
-                let away = try await ChildProcess(
-                    try sandbox.launch(words + ["-o", "away", server.url("/there")])
-                ).result()
+                let away = try await sandbox.perform(words + ["-o", "away", server.url("/there")])
                 if becomesGet {
                     try expectDownloaded(Self.content, as: "away", by: away, in: sandbox)
                     #expect(other.log.entries.first?.request.method == "GET")
@@ -121,7 +119,7 @@ extension EndToEnd {
             try await withDlm({ request in
                 Self.file.with { if request.number == 1 { $0.cut = .reset(after: mebibyte) } }
             }) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-X", method, "--data", "a=1", "--retry-delay", "0", server.url())
                 #expect(server.log.entries.count == requests)
                 for entry in server.log.entries { #expect(entry.range == nil) }
@@ -138,7 +136,7 @@ extension EndToEnd {
         func unreached() async throws {
             try await withDlm { sandbox in
                 let port = try LoopbackSocket.unusedPort()
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--data", "a=1", "--retries", "2", "--retry-delay", "0", "-v",
                     "http://127.0.0.1:\(port)/x")
                 #expect(result.ending == .exited(4))
@@ -162,10 +160,10 @@ extension EndToEnd {
                 killed.send(SIGKILL)
                 _ = try await killed.result()
                 try search.expectNoTrace("killed")
-                let without = try await sandbox.run("resume", "1")
+                let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
                 #expect(without.stderr.contains("dlm resume 1 --data DATA"), "\(without.stderr)")
-                let result = try await sandbox.run("resume", "1", "--data", secret)
+                let result = try await sandbox.perform("resume", "1", "--data", secret)
                 try expectDownloaded(second, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("POST"), "\(result.stderr)")
                 #expect(server.log.entries.map(\.request.method) == ["POST", "POST"])
@@ -182,7 +180,7 @@ extension EndToEnd {
                 let first = try ChildProcess(try sandbox.launch(["get", "--data", "a=1", server.url()]))
                 #expect(await server.waitUntil { $0.bytesSent >= mebibyte })
                 try await sandbox.waitToShow(1) { $0.received > 0 }
-                expectFailure(3, of: try await sandbox.run("get", "--data", "a=2", "--retries", "0", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", "--data", "a=2", "--retries", "0", server.url()))
                 #expect(server.log.entries.count == 2)
                 first.send(SIGINT)
                 _ = try await first.result()
@@ -196,7 +194,7 @@ extension EndToEnd {
                 let secret = "password=\(SecretSearch.password)"
                 let handed = try await sandbox.run("get", "-b", "-A", "me", "--data", secret, server.url())
                 #expect(handed.stdout == "1\n", "\(handed.stderr)")
-                let result = try await sandbox.run("wait", "1")
+                let result = try await sandbox.perform("wait", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries[0].request.method == "POST")
                 #expect(server.log.entries[0].request.body == Array(secret.utf8))
@@ -213,9 +211,7 @@ extension EndToEnd {
             ])
         func refused(options: [String]) async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get"] + options + [server.url()])
-                ).result()
+                let result = try await sandbox.run(["get"] + options + [server.url()], asProcess: true)
                 expectFailure(2, of: result, options)
                 #expect(server.log.entries.isEmpty)
             }

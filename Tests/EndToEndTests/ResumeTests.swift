@@ -39,8 +39,8 @@ extension EndToEnd {
                     #expect(!sandbox.exists("file.bin"))
                     let result =
                         way == .sameGet
-                        ? try await sandbox.run("get", "-x", connections, server.url())
-                        : try await sandbox.run("resume", try await sandbox.onlyID())
+                        ? try await sandbox.perform("get", "-x", connections, server.url())
+                        : try await sandbox.perform("resume", try await sandbox.onlyID())
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, moment)
                     let twice = server.log.bytesSentTwice()
                     #expect(twice <= Self.rate + mebibyte / 2, "killed after \(moment)")
@@ -57,7 +57,7 @@ extension EndToEnd {
                         "get", "-x", "2", server.url(), with: SIGKILL, after: target, from: server)
                     #expect(sandbox.names == ["file.bin.part"], "round \(round)")
                 }
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSentTwice() <= 4 * (Self.rate + mebibyte / 2))
             }
@@ -72,7 +72,7 @@ extension EndToEnd {
                 try await letPass(.milliseconds(1700))
                 process.send(SIGKILL)
                 _ = try await process.result()
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try expectDownloaded(content, as: "a.bin", by: result, in: sandbox)
                 #expect(await nginx.waitUntil { $0.count == 2 })
                 let sent = nginx.log.reduce(0) { $0 + $1.bodyBytes }
@@ -90,7 +90,7 @@ extension EndToEnd {
                 process.send(SIGKILL)
                 _ = try await process.result()
                 if sandbox.exists("file.bin") { try expectFile(content, "file.bin", in: sandbox) }
-                let result = try await sandbox.run("get", server.url())
+                let result = try await sandbox.perform("get", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 #expect(try await sandbox.list().map(\.state) == ["completed"])
             }
@@ -104,7 +104,7 @@ extension EndToEnd {
                 _ = try await sandbox.interrupt(
                     "get", server.url(), with: SIGKILL, after: 12 * mebibyte, from: server)
                 let before = server.log.bytesSent
-                let result = try await sandbox.run("get", server.url()) { launch in
+                let result = try await sandbox.perform("get", server.url()) { launch in
                     if !isStrict { launch.arguments.append("--allow-unverified") }
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -128,7 +128,7 @@ extension EndToEnd {
             try await withDlm(serving: reply) { sandbox, server in
                 _ = try await sandbox.interrupt(
                     "get", server.url(), with: SIGKILL, after: 3 * mebibyte, from: server)
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -146,8 +146,7 @@ extension EndToEnd {
             let content = Content(seed: 44, size: 6 * mebibyte)
             let reply = FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
             try await withDlm(serving: reply) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", server.url(), with: SIGTERM, after: 4 * mebibyte, from: server)
+                _ = try await sandbox.performInterrupted("get", server.url(), after: 4 * mebibyte, from: server)
                 let partial = sandbox.file("file.bin.part")
                 switch damage {
                 case .removed: try FileManager.default.removeItem(atPath: partial)
@@ -157,7 +156,7 @@ extension EndToEnd {
                     if damage == .recreated { try FileManager.default.removeItem(atPath: sandbox.root("aside")) }
                     try Self.foreign.write(to: partial)
                 }
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 if result.ending == .exited(0) {
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
                 } else {

@@ -22,7 +22,7 @@ extension EndToEnd {
                 print("100 rounds of pause and resume: \(ContinuousClock.now - begin)")
                 try await before.expectNoMore(in: daemon)
                 try await finish(in: sandbox, server)
-                #expect(try await sandbox.run("wait", "1").stdout == sandbox.file("file.bin") + "\n")
+                #expect(try await sandbox.perform("wait", "1").stdout == sandbox.file("file.bin") + "\n")
                 try expectFile(content, "file.bin", in: sandbox)
             }
         }
@@ -45,20 +45,20 @@ extension EndToEnd {
 
         /// Ends with the download paused. Most rounds come so fast that no byte does; each tenth lets some come.
         private func rounds(_ count: Int, in sandbox: DlmSandbox, _ server: FaultServer) async throws {
-            try await sandbox.done("resume", "1")
+            try await sandbox.performDone("resume", "1")
             for round in 1...count {
-                let pause = try await sandbox.done("pause", "1", "--json")
+                let pause = try await sandbox.performDone("pause", "1", "--json")
                 try #require(try pause.eventLines.map(\.event) == ["paused"], "\(round)")
                 try #require(try pause.eventLines.map(\.state) == ["paused"], "\(round)")
                 let before = server.log.bytesSent
-                let resume = try await sandbox.done("resume", "1", "--json")
+                let resume = try await sandbox.performDone("resume", "1", "--json")
                 try #require(try resume.eventLines.map(\.event) == ["resumed"], "\(round)")
                 if round % 10 == 0 {
                     let isMoving = await server.waitUntil { $0.bytesSent > before + mebibyte / 16 }
                     try #require(isMoving, "stuck in round \(round)")
                 }
             }
-            try await sandbox.done("pause", "1")
+            try await sandbox.performDone("pause", "1")
         }
 
         private func finish(in sandbox: DlmSandbox, _ server: FaultServer) async throws {
@@ -66,7 +66,7 @@ extension EndToEnd {
             #expect(paused.state == "paused")
             #expect(paused.received < content.size)
             server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
-            try await sandbox.done("resume", "1")
+            try await sandbox.performDone("resume", "1")
         }
 
         /// What a process holds.

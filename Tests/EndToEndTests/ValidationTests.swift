@@ -21,7 +21,7 @@ extension EndToEnd {
         func wantedType(types: [String], sent: String) async throws {
             try await withDlm(serving: typed(sent)) { sandbox, server in
                 let options = types.flatMap { ["--expect-type", $0] }
-                let result = try await sandbox.run("get", server.url()) { $0.arguments += options }
+                let result = try await sandbox.perform("get", server.url()) { $0.arguments += options }
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -35,7 +35,7 @@ extension EndToEnd {
                 $0.ranges = .ignored
             }
             try await withDlm({ $0.target == "/login" ? page : .redirect(to: "/login") }) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-x", "\(connections)", "--expect-type", "application/zip", server.url("/file.zip"))
                 expectFailure(9, of: result)
                 #expect(result.stderr.contains("text/html") && result.stderr.contains("login"), "\(result.stderr)")
@@ -47,7 +47,7 @@ extension EndToEnd {
         @Test("An answer without a type is not of the type that is wanted")
         func noType() async throws {
             try await withDlm(serving: typed(nil)) { sandbox, server in
-                expectFailure(9, of: try await sandbox.run("get", "--expect-type", "*/*", server.url()))
+                expectFailure(9, of: try await sandbox.perform("get", "--expect-type", "*/*", server.url()))
                 #expect(sandbox.names == [])
             }
         }
@@ -59,7 +59,7 @@ extension EndToEnd {
             try await withDlm(serving: zip.with { $0.cut = .close(after: 3 * mebibyte) }) { sandbox, server in
                 let arguments = ["get", "-x", "1", "--retries", "0", "--expect-type", "application/zip", server.url()]
                 func run() async throws -> ChildProcess.Result {
-                    try await ChildProcess(try sandbox.launch(arguments)).result()
+                    try await sandbox.perform(arguments)
                 }
                 #expect(try await run().ending == .exited(4))
                 server.handle { _ in
@@ -80,13 +80,13 @@ extension EndToEnd {
                 $0.ranges = .ignored
             }
             try await withDlm({ [content] in $0.target == "/203" ? other : FaultReply(content) }) { sandbox, server in
-                expectFailure(8, of: try await sandbox.run("get", server.url("/203")))
-                let taken = try await sandbox.run("get", "--expect-status", "200,203", server.url("/203"))
+                expectFailure(8, of: try await sandbox.perform("get", server.url("/203")))
+                let taken = try await sandbox.perform("get", "--expect-status", "200,203", server.url("/203"))
                 try expectDownloaded(content, as: "203", by: taken, in: sandbox)
                 // A part, which dlm asks for by itself, is as good as the whole.
-                let usual = try await sandbox.run("get", "--expect-status", "200", server.url("/200"))
+                let usual = try await sandbox.perform("get", "--expect-status", "200", server.url("/200"))
                 try expectDownloaded(content, as: "200", by: usual, in: sandbox)
-                let refused = try await sandbox.run("get", "--expect-status", "203", server.url("/x"))
+                let refused = try await sandbox.perform("get", "--expect-status", "203", server.url("/x"))
                 expectFailure(9, of: refused)
                 #expect(refused.stderr.contains("206") && refused.stderr.contains("203"), "\(refused.stderr)")
                 #expect(sandbox.names == ["200", "203"])
@@ -97,12 +97,12 @@ extension EndToEnd {
             "A file that says that it is too large is not begun, a small one neither", arguments: [1000, 20 * mebibyte])
         func tooLarge(size: Int64) async throws {
             try await withDlm(serving: FaultReply(Content(seed: 703, size: size))) { sandbox, server in
-                let result = try await sandbox.run("get", "--max-size", "\(size - 1)", server.url())
+                let result = try await sandbox.perform("get", "--max-size", "\(size - 1)", server.url())
                 expectFailure(9, of: result)
                 #expect(result.stderr.contains("\(size) bytes"), "\(result.stderr)")
                 #expect(sandbox.names == [])
                 #expect(server.log.entries.count == 1)
-                let fits = try await sandbox.run("get", "--max-size", "\(size)", server.url())
+                let fits = try await sandbox.perform("get", "--max-size", "\(size)", server.url())
                 try expectDownloaded(Content(seed: 703, size: size), as: "file.bin", by: fits, in: sandbox)
             }
         }
@@ -115,14 +115,14 @@ extension EndToEnd {
                 $0.ranges = .ignored
             }
             try await withDlm(serving: chunked) { sandbox, server in
-                let result = try await sandbox.run("get", "--max-size", "1M", server.url())
+                let result = try await sandbox.perform("get", "--max-size", "1M", server.url())
                 expectFailure(9, of: result)
                 #expect(result.stderr.contains("--max-size"), "\(result.stderr)")
                 #expect(sandbox.names == ["file.bin.part"])
                 let size = try FileManager.default.attributesOfItem(atPath: sandbox.file("file.bin.part"))[.size]
                 #expect(try #require(size as? Int64) <= mebibyte)
                 #expect(server.log.entries.count == 1)
-                let fits = try await sandbox.run("get", "--max-size", "8M", server.url())
+                let fits = try await sandbox.perform("get", "--max-size", "8M", server.url())
                 try expectDownloaded(large, as: "file.bin", by: fits, in: sandbox)
             }
         }
@@ -132,10 +132,10 @@ extension EndToEnd {
             try await withDlm(serving: typed("text/html")) { sandbox, server in
                 let types = try await sandbox.run("get", "-b", "--expect-type", "image/*", server.url("/a"))
                 #expect(types.stdout == "1\n")
-                #expect(try await sandbox.run("wait", "1").ending == .exited(9))
+                #expect(try await sandbox.perform("wait", "1").ending == .exited(9))
                 let sizes = try await sandbox.run("get", "-b", "--max-size", "1k", server.url("/b"))
                 #expect(sizes.stdout == "2\n")
-                #expect(try await sandbox.run("wait", "2").ending == .exited(9))
+                #expect(try await sandbox.perform("wait", "2").ending == .exited(9))
                 #expect(sandbox.names == [])
             }
         }

@@ -65,7 +65,7 @@ struct MetalinkDocument: Sendable {
         if let credential { request.credential = credential }
         let bytes: [UInt8]
         do {
-            bytes = try await context.fetch(request, Metalink.largest, context.time)
+            bytes = try await context.fetch(request, Metalink.largest, context.environment, context.time)
         } catch let error as DownloadError {
             throw ChecksumFile.Failure(url: url, error: error)
         }

@@ -82,7 +82,7 @@ struct AddressChoice {
         question.retry.limit = 0
         question.redirect.limit = 0
         do {
-            _ = try await context.fetch(question, 1, context.time)
+            _ = try await context.fetch(question, 1, context.environment, context.time)
             return nil
         } catch {
             return error as? DownloadError

@@ -7,13 +7,15 @@ struct Context: Sendable {
     let signals: Signals
     let settingsMemory = SettingsMemory()
     var environment = ProcessInfo.processInfo.environment
+    /// The command line, without the name of the program.
+    var arguments = Array(CommandLine.arguments.dropFirst())
     /// Nil: there is none that could be used.
     var workingFolder = FolderPath.working
     var time: any TimeSource = SystemTime()
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
-            configuration,
+            configuration, environment: environment,
             startBackground: {
                 try await BackgroundStarter.ensureRunning(environment: environment, time: configuration.time)
             },
@@ -21,8 +23,8 @@ struct Context: Sendable {
     }
 
     /// Fetches something small: at most so many bytes.
-    var fetch: Fetch = { request, largest, time in
-        try await DownloadSession.document(request, largest: largest, time: time)
+    var fetch: Fetch = { request, largest, environment, time in
+        try await DownloadSession.document(request, largest: largest, environment: environment, time: time)
     }
 
     /// Looks at the file of a completed download.
@@ -35,7 +37,9 @@ struct Context: Sendable {
     typealias FateOfFile = @Sendable (DownloadRecord) -> CompletedFileFate?
 
     typealias Fetch =
-        @Sendable (DownloadRequest, _ largest: Int, any TimeSource) async throws -> [UInt8]
+        @Sendable (
+            DownloadRequest, _ largest: Int, _ environment: [String: String], any TimeSource
+        ) async throws -> [UInt8]
 
     typealias Open =
         @Sendable (
@@ -78,7 +82,7 @@ struct Context: Sendable {
             console.report(error.message)
             return SettingsError.exitStatus
         } catch {
-            return UsageReport(error).print(on: console)
+            return UsageReport(error, arguments: arguments).print(on: console)
         }
     }
 }

@@ -37,6 +37,9 @@ final class Signals: Sendable {
         handler.withLock { $0 = work }
     }
 
+    /// Does what is done before the process ends by the signal; nothing where nobody has asked for that.
+    func interrupt(by signal: Int32) async { await handler.withLock { $0 }?(signal) }
+
     /// Hands over every signal from now on, on the main thread, and ends nothing: for a process that lives on.
     func receive(_ work: @escaping @Sendable (_ signal: Int32) -> Void) {
         receiver.withLock { $0 = work }
@@ -47,9 +50,9 @@ final class Signals: Sendable {
     func deliver() -> Never {
         var set = mask
         let signal = first(in: &set)
-        if let work = handler.withLock({ $0 }) {
+        if handler.withLock({ $0 != nil }) {
             Task.detached {
-                await work(signal)
+                await self.interrupt(by: signal)
                 Self.end(by: signal)
             }
             let second = second(in: &set)

@@ -105,7 +105,8 @@ struct Examination {
 
     private func asked() async -> [Finding] {
         do {
-            let probed = try await DownloadSession.probe(request, time: context.time)
+            let probed = try await DownloadSession.probe(
+                request, environment: context.environment, time: context.time)
             return RequestFindings(probed: probed, proxies: proxies).findings
         } catch {
             let error = error as? DownloadError ?? .unexpected("\(error)")

@@ -56,8 +56,9 @@ struct ChecksumOptions: ParsableArguments {
         var request = try template(url)
         if let credential { request.credential = credential }
         do {
-            return try ChecksumList(
-                try await context.fetch(request, ChecksumList.largest, context.time), source: url.string)
+            let bytes = try await context.fetch(
+                request, ChecksumList.largest, context.environment, context.time)
+            return try ChecksumList(bytes, source: url.string)
         } catch let error as DownloadError {
             throw ChecksumFile.Failure(url: url, error: error)
         }

@@ -89,7 +89,7 @@ struct SchemelessAddressTests {
         let questions = Mutex<[DownloadRequest]>([])
         let service = FollowerTests.failing(.serverRefused(status: 404, phrase: "Not Found"))
         let (status, captured) = try await run(["get"] + arguments, service) { context in
-            context.fetch = { request, _, _ in
+            context.fetch = { request, _, _, _ in
                 questions.withLock { $0.append(request) }
                 if let error { throw error }
                 return []

@@ -20,11 +20,11 @@ struct FaultTrial: Sendable, CustomStringConvertible {
     enum Moment: String, Sendable, Codable, CaseIterable {
         /// The first answer of a new download.
         case fresh
-        /// A later answer of the same process, after a part has come.
+        /// A later answer to the same command, after a part has come.
         case middle
         /// One connection of several, while the others do well.
         case segment
-        /// The first answer to another process that resumes.
+        /// The first answer to another session that resumes.
         case resume
     }
 

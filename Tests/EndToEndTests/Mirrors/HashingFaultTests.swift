@@ -42,7 +42,7 @@ import Testing
                     #expect(sandbox.names == ["file.bin"])
                     #expect(try sha256(of: sandbox.file("file.bin")) == Self.wrong.sha256)
                     #expect(server.log.entries.isEmpty)
-                    let result = try await sandbox.run("resume", "1")
+                    let result = try await sandbox.perform("resume", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     #expect(server.log.bytesSent <= Self.length + 128 << 10, "\(server.log.bytesSent)")
                 }
@@ -59,12 +59,12 @@ import Testing
                     #expect(sandbox.names == ["file.bin.part"])
                     #expect(try await sandbox.show(1).received == Self.content.size)
                     let before = server.log.bytesSent
-                    var result = try await sandbox.run("resume", "1")
+                    var result = try await sandbox.perform("resume", "1")
                     if !isRight {
                         #expect(result.ending == .exited(9), "\(result.stderr)")
                         #expect(!sandbox.exists("file.bin"))
                         server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                        result = try await sandbox.run("resume", "1")
+                        result = try await sandbox.perform("resume", "1")
                     }
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     #expect(server.log.bytesSent - before <= (isRight ? 0 : Self.length + 128 << 10))
@@ -88,7 +88,7 @@ import Testing
                     try await Self.run(sandbox, endsBy: end, "get", "-x", "2", "-M", document)
                     #expect(sandbox.names == ["file.bin.part"])
                     if !liesOn { mirrors.servers[1].handle(honest) }
-                    let result = try await sandbox.run("resume", "1")
+                    let result = try await sandbox.perform("resume", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }

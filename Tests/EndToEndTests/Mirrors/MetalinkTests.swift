@@ -78,7 +78,7 @@ extension EndToEnd {
                 server.handle { FaultReply($0.target == "/doc" ? Content(text) : Self.content) }
                 let document = try sandbox.write(metalink: text)
                 let option = place == "url" ? server.url("/doc") : place == "-" ? "-" : document
-                let result = try await sandbox.run("get", "-M", option) {
+                let result = try await sandbox.perform("get", "-M", option) {
                     if place == "-" { $0.input = text }
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
@@ -93,7 +93,7 @@ extension EndToEnd {
                 file.size = nil
                 file.others = "<size/><hash type=\"md5\"></hash>"
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run("get", "-M", document)
+                let result = try await sandbox.perform("get", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 for element in ["size", "hash"] {
                     #expect(
@@ -112,7 +112,7 @@ extension EndToEnd {
                 deep.name = "x/y/b.bin"
                 bad.name = "../c.bin"
                 let document = try sandbox.write(metalink: MetalinkText.version4(good, deep, bad))
-                let result = try await sandbox.run("get", "-M", document)
+                let result = try await sandbox.perform("get", "-M", document)
                 #expect(result.ending == .exited(3), "\(result.stderr)")
                 #expect(result.stderr.contains("../c.bin: the Metalink document names its file so"), "\(result.stderr)")
                 try expectFile(Self.content, "a.bin", in: sandbox)
@@ -130,7 +130,7 @@ extension EndToEnd {
                 var file = Self.text(server)
                 file.name = name
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                expectFailure(3, of: try await sandbox.run("get", "-M", document), name)
+                expectFailure(3, of: try await sandbox.perform("get", "-M", document), name)
                 #expect(server.log.entries.isEmpty)
                 #expect(sandbox.names.isEmpty)
             }
@@ -144,7 +144,7 @@ extension EndToEnd {
                 let digits = ["sha-256": 64, "md5": 32, "sha-512": 128][what] ?? 0
                 if what != "size" { file.hashes = [(what, String(repeating: "0", count: digits))] }
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run("get", "-M", document)
+                let result = try await sandbox.perform("get", "-M", document)
                 #expect(result.ending == .exited(9), "\(result.stderr)")
                 #expect(!sandbox.exists("file.bin"))
                 #expect(sandbox.exists("file.bin.part") == (what != "size"))
@@ -161,7 +161,7 @@ extension EndToEnd {
                     ("sha-256", isRight ? Self.content.sha256 : wrong), ("whirlpool", "?"),
                 ]
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                #expect(try await sandbox.run("get", "-M", document).ending == .exited(isRight ? 0 : 9))
+                #expect(try await sandbox.perform("get", "-M", document).ending == .exited(isRight ? 0 : 9))
             }
         }
 
@@ -176,7 +176,7 @@ extension EndToEnd {
             ])
         func unusable(text: String) async throws {
             try await withDlm { sandbox in
-                expectFailure(7, of: try await sandbox.run("get", "-M", try sandbox.write(metalink: text)), text)
+                expectFailure(7, of: try await sandbox.perform("get", "-M", try sandbox.write(metalink: text)), text)
                 #expect(sandbox.names.isEmpty)
             }
         }
@@ -193,7 +193,7 @@ extension EndToEnd {
                 var file = Self.text(mirrors.servers[0])
                 file.urls = ["http://127.0.0.1:\(dead)/file.bin"] + mirrors.servers.map { $0.url() }
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run("get", "-M", document)
+                let result = try await sandbox.perform("get", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.prefix(4).allSatisfy { $0.failure != nil } && sources.count == 6)
@@ -208,7 +208,7 @@ extension EndToEnd {
                 file.urls = [mirrors.servers[0].url()]
                 file.others = "<url location=\"DE\" priority=\"9\">\(mirrors.servers[1].url())</url>"
                 let document = try sandbox.write(metalink: MetalinkText.version4(file))
-                let result = try await sandbox.run("get", "--metalink-location", "de", "-M", document)
+                let result = try await sandbox.perform("get", "--metalink-location", "de", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(mirrors.servers.map(\.log.entries.count) == [0, 1])
             }
@@ -230,17 +230,17 @@ extension EndToEnd {
                     }
                 }
                 server.handle { reply($0, isCut: true) }
-                let cut = try await sandbox.run("get", "--retries", "0", "-x", "1", server.url("/doc.meta4"))
+                let cut = try await sandbox.perform("get", "--retries", "0", "-x", "1", server.url("/doc.meta4"))
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { reply($0, isCut: false) }
-                let result = try await sandbox.run("get", server.url("/doc.meta4"))
+                let result = try await sandbox.perform("get", server.url("/doc.meta4"))
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSentTwice(target: "/file.bin") <= 128 << 10)
-                let again = try await sandbox.run("get", server.url("/doc.meta4"))
+                let again = try await sandbox.perform("get", server.url("/doc.meta4"))
                 try expectDownloaded(Self.content, as: "file.bin", by: again, in: sandbox)
                 #expect(try await sandbox.list().count == 1)
-                let raw = try await sandbox.run("get", "--no-follow-metalink", server.url("/doc.meta4"))
+                let raw = try await sandbox.perform("get", "--no-follow-metalink", server.url("/doc.meta4"))
                 #expect(raw.ending == .exited(0) && sandbox.exists("doc.meta4"), "\(raw.stderr)")
             }
         }
@@ -260,10 +260,10 @@ extension EndToEnd {
                         $0.fields = [("Content-Type", "application/metalink4+xml")]
                     }
                 }
-                let two = try await sandbox.run("get", server.url("/two"))
+                let two = try await sandbox.perform("get", server.url("/two"))
                 #expect(two.ending == .exited(0) && sandbox.exists("two"), "\(two.stderr)")
-                expectFailure(3, of: try await sandbox.run("get", server.url("/bad")))
-                expectFailure(7, of: try await sandbox.run("get", server.url("/not")))
+                expectFailure(3, of: try await sandbox.perform("get", server.url("/bad")))
+                expectFailure(7, of: try await sandbox.perform("get", server.url("/not")))
                 #expect(sandbox.names == ["two"])
             }
         }
@@ -277,7 +277,7 @@ extension EndToEnd {
                 let result = try await sandbox.run(
                     "get", "-b", "-u", "ann:secret", "-H", "X-Api-Key: k", "-o", "other.bin", "-M", document)
                 #expect(result.ending == .exited(0), "\(result.stderr)")
-                #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                 try expectFile(Self.content, "other.bin", in: sandbox)
                 for entry in server.log.entries {
                     #expect(entry.request["Authorization"] == nil && entry.request["X-Api-Key"] == nil)

@@ -13,7 +13,7 @@ struct Mirrors {
     var arguments: [String] { servers.dropFirst().flatMap { ["--mirror", $0.url()] } + [servers[0].url()] }
 
     func get(in sandbox: DlmSandbox, _ options: String...) async throws -> ChildProcess.Result {
-        try await ChildProcess(try sandbox.launch(["get", "--retry-delay", "0.1"] + options + arguments)).result()
+        try await sandbox.perform(["get", "--retry-delay", "0.1"] + options + arguments)
     }
 }
 
@@ -70,7 +70,7 @@ extension EndToEnd {
         func refused() async throws {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let port = try LoopbackSocket.unusedPort()
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--mirror", server.url(), "http://127.0.0.1:\(port)/x/file.bin")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
@@ -163,7 +163,7 @@ extension EndToEnd {
                 #expect(try await sandbox.show(1).received <= Self.cut)
                 mirrors.servers[0].handle(Self.serve())
                 mirrors.servers[1].handle { _ in FaultReply(status: 404) }
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -204,7 +204,7 @@ extension EndToEnd {
                 mirrors.servers[0].handle { [fields] request in
                     Self.dying()(request).with { $0.fields += fields }
                 }
-                let result = try await sandbox.run("get", "--retries", "0", "-x", "1", urls[0])
+                let result = try await sandbox.perform("get", "--retries", "0", "-x", "1", urls[0])
                 if hasDigest {
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     let sources = try #require(try await sandbox.show(1).sources)
@@ -235,9 +235,9 @@ extension EndToEnd {
                 let (url, mirror) = (mirrors.servers[0].url(), mirrors.servers[1].url())
                 let text = inBackground ? "\(url)\t\(mirror)\n" : "\(url)\n  mirror=\(mirror)\n"
                 try text.write(toFile: sandbox.file("../list"), atomically: false, encoding: .utf8)
-                let result = try await sandbox.run("get", "-i", "../list", inBackground ? "-b" : "-v")
+                let result = try await sandbox.run("get", "-i", sandbox.root("list"), inBackground ? "-b" : "-v")
                 if inBackground {
-                    #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                    #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                     #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
                 } else {
                     #expect(result.ending == .exited(0), "\(result.stderr)")
@@ -255,7 +255,7 @@ extension EndToEnd {
             ])
         func bad(options: [String]) async throws {
             try await withDlm { sandbox in
-                let result = try await ChildProcess(try sandbox.launch(["get"] + options + ["http://h/1"])).result()
+                let result = try await sandbox.perform(["get"] + options + ["http://h/1"])
                 expectFailure(2, of: result, options)
                 #expect(try await sandbox.list().isEmpty)
             }

@@ -27,9 +27,7 @@ extension EndToEnd {
             _ sandbox: DlmSandbox, _ mirrors: Mirrors, _ proof: Proof, _ options: String..., content: Content = content
         ) async throws -> ChildProcess.Result {
             let document = try sandbox.write(metalink: Self.document(mirrors, proof, content))
-            return try await ChildProcess(
-                try sandbox.launch(["get", "--retry-delay", "0.1"] + options + ["-M", document])
-            ).result()
+            return try await sandbox.perform(["get", "--retry-delay", "0.1"] + options + ["-M", document])
         }
 
         @Test(
@@ -112,7 +110,7 @@ extension EndToEnd {
                 _ = try await get.result()
                 mirrors.servers[0].handle { _ in FaultReply(status: 404) }
                 mirrors.servers[1].handle(Self.serve(Content(seed: 832, size: Self.content.size)))
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }

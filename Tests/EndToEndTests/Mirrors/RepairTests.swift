@@ -24,12 +24,12 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(Self.content, etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: hasDigest))
                 if isOurs {
-                    let first = try await sandbox.run("get", "-M", document)
+                    let first = try await sandbox.perform("get", "-M", document)
                     try expectDownloaded(Self.content, as: "file.bin", by: first, in: sandbox)
                 }
                 let before = server.log.bytesSent
                 try Self.write(Self.content.flipping(3 * mebibyte + 1), as: "file.bin", in: sandbox)
-                let result = try await sandbox.run("get", "--repair", "-x", "1", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-x", "1", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSent - before <= Self.length + 128 << 10, "\(server.log.bytesSent - before)")
             }
@@ -40,7 +40,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
                 try Self.write(Self.content, as: "file.bin", in: sandbox)
-                let result = try await sandbox.run("get", "--repair", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.isEmpty)
             }
@@ -58,7 +58,7 @@ extension EndToEnd {
                     default: Array(repeating: 0, count: bytes.count)
                     }
                 try Self.write(Content(here), as: "file.bin", in: sandbox)
-                let result = try await sandbox.run("get", "--repair", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 if kind != "zeros" { #expect(server.log.bytesSent <= 4 * mebibyte) }
             }
@@ -69,14 +69,14 @@ extension EndToEnd {
             let slow = FaultReply(Self.content, etag: "\"v1\"").with { $0.cut = .close(after: 4 * mebibyte) }
             try await withDlm(serving: slow) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasDigest: false))
-                let cut = try await sandbox.run("get", "-x", "1", "--retries", "0", "-M", document)
+                let cut = try await sandbox.perform("get", "-x", "1", "--retries", "0", "-M", document)
                 #expect(cut.ending == .exited(4), "\(cut.stderr)")
                 let file = try FileHandle(forUpdating: URL(fileURLWithPath: sandbox.file("file.bin.part")))
                 try file.seek(toOffset: 1 << 20)
                 try file.write(contentsOf: Data(repeating: 1, count: 10))
                 try file.close()
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.run("get", "--repair", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSentTwice() <= mebibyte)
             }
@@ -94,7 +94,7 @@ extension EndToEnd {
                 _ = try await get.result()
                 #expect(sandbox.names == ["file.bin.part"])
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.run("get", "--repair", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -104,7 +104,7 @@ extension EndToEnd {
             try await withDlm(serving: FaultReply(Self.content)) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server, hasPieces: false))
                 try Self.write(Self.content.flipping(5), as: "file.bin", in: sandbox)
-                let result = try await sandbox.run("get", "--repair", "-M", document)
+                let result = try await sandbox.perform("get", "--repair", "-M", document)
                 #expect(result.ending == .exited(9), "\(result.stderr)")
                 #expect(result.stderr.contains("digests of its pieces are not known"), "\(result.stderr)")
                 #expect(try sha256(of: sandbox.file("file.bin")) == Self.content.flipping(5).sha256)
@@ -116,12 +116,12 @@ extension EndToEnd {
         func wrongPieces() async throws {
             try await withDlm(serving: FaultReply(Self.content.flipping(mebibyte), etag: "\"v1\"")) { sandbox, server in
                 let document = try sandbox.write(metalink: Self.document(server))
-                let wrong = try await sandbox.run("get", "-x", "1", "-M", document)
+                let wrong = try await sandbox.perform("get", "-x", "1", "-M", document)
                 #expect(wrong.ending == .exited(9), "\(wrong.stderr)")
                 #expect(try await sandbox.show(1).received == Self.content.size - Self.length)
                 let before = server.log.bytesSent
                 server.handle { _ in FaultReply(Self.content, etag: "\"v1\"") }
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.bytesSent - before <= Self.length + 128 << 10)
             }

@@ -17,11 +17,12 @@ extension EndToEnd {
         /// Runs a cell against a server that gives these replies for the file, one after the other, the last one for
         /// ever, and small files without a fault.
         private func site(
-            _ certificates: Certificates, _ replies: [FaultReply], _ body: (SecureSite) async throws -> Void
+            _ certificates: Certificates, _ replies: [FaultReply], asProcess: Bool = false,
+            _ body: (SecureSite) async throws -> Void
         ) async throws {
             let asked = Observed(0)
             try await withSecureDlm(
-                certificates, tls: { $1.with { $0.offersHTTP2 = true } },
+                certificates, asProcess: asProcess, tls: { $1.with { $0.offersHTTP2 = true } },
                 { request in
                     guard request.target == "/file.bin" else { return Self.other }
                     return replies[
@@ -67,13 +68,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("A fault in the answer to another process that resumes is healed, and the part is kept")
+        @Test("A fault in the answer to another session that resumes is healed, and the part is kept")
         func resumed() async throws {
             let cells = FaultTrial.short(HTTP2Cell.all, each: 16)
             try await withCertificates { certificates in
                 try await concurrently(cells, atMost: 5) { cell in
                     let slow = cell.healthy.with { $0.bytesPerSecond = 1_000_000 }
-                    try await site(certificates, [slow]) { site in
+                    let isFirst = cell.description == cells[0].description
+                    try await site(certificates, [slow], asProcess: isFirst) { site in
                         try await site.interrupt(arguments(site), after: 500_000)
                         let asked = Observed(0)
                         site.server.handle { request in

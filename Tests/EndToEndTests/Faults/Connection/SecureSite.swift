@@ -8,24 +8,26 @@ struct SecureSite: Sendable {
     let server: FaultServer
     let authority: String
     let right: TLSBehaviour
+    /// Runs `dlm` in a process of its own.
+    let isProcess: Bool
 
-    /// Starts `dlm` with the authority known.
-    func start(_ arguments: [String]) throws -> ChildProcess {
+    /// Has the authority known.
+    private func launch(_ arguments: [String]) throws -> ProcessLaunch {
         var launch = try sandbox.launch(arguments)
         launch.environment["SSL_CERT_FILE"] = authority
-        return try ChildProcess(launch)
+        return launch
     }
 
-    func run(_ arguments: [String]) async throws -> ChildProcess.Result { try await start(arguments).result() }
+    func run(_ arguments: [String]) async throws -> ChildProcess.Result {
+        try await launch(arguments).result(asProcess: isProcess)
+    }
 
     func run(_ arguments: String...) async throws -> ChildProcess.Result { try await run(arguments) }
 
     /// Starts a download and ends it with SIGTERM once the server has sent so many bytes.
     func interrupt(_ arguments: [String], after bytes: Int64) async throws {
-        let process = try start(arguments)
-        let reached = await server.waitUntil { $0.bytesSent >= bytes }
-        process.send(SIGTERM)
-        let result = try await process.result()
+        let (reached, result) = try await launch(arguments).interrupted(
+            asProcess: isProcess, after: bytes, from: server)
         #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
     }
 }
@@ -39,7 +41,8 @@ func withCertificates(_ body: (Certificates) async throws -> Void) async throws 
 
 /// Runs a test in a home of its own against a server with this script, over TLS that behaves so.
 func withSecureDlm(
-    _ certificates: Certificates, tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },
+    _ certificates: Certificates, asProcess: Bool = false,
+    tls: @escaping @Sendable (Int, TLSBehaviour) -> TLSBehaviour = { $1 },
     _ handler: @escaping FaultServer.Handler, _ body: (SecureSite) async throws -> Void
 ) async throws {
     let right = TLSBehaviour(certificates.right)
@@ -47,6 +50,8 @@ func withSecureDlm(
     defer { server.stop() }
     try await withDlm { sandbox in
         try await body(
-            SecureSite(sandbox: sandbox, server: server, authority: certificates.authority, right: right))
+            SecureSite(
+                sandbox: sandbox, server: server, authority: certificates.authority, right: right, isProcess: asProcess)
+        )
     }
 }

@@ -61,7 +61,9 @@ extension EndToEnd {
             try await withCertificates { certificates in
                 try await concurrently(Array(Self.handshakes.indices), atMost: 4) { index in
                     let (fault, change, errors) = Self.handshakes[index]
-                    try await withSecureDlm(certificates, tls: { $1.with(change) }, { _ in Self.good }) { site in
+                    try await withSecureDlm(
+                        certificates, asProcess: index == 0, tls: { $1.with(change) }, { _ in Self.good }
+                    ) { site in
                         let arguments = [
                             "get", "--retries", "1", "--retry-delay", "0.1", "--connect-timeout", "2",
                             site.server.url(),

@@ -72,10 +72,12 @@ extension EndToEnd {
             try await withCertificates { certificates in
                 var identities: [Certificates.Flaw: Certificates.Identity] = [:]
                 for flaw in Certificates.Flaw.allCases { identities[flaw] = try await certificates.wrong(flaw) }
-                try await concurrently(FaultTrial.short(Cell.all, each: 4), atMost: 4) { [identities] cell in
+                let cells = FaultTrial.short(Cell.all, each: 4)
+                let process = cells.first { $0.moment == .resume }?.trial.description
+                try await concurrently(cells, atMost: 4) { [identities] cell in
                     let broken = behaviour(cell.fault, certificates, identities)
                     if cell.moment == .resume {
-                        try await resumed(cell, certificates, broken)
+                        try await resumed(cell, certificates, broken, asProcess: cell.trial.description == process)
                     } else {
                         try await underway(cell, certificates, broken)
                     }
@@ -105,10 +107,12 @@ extension EndToEnd {
             }
         }
 
-        /// All connections of the process that resumes are broken.
-        private func resumed(_ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour) async throws {
+        /// All connections of the session that resumes are broken.
+        private func resumed(
+            _ cell: Cell, _ certificates: Certificates, _ broken: TLSBehaviour, asProcess: Bool
+        ) async throws {
             let slow = Self.good.with { $0.bytesPerSecond = Int(16 * mebibyte) / cell.connections }
-            try await withSecureDlm(certificates, { _ in slow }) { site in
+            try await withSecureDlm(certificates, asProcess: asProcess, { _ in slow }) { site in
                 try await site.interrupt(arguments(cell, site), after: 3 * mebibyte)
                 site.server.secure { _ in broken }
                 site.server.handle { _ in cell.fault.reply(Self.good) }
@@ -175,7 +179,7 @@ extension EndToEnd {
                     if kind == "broken" {
                         try Data("-----BEGIN CERTIFICATE-----\nAAAA\n".utf8).write(to: URL(fileURLWithPath: path))
                     }
-                    let result = try await site.sandbox.run("get", site.server.url()) {
+                    let result = try await site.sandbox.perform("get", site.server.url()) {
                         $0.environment["SSL_CERT_FILE"] = path
                     }
                     let trial = FaultTrial(area: .tls, fault: "file of authorities: \(kind)")

@@ -17,7 +17,7 @@ extension EndToEnd {
             let good = FaultReply(content, etag: "\"v1\"")
             try await concurrently(Self.cuts, atMost: 4) { [content] cut in
                 try await withDlm({ $0.number <= 3 ? good.with { $0.cut = cut } : good }) { sandbox, server in
-                    let result = try await sandbox.run(
+                    let result = try await sandbox.perform(
                         "get", "-x", "\(connections)", "--stall-timeout", "1", server.url())
                     try expectDownloaded(content, as: "file.bin", by: result, in: sandbox, cut)
                     // What was on its way on each connection that broke, or whose rest another took over.
@@ -31,7 +31,7 @@ extension EndToEnd {
             arguments: [(404, 8), (410, 8), (403, 8), (400, 8), (401, 6), (407, 6)], [1, 4])
         func refusals(answer: (status: Int, exit: Int32), connections: Int) async throws {
             try await withDlm(serving: FaultReply(status: answer.status)) { sandbox, server in
-                let result = try await sandbox.run("get", "-x", "\(connections)", server.url())
+                let result = try await sandbox.perform("get", "-x", "\(connections)", server.url())
                 expectFailure(answer.exit, of: result)
                 #expect(result.stderr.contains("\(answer.status)"))
                 // Some servers dislike the range: a 400 is asked once more without it.
@@ -43,7 +43,7 @@ extension EndToEnd {
         @Test("A server error is tried again, then ends with status 8")
         func serverError() async throws {
             try await withDlm(serving: FaultReply(status: 500)) { sandbox, server in
-                expectFailure(8, of: try await sandbox.run("get", "--retries", "1", server.url()))
+                expectFailure(8, of: try await sandbox.perform("get", "--retries", "1", server.url()))
                 #expect(server.log.entries.count == 2)
                 #expect(sandbox.names == [])
             }

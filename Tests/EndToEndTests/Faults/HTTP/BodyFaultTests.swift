@@ -186,30 +186,30 @@ extension EndToEnd {
                 $0.cut = .close(after: 3 * mebibyte)
             }
             try await withDlm(serving: cut) { sandbox, server in
-                let result = try await sandbox.run("get", server.url())
+                let result = try await sandbox.perform("get", server.url())
                 let trial = FaultTrial(area: .http, fault: "no length, closed in the middle")
                 try trial.judge(result, in: sandbox, right: [content], errors: [9])
                 #expect(result.stderr.contains("run: dlm resume 1 --allow-unverified;"), "\(result.stderr)")
                 #expect(result.stderr.contains("allow-unverified: true for 127.0.0.1"), "\(result.stderr)")
                 #expect(result.stderr.split(separator: "\n").count == 1, "\(result.stderr)")
-                let taken = try await sandbox.run("resume", "1", "--allow-unverified")
+                let taken = try await sandbox.perform("resume", "1", "--allow-unverified")
                 #expect(taken.ending == .exited(0), "\(taken.stderr)")
                 #expect(try sha256(of: sandbox.file("file.bin")) == content.sha256(upTo: 3 * mebibyte))
             }
             try await withDlm(serving: cut) { sandbox, server in
                 try sandbox.configure("hosts:\n  127.0.0.1: {allow-unverified: true}\n")
-                #expect(try await sandbox.run("get", server.url()).ending == .exited(0))
+                #expect(try await sandbox.perform("get", server.url()).ending == .exited(0))
                 let other = server.url("/other").replacing("127.0.0.1", with: "localhost")
-                expectFailure(9, of: try await sandbox.run("get", other))
+                expectFailure(9, of: try await sandbox.perform("get", other))
             }
             try await withDlm(serving: cut.with { $0.cut = nil }) { sandbox, server in
                 let whole = FaultTrial(area: .http, fault: "no length, the end of the connection")
-                try whole.judge(try await sandbox.run("get", server.url()), in: sandbox, right: [], errors: [9])
-                let checked = try await sandbox.run("get", "--checksum", "sha256:\(content.sha256)", server.url())
+                try whole.judge(try await sandbox.perform("get", server.url()), in: sandbox, right: [], errors: [9])
+                let checked = try await sandbox.perform("get", "--checksum", "sha256:\(content.sha256)", server.url())
                 try expectDownloaded(content, as: "file.bin", by: checked, in: sandbox)
             }
             try await withDlm(serving: cut) { sandbox, server in
-                let checked = try await sandbox.run("get", "--checksum", "sha256:\(content.sha256)", server.url())
+                let checked = try await sandbox.perform("get", "--checksum", "sha256:\(content.sha256)", server.url())
                 let sure = FaultTrial(area: .http, fault: "no length, closed in the middle, --checksum")
                 try sure.judge(checked, in: sandbox, right: [], errors: [9])
             }

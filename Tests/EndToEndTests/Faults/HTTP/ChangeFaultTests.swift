@@ -124,7 +124,7 @@ extension EndToEnd {
                     try await HTTPFaultCell.leavePart(old, 1, sandbox, server)
                     let sent = server.log.bytesSent
                     server.handle { _ in validator.reply(new, isNew: true, now: HTTPDate.ago(0)) }
-                    let result = try await sandbox.run("get", server.url())
+                    let result = try await sandbox.perform("get", server.url())
                     try expectDownloaded(new, as: "file.bin", by: result, in: sandbox)
                     #expect(result.errorLines.count == 1 && result.stderr.contains("starts over"), "\(result.stderr)")
                     #expect(server.log.bytesSent - sent <= new.size + mebibyte / 4)

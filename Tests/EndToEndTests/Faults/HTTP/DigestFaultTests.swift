@@ -18,7 +18,7 @@ extension EndToEnd {
         static func get(_ sandbox: DlmSandbox, _ server: FaultServer, _ connections: Int) async throws
             -> ChildProcess.Result
         {
-            try await sandbox.run("get", "-x", "\(connections)", "--retry-delay", "0", server.url())
+            try await sandbox.perform("get", "-x", "\(connections)", "--retry-delay", "0", server.url())
         }
 
         /// The file was not accepted, and its bytes are kept.
@@ -43,7 +43,7 @@ extension EndToEnd {
 
         static func verifiedBy(_ sandbox: DlmSandbox) async throws -> [String?] {
             struct Shown: Decodable { let checksum, verifiedBy: String? }
-            let result = try await sandbox.run("show", "--json", try await sandbox.onlyID())
+            let result = try await sandbox.perform("show", "--json", try await sandbox.onlyID())
             let shown = try JSONDecoder().decode(Shown.self, from: Data(result.stdout.utf8))
             return [shown.checksum, shown.verifiedBy]
         }
@@ -117,14 +117,14 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong when resumed in a new process: status 9; again, it begins anew", arguments: kinds, [1, 4])
+        @Test("Wrong when another session resumes: status 9; again, it begins anew", arguments: kinds, [1, 4])
         func resumed(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong", moment: .resume, connections: connections)
             let slow = Self.reply(kind).with { $0.bytesPerSecond = Int(16 * mebibyte) / connections }
             try await withDlm(serving: slow) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", "-x", "\(connections)", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
+                _ = try await sandbox.performInterrupted(
+                    "get", "-x", "\(connections)", server.url(), after: 3 * mebibyte, from: server)
                 server.handle { _ in Self.reply(kind, of: Self.other) }
                 let result = try await Self.get(sandbox, server, connections)
                 try Self.expectRejected(result, in: sandbox, trial)
@@ -164,8 +164,8 @@ extension EndToEnd {
                 $0.bytesPerSecond = Int(16 * mebibyte)
             }
             try await withDlm(serving: slow) { sandbox, server in
-                _ = try await sandbox.interrupt(
-                    "get", "-x", "\(connections)", server.url(), with: SIGTERM, after: 3 * mebibyte, from: server)
+                _ = try await sandbox.performInterrupted(
+                    "get", "-x", "\(connections)", server.url(), after: 3 * mebibyte, from: server)
                 server.handle { _ in new }
                 let result = try await Self.get(sandbox, server, connections)
                 try trial.judge(result, in: sandbox, right: [Self.other], errors: [])
@@ -224,7 +224,7 @@ extension EndToEnd {
                 area: .digest, fault: "Repr-Digest: sha-256, wrong; --checksum, right", connections: connections)
             try await withDlm(serving: Self.reply(.repr256, of: Self.other)) { sandbox, server in
                 let right = "sha256:\(Self.content.sha256)"
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-x", "\(connections)", "--checksum", right, server.url())
                 try trial.judge(result, in: sandbox, right: [Self.content], errors: [])
                 #expect(try await Self.verifiedBy(sandbox) == [right, "user"])
@@ -232,7 +232,7 @@ extension EndToEnd {
             }
             try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
                 let wrong = "sha256:\(Self.other.sha256)"
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-x", "\(connections)", "--checksum", wrong, server.url())
                 try FaultTrial(
                     area: .digest, fault: "Repr-Digest: sha-256, right; --checksum, wrong", connections: connections
@@ -249,7 +249,7 @@ extension EndToEnd {
         @Test("A field of the user's of that name is sent as it is")
         func userField() async throws {
             try await withDlm(serving: Self.reply(.repr256)) { sandbox, server in
-                let result = try await sandbox.run("get", "-H", "want-repr-digest: md5=1", server.url())
+                let result = try await sandbox.perform("get", "-H", "want-repr-digest: md5=1", server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.map { $0.request["Want-Repr-Digest"] } == ["md5=1"])
             }

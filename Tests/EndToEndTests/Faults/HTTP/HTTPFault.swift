@@ -100,6 +100,8 @@ struct HTTPFaultCell: Sendable {
     let fault: HTTPFault
     let moment: FaultTrial.Moment
     let connections: Int
+    /// Runs dlm in a process of its own.
+    var isProcess = false
 
     static let places: [(FaultTrial.Moment, Int)] = [
         (.fresh, 1), (.segment, 4), (.resume, 1), (.middle, 4), (.resume, 4), (.middle, 1), (.fresh, 4),
@@ -118,19 +120,23 @@ struct HTTPFaultCell: Sendable {
         }
     }
 
-    /// Runs all cells, some at a time.
+    /// Runs all cells, some at a time: one of them, which resumes if there is such a cell, in a process of its own.
     static func run(
         _ faults: [HTTPFault], in places: [(FaultTrial.Moment, Int)] = places, short count: Int = 1,
         atMost limit: Int = 6
     ) async throws {
-        try await concurrently(cells(of: faults, in: places, short: count), atMost: limit) { try await $0.run() }
+        var cells = cells(of: faults, in: places, short: count)
+        cells[cells.firstIndex { $0.moment == .resume } ?? 0].isProcess = true
+        try await concurrently(cells, atMost: limit) { try await $0.run() }
     }
 
     /// The fault lasts, dlm ends as it should, and the same command makes it right once the server is well again.
     func run() async throws {
         let trial = FaultTrial(area: fault.area, fault: fault.name, moment: moment, connections: connections)
         try await withDlm(serving: fault.good) { sandbox, server in
-            if moment == .resume { try await Self.leavePart(fault.good, connections, sandbox, server) }
+            if moment == .resume {
+                try await Self.leavePart(fault.good, connections, sandbox, server, asProcess: isProcess)
+            }
             let asked = server.log.entries.count
             server.handle { reply(to: $0, after: asked) }
             let result = try await get(sandbox, server)
@@ -188,20 +194,23 @@ struct HTTPFaultCell: Sendable {
     private func get(
         _ sandbox: DlmSandbox, _ server: FaultServer
     ) async throws -> ChildProcess.Result {
-        try await sandbox.run(
+        let arguments = [
             "get", "-x", "\(connections)", "--retries", "\(fault.retries)", "--retry-delay", "0.1", "--stall-timeout",
-            "\(fault.stallTimeout)", server.url())
+            "\(fault.stallTimeout)", server.url(),
+        ]
+        return try await sandbox.run(arguments, asProcess: isProcess)
     }
 
-    /// A download that ended with a part of the file: another process will go on with it.
+    /// A download that ended with a part of the file: another session will go on with it.
     static func leavePart(
-        _ good: FaultReply, _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer
+        _ good: FaultReply, _ connections: Int, _ sandbox: DlmSandbox, _ server: FaultServer, asProcess: Bool = false
     ) async throws {
         server.handle { request in
             let count = partSize / Int64(connections)
             return good.with { $0.cut = request.number <= connections ? .close(after: count) : .silence }
         }
-        let result = try await sandbox.run("get", "-x", "\(connections)", "--retries", "0", server.url())
+        let result = try await sandbox.run(
+            ["get", "-x", "\(connections)", "--retries", "0", server.url()], asProcess: asProcess)
         try #require(result.ending == .exited(4), "\(result.stderr)")
         try #require(sandbox.names == ["file.bin.part"])
     }

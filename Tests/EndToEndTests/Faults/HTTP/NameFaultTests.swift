@@ -86,7 +86,7 @@ extension EndToEnd {
             // A home for each: they would wait for one another's store.
             launch.environment["XDG_STATE_HOME"] = sandbox.root("state/\(folder)")
             if reader == .person { launch.terminalColumns = 80 }
-            let result = try await ChildProcess(launch).result()
+            let result = try await launch.result()
             #expect(result.ending == .exited(0), "\(result.stderr)")
             let names = Set(sandbox.root.names(in: "files/\(folder)").map { Array($0.utf8) })
             for one in cases {

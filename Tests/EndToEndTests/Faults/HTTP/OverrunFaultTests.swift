@@ -46,10 +46,10 @@ extension EndToEnd {
                         let arguments = [
                             "get", "-x", "\(connections)", "--retries", "1", "--retry-delay", "0.1", server.url(),
                         ]
-                        let result = try await ChildProcess(try sandbox.launch(arguments)).result()
+                        let result = try await sandbox.perform(arguments)
                         try trial.judge(result, in: sandbox, right: [], errors: [7])
                         server.change(to: content)
-                        let healed = try await ChildProcess(try sandbox.launch(arguments)).result()
+                        let healed = try await sandbox.perform(arguments)
                         try expectDownloaded(content, as: "file.bin", by: healed, in: sandbox, trial)
                     }
                 }
@@ -94,7 +94,7 @@ extension EndToEnd {
                     as [(Content, [Content], Set<Int32>)]
                 {
                     try await withDlm(serving: reply) { sandbox, server in
-                        let result = try await sandbox.run(
+                        let result = try await sandbox.perform(
                             "get", "-x", "\(connections)", "--retries", "0", "--checksum", "sha256:\(meant.sha256)",
                             server.url())
                         let trial = FaultTrial(
@@ -113,7 +113,8 @@ extension EndToEnd {
             let short = Content(seed: 300, size: Self.content.size - 1000)
             let reply = FaultReply(Self.content).with(Self.short(by: 1000, closes: false))
             try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run("get", "-x", "\(connections)", "--allow-unverified", server.url())
+                let result = try await sandbox.perform(
+                    "get", "-x", "\(connections)", "--allow-unverified", server.url())
                 try expectDownloaded(short, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -126,7 +127,7 @@ extension EndToEnd {
                 $0.raw = FaultReply.Raw(Array(head.utf8) + content.bytes(0..<size) + Array("\r\n".utf8))
             }
             try await withDlm(serving: reply) { sandbox, server in
-                let result = try await sandbox.run("get", "--retries", "0", server.url())
+                let result = try await sandbox.perform("get", "--retries", "0", server.url())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }

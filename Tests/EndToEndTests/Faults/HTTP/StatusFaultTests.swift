@@ -103,7 +103,7 @@ extension EndToEnd {
                         if running > 3 { refusals.update { $0 += 1 } }
                         return running > 3 ? reply : good
                     }
-                    let result = try await sandbox.run("get", "-x", "4", server.url())
+                    let result = try await sandbox.perform("get", "-x", "4", server.url())
                     let trial = FaultTrial(
                         area: .http, fault: "three requests at a time, the fourth gets \(name)", connections: 4)
                     try trial.judge(result, in: sandbox, right: [good.content], errors: [])

@@ -1,0 +1,245 @@
+import DownloadKit
+import DownloadTestSupport
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import dlm
+
+/// A command line that is run in the process of the tests, with everything real but the process: the parser, the session
+/// manager, the store, libcurl, and the files. What must be a process of its own goes to ``ChildProcess``: also what names
+/// files of the working folder in options, for that is the folder of the process.
+final class PerformedCommand: Sendable {
+    private let launch: ProcessLaunch
+    private let signals: Signals
+    private let output: CapturedStreams
+    private let result = Observed<ChildProcess.Result?>(nil)
+    private let begin = ContinuousClock.now
+    private let task = Mutex<Task<Void, Never>?>(nil)
+    /// The signal that was sent.
+    private let signal = Mutex<Int32?>(nil)
+
+    /// - Parameter launch: says the arguments, the environment and the working folder. Nothing else of it counts.
+    init(_ launch: ProcessLaunch) throws {
+        // As a process of dlm does: OpenSSL writes to sockets that the other side has closed.
+        Glibc.signal(SIGPIPE, SIG_IGN)
+        self.launch = launch
+        signals = Signals()
+        output = try CapturedStreams()
+        let running = Task.detached { await self.run() }
+        task.withLock { $0 = running }
+    }
+
+    /// What has been written to standard error so far.
+    var standardError: String { output.errors }
+
+    /// Does what a process does when it gets a signal. Its end has to be waited for with ``result()``.
+    func send(_ signal: Int32) {
+        self.signal.withLock { $0 = signal }
+        Task.detached { [self] in
+            await signals.interrupt(by: signal)
+            task.withLock { $0 }?.cancel()
+        }
+    }
+
+    /// Waits for the end.
+    /// - Throws: when the time limit is over. The command goes on then, for nothing can end it.
+    func result() async throws -> ChildProcess.Result {
+        guard await result.wait(atMost: launch.timeLimit, until: { $0 != nil }), let result = result.value else {
+            throw ChildProcess.Failure(
+                description: "\(launch) did not end in \(launch.timeLimit)\n\(output.output)\n\(output.errors)")
+        }
+        return result
+    }
+
+    private func run() async {
+        let status = output.console.finish(await status())
+        let ending = signal.withLock { $0 }.map { ChildProcess.Ending.signalled($0) } ?? .exited(status)
+        let result = ChildProcess.Result(
+            ending: ending, stdout: output.output, stderr: output.errors, duration: ContinuousClock.now - begin)
+        self.result.update { $0 = result }
+    }
+
+    private func status() async -> Int32 {
+        let console = output.console
+        do {
+            let command = try ParsedCommands.command(launch.arguments)
+            var context = Context(console: console, signals: signals)
+            context.environment = launch.environment
+            context.arguments = launch.arguments
+            context.workingFolder = launch.folder
+            // A background session would be started from the program of this process, which is that of the tests.
+            context.open = { configuration, environment, notice in
+                try await DownloadSession.open(
+                    configuration, environment: environment, hooks: HookProgram.Runner(environment: environment),
+                    notice: notice)
+            }
+            return await context.status(of: command)
+        } catch {
+            return UsageReport(error, arguments: launch.arguments).print(on: console)
+        }
+    }
+}
+
+extension DlmSandbox {
+    /// Runs a command line to its end in this process: as ``run(_:with:)``, without the cost of a start.
+    func perform(
+        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) async throws -> ChildProcess.Result {
+        try await perform(arguments, with: change)
+    }
+
+    func perform(
+        _ arguments: [String], with change: (inout ProcessLaunch) -> Void = { _ in }
+    ) async throws -> ChildProcess.Result {
+        var launch = try launch(arguments)
+        change(&launch)
+        return try await launch.result()
+    }
+
+    /// Starts a download in this process, waits until the server has sent so many bytes, and stops it as SIGTERM does.
+    func performInterrupted(
+        _ arguments: String..., after bytes: Int64, from server: FaultServer
+    ) async throws -> ChildProcess.Result {
+        let (reached, result) = try await launch(arguments).interrupted(after: bytes, from: server)
+        #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
+        return result
+    }
+
+    /// Runs a command line to its end, in a process of its own or in this one.
+    func run(_ arguments: [String], asProcess: Bool) async throws -> ChildProcess.Result {
+        try await launch(arguments).result(asProcess: asProcess)
+    }
+}
+
+extension ProcessLaunch {
+    /// `$DLM_TEST_PROCESSES` is set: every command line gets a process.
+    private static let usesProcesses = ProcessInfo.processInfo.environment["DLM_TEST_PROCESSES"] != nil
+
+    /// What the process of the tests cannot give.
+    private var needsProcess: Bool {
+        Self.usesProcesses || input != nil || terminalColumns != nil || passed != nil || watchesMemory
+            || (try? DlmSandbox.binary) != executable
+            || environment.keys.contains { $0.hasPrefix("DLM_FAULT") }
+    }
+
+    /// Runs it to its end, in this process unless another is asked for or needed.
+    func result(asProcess: Bool = false) async throws -> ChildProcess.Result {
+        if asProcess || needsProcess { return try await ChildProcess(self).result() }
+        return try await PerformedCommand(self).result()
+    }
+
+    /// Runs it until the server has sent so many bytes, ends it as SIGTERM does, and waits for the end.
+    func interrupted(
+        asProcess: Bool = false, after bytes: Int64, from server: FaultServer
+    ) async throws -> (reached: Bool, result: ChildProcess.Result) {
+        if asProcess || needsProcess {
+            let process = try ChildProcess(self)
+            let reached = await server.waitUntil { $0.bytesSent >= bytes }
+            process.send(SIGTERM)
+            return (reached, try await process.result())
+        }
+        let command = try PerformedCommand(self)
+        let reached = await server.waitUntil { $0.bytesSent >= bytes }
+        command.send(SIGTERM)
+        return (reached, try await command.result())
+    }
+}
+
+/// A console on two files without names, which can be read.
+private final class CapturedStreams: Sendable {
+    let console: Console
+    private let files: (output: Int32, errors: Int32)
+
+    init() throws {
+        files = (try TemporaryFolder.unnamedFile(), try TemporaryFolder.unnamedFile())
+        console = Console(output: files.output, errors: files.errors)
+    }
+
+    deinit {
+        close(files.output)
+        close(files.errors)
+    }
+
+    var output: String { Self.text(files.output) }
+    var errors: String { Self.text(files.errors) }
+
+    private static func text(_ descriptor: Int32) -> String {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { return "" }
+        let size = Int(information.st_size)
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, size, 0))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// Commands that were parsed before. In debug builds the parser checks its own descriptions at each parse, which takes
+/// longer than most downloads of the tests.
+private enum ParsedCommands {
+    /// Immutable; the parser's types do not say that they may be sent.
+    private struct Known: @unchecked Sendable {
+        let command: any ContextCommand
+    }
+
+    private static let known = Mutex<[[String]: Known]>([:])
+
+    /// Parses each list of options of `get` once, and enters what differs from test to test; parses all other command
+    /// lines once as they are. The errors of the parser are those of a whole parse.
+    static func command(_ arguments: [String]) throws -> any ContextCommand {
+        let line = CommandLineParts(arguments)
+        if let known = known.withLock({ $0[line.key] }) { return line.completed(known.command) }
+        let command = try DLM.command(arguments)
+        known.withLock { $0[line.key] = Known(command: command) }
+        return command
+    }
+}
+
+/// A command line, divided into what is parsed and what no parser has to see twice.
+private struct CommandLineParts {
+    /// What the parser's answer depends on.
+    private(set) var key: [String]
+    private var urls: [String] = []
+    private var mirrors: [String] = []
+    private var metalinkFile: String?
+    private var checksumFile: String?
+
+    init(_ arguments: [String]) {
+        key = arguments
+        guard arguments.first == "get", let (_, catalog) = GivenArguments.command(of: arguments) else { return }
+        key = ["get"]
+        for word in CommandWord.words(arguments.dropFirst(), catalog) { take(word) }
+        // One URL and several are not the same to the checks of the options.
+        key += Array(repeating: "URL", count: min(urls.count, 2))
+    }
+
+    private mutating func take(_ word: CommandWord) {
+        let value = word.arguments.last ?? ""
+        switch word.kind {
+        case .operand:
+            urls += word.arguments
+            return
+        case .option("mirror") where value.hasPrefix("http://127.0.0.1:"):
+            mirrors.append(value)
+            if mirrors.count > 1 { return }
+        case .option("metalink-file") where value.hasPrefix("/"): metalinkFile = value
+        case .option("checksum-file") where value.hasPrefix("/"): checksumFile = value
+        default:
+            key += word.arguments
+            return
+        }
+        key += word.arguments.dropLast()
+    }
+
+    /// The command of another line with the same key, as this one has it.
+    func completed(_ command: any ContextCommand) -> any ContextCommand {
+        guard var get = command as? Get else { return command }
+        get.urls = urls
+        if !mirrors.isEmpty { get.mirrors.mirror = mirrors }
+        if let metalinkFile { get.metalinkFile = metalinkFile }
+        if let checksumFile { get.checksums.checksumFile = checksumFile }
+        return get
+    }
+}
