@@ -46,11 +46,19 @@ struct SecretSearch: Sendable {
         }
     }
 
-    /// Searches with memmem(3): Foundation's search takes seconds for a few megabytes in a debug build.
+    /// Searches with functions of C: Foundation's search takes seconds for a few megabytes in a debug build.
     private static func contains(_ text: String, in data: Data) -> Bool {
         let wanted = Array(text.utf8)
         return data.withUnsafeBytes { bytes in
-            bytes.baseAddress.map { memmem($0, bytes.count, wanted, wanted.count) != nil } ?? false
+            guard var place = bytes.baseAddress else { return false }
+            let end = place + bytes.count
+            while place + wanted.count <= end,
+                let found = memchr(place, Int32(wanted[0]), end - place - wanted.count + 1)
+            {
+                if memcmp(found, wanted, wanted.count) == 0 { return true }
+                place = UnsafeRawPointer(found) + 1
+            }
+            return false
         }
     }
 
