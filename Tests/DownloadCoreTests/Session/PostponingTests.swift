@@ -29,7 +29,7 @@ struct PostponingTests {
 
     @Test("What may not run yet waits without a slot, and begins at its time")
     func begins() async throws {
-        let time = try clock("2026-01-10T12:00:00")
+        let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(maxConcurrent: 1, time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let later = try await bench.add("/later") { $0.schedule = schedule }
@@ -45,7 +45,7 @@ struct PostponingTests {
 
     @Test("At the end of its window it stops with what it has, and goes on from there in the next")
     func suspends() async throws {
-        let time = try clock("2026-01-10T13:59:00")
+        let time = try clock("2026-01-10T13:00:00")
         let bench = try await SessionBench(time: time) { _, request in
             .reply(Self.reply.with { if request.number == 1 { $0.cut = .stall(after: 2 << 20) } })
         }
@@ -66,7 +66,7 @@ struct PostponingTests {
 
     @Test("What waits can be paused, cancelled, removed and resumed")
     func wishes() async throws {
-        let time = try clock("2026-01-10T12:00:00")
+        let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         var ids: [DownloadID] = []
@@ -86,7 +86,7 @@ struct PostponingTests {
 
     @Test("The next session goes on waiting")
     func survives() async throws {
-        let time = try clock("2026-01-10T12:00:00")
+        let time = try clock("2026-01-09T14:30:00")
         let first = try await SessionBench(session: "background", time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let id = try await first.add { $0.schedule = schedule }
@@ -104,7 +104,7 @@ struct PostponingTests {
 
     @Test("Hundreds that wait keep nothing else from running")
     func many() async throws {
-        let time = try clock("2026-01-10T12:00:00")
+        let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
         let schedule = try window("13:00-14:00")
         let requests = try (0..<1200).map { number in
