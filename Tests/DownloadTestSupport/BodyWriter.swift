@@ -40,6 +40,7 @@ struct BodyWriter {
         if let sizeError, sizeError.after > sent { end = min(end, sizeError.after) }
         if let trickle = reply.trickle, sent < trickle.count { end = min(end, trickle.count) }
         if let joint, sent < joint.lowerBound { end = min(end, joint.lowerBound) }
+        if let gate = reply.gate, sent < gate.place { end = min(end, gate.place) }
         return end
     }
 
@@ -49,6 +50,7 @@ struct BodyWriter {
         return bytesPerSecond.map { Int64(max(1, min($0 / 50, 1 << 18))) } ?? 1 << 18
     }
 
+    private static let patience = Duration.milliseconds(100)
     private static let aroundEnd = (before: 1000 as Int64, all: 14_000 as Int64)
 
     /// False when the connection ended.
@@ -109,9 +111,14 @@ struct BodyWriter {
             self.insertion = nil
         }
         if let rate {
-            due += .seconds(Double(bytes.count) / Double(rate))
+            // What a busy machine held up is not made up for: a burst would be more than the rate says.
+            due = max(due + .seconds(Double(bytes.count) / Double(rate)), .now - Self.patience)
             let rest = ContinuousClock.now.duration(to: due)
             if rest > .zero { connection.wire.pause(rest) }
+        }
+        if let gate = reply.gate, sent == gate.place {
+            while !gate.isOpen { guard connection.wire.pause(.milliseconds(10)) else { return false } }
+            due = .now
         }
         return true
     }

@@ -26,6 +26,8 @@ package struct FaultReply: Sendable {
     package var trickle: Trickle?
     /// Sent before the status line: interim answers, say.
     package var preamble = ""
+    /// The body stands still at some byte until the test opens it.
+    package var gate: Gate?
     /// Put between two chunks, once so many bytes of the body, at least one, have been sent.
     package var chunkInsertion: (after: Int64, text: String)?
     /// The first chunk behind so many bytes of the body says that it is so much longer (shorter when negative).

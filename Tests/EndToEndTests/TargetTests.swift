@@ -7,12 +7,24 @@ extension EndToEnd {
     struct TargetTests {
         let content = Content(seed: 430, size: 6 * mebibyte + 1)
 
+        /// The download goes on to its end once the test opens the gate.
+        func gated(_ gate: Gate) -> FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.gate = gate } }
+
         var slow: FaultReply { FaultReply(content, etag: "\"v1\"").with { $0.bytesPerSecond = Int(6 * mebibyte) } }
 
         /// A second store, for the same folder of downloads.
         static func otherStore(_ sandbox: DlmSandbox) -> (inout ProcessLaunch) -> Void {
             let folder = sandbox.root("home")
             return { $0.environment["XDG_STATE_HOME"] = folder }
+        }
+
+        /// The one that gives way ends while the other cannot.
+        static func waitForEither(_ first: ChildProcess, _ second: ChildProcess) async {
+            let ended = Observed(0)
+            for process in [first, second] {
+                Task { if await process.waitForEnd(atMost: .seconds(45)) { ended.update { $0 += 1 } } }
+            }
+            #expect(await ended.wait { $0 > 0 })
         }
 
         /// Exactly one proceeded, and the other said why.
@@ -31,16 +43,20 @@ extension EndToEnd {
         @Test(
             "Two stores at the same moment: one proceeds, the other ends with status 3 and says why", arguments: 0..<4)
         func foreground(round: Int) async throws {
-            try await withDlm(serving: slow) { sandbox, server in
+            let gate = Gate(after: mebibyte)
+            try await withDlm(serving: gated(gate)) { sandbox, server in
                 let first = try sandbox.start("get", server.url())
                 let second = try sandbox.start("get", server.url(), with: Self.otherStore(sandbox))
+                await Self.waitForEither(first, second)
+                gate.open()
                 try expectOne(try await first.result(), try await second.result(), in: sandbox)
             }
         }
 
         @Test("The same with background sessions, each of its store")
         func background() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
+            let gate = Gate(after: mebibyte)
+            try await withDlm(serving: gated(gate)) { sandbox, server in
                 let other = Self.otherStore(sandbox)
                 let first = try sandbox.start("get", "-b", server.url())
                 let second = try sandbox.start("get", "-b", server.url(), with: other)
@@ -48,17 +64,22 @@ extension EndToEnd {
                     #expect(try await process.result().stdout == "1\n")
                 }
                 let firstEnd = try sandbox.start("wait", "1")
-                let secondEnd = try await sandbox.run("wait", "1", with: other)
-                try expectOne(try await firstEnd.result(), secondEnd, in: sandbox)
+                let secondEnd = try sandbox.start("wait", "1", with: other)
+                await Self.waitForEither(firstEnd, secondEnd)
+                gate.open()
+                try expectOne(try await firstEnd.result(), try await secondEnd.result(), in: sandbox)
             }
         }
 
         @Test("A get gives way to the background session of another store, and the other way round")
         func mixed() async throws {
-            try await withDlm(serving: slow) { sandbox, server in
+            let gate = Gate(after: 2 * mebibyte)
+            try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
                 try await sandbox.hand([server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
                 let get = try await sandbox.run("get", server.url(), with: Self.otherStore(sandbox))
+                server.handle { _ in slow }
+                gate.open()
                 try expectOne(try await sandbox.run("wait", "1"), get, in: sandbox)
                 // The partial file of a paused download is nobody's to take, either.
                 let again = try sandbox.start("get", "-o", "again", server.url())
