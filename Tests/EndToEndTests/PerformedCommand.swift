@@ -184,15 +184,17 @@ private enum ParsedCommands {
         let command: any ContextCommand
     }
 
-    private static let known = Mutex<[[String]: Known]>([:])
+    /// By bytes: strings that only look the same are equal.
+    private static let known = Mutex<[[[UInt8]]: Known]>([:])
 
     /// Parses each list of options of `get` once, and enters what differs from test to test; parses all other command
     /// lines once as they are. The errors of the parser are those of a whole parse.
     static func command(_ arguments: [String]) throws -> any ContextCommand {
         let line = CommandLineParts(arguments)
-        if let known = known.withLock({ $0[line.key] }) { return line.completed(known.command) }
+        let key = line.key.map { Array($0.utf8) }
+        if let known = known.withLock({ $0[key] }) { return line.completed(known.command) }
         let command = try DLM.command(arguments)
-        known.withLock { $0[line.key] = Known(command: command) }
+        known.withLock { $0[key] = Known(command: command) }
         return command
     }
 }

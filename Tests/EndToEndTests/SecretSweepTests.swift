@@ -36,6 +36,9 @@ extension DlmSandbox {
         let result = try await ChildProcess(launch).result()
         #expect(result.ending == .exited(0), "\(what) \(result.stderr)")
         search.expectSilent(result, what)
+        // It goes on in another background session, which ends with its hook; or it was complete before the kill.
+        search.expectSilent(try await done("wait", "1"), what)
+        if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
         #expect(root.exists("hooked") && root.exists("told"), "\(what)")
         try search.expectNoTrace("\(what): finished")
