@@ -41,6 +41,7 @@ struct BodyWriter {
         if let trickle = reply.trickle, sent < trickle.count { end = min(end, trickle.count) }
         if let joint, sent < joint.lowerBound { end = min(end, joint.lowerBound) }
         if let gate = reply.gate, sent < gate.place { end = min(end, gate.place) }
+        if isLarge, sent < limit - 1 { end = min(end, limit - 1) }
         return end
     }
 
@@ -88,6 +89,16 @@ struct BodyWriter {
         return !isChunked || sent == limit || connection.send(Array(self.reply.lastChunk.utf8))
     }
 
+    private var isLarge: Bool { limit >= 1 << 16 }
+
+    /// False when the client has closed the connection.
+    private mutating func standStill(while waits: () -> Bool) -> Bool {
+        guard waits() else { return true }
+        while waits() { guard connection.wire.standStill(.milliseconds(5)) else { return false } }
+        due = .now
+        return true
+    }
+
     private mutating func slice(_ bytes: [UInt8]) -> Bool {
         if bytes.isEmpty { return true }
         var framed = bytes
@@ -117,8 +128,10 @@ struct BodyWriter {
             if rest > .zero { connection.wire.pause(rest) }
         }
         if let gate = reply.gate, sent == gate.place {
-            while !gate.isOpen { guard connection.wire.pause(.milliseconds(10)) else { return false } }
-            due = .now
+            guard standStill(while: { !gate.isOpen }) else { return false }
+        }
+        if isLarge, sent == limit - 1 {
+            guard standStill(while: { connection.core.holdsEnds.load(ordering: .acquiring) }) else { return false }
         }
         return true
     }

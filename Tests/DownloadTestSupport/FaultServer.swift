@@ -22,6 +22,8 @@ package final class FaultServer: Sendable {
         /// Descriptors that ``FaultServer/stop()`` must wake; nil once stopped.
         let open = Mutex<Set<Int32>?>([])
         let threads = DispatchGroup()
+        /// See ``FaultServer/holdEnds()``.
+        let holdsEnds = Atomic(false)
 
         init(_ tls: Security?, _ handler: @escaping Handler) {
             self.tls = Mutex(tls)
@@ -71,6 +73,12 @@ package final class FaultServer: Sendable {
 
     /// From now on connections are secured so.
     package func secure(_ tls: @escaping Security) { core.tls.withLock { $0 = tls } }
+
+    /// From now on the last byte of each large body waits for ``releaseEnds()``: no download is done before the test has done
+    /// what it wants to do meanwhile.
+    package func holdEnds() { core.holdsEnds.store(true, ordering: .releasing) }
+
+    package func releaseEnds() { core.holdsEnds.store(false, ordering: .releasing) }
 
     package func url(_ path: String = "/file.bin") -> String { "\(scheme)://127.0.0.1:\(port)\(path)" }
 

@@ -90,6 +90,12 @@ final class Wire {
         return poll(&watched, 1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)) == 0
     }
 
+    /// Waits until the client has closed the connection, or so long; false once it has.
+    func standStill(_ duration: Duration) -> Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLRDHUP), revents: 0)
+        return poll(&watched, 1, Int32(duration / .milliseconds(1))) == 0
+    }
+
     // MARK: Writing
 
     func send(_ bytes: [UInt8], damage: Damage? = nil) -> Bool {

@@ -26,6 +26,7 @@ extension EndToEnd {
             arguments: [SIGKILL, SIGTERM])
         func many(signal: Int32) async throws {
             try await withDlm(Self.handler(bytesPerSecond: Self.rate)) { sandbox, server in
+                server.holdEnds()
                 let count = Self.running + Self.queued
                 let limits = ["-j", "\(Self.running)", "--max-per-host", "\(Self.running)"]
                 let daemon = try await sandbox.startDaemon(limits[0], limits[1], limits[2], limits[3])
@@ -52,6 +53,7 @@ extension EndToEnd {
                 #expect(shown.received > 0)
 
                 server.handle(Self.handler(bytesPerSecond: nil))
+                server.releaseEnds()
                 _ = try await sandbox.startDaemon(limits[0], limits[1], limits[2], limits[3])
                 let wait = try await sandbox.done("wait", "1-\(count)")
                 #expect(wait.outputLines.count == count)

@@ -106,6 +106,8 @@ extension DlmSandbox {
     func interrupt(
         _ arguments: String..., with signal: Int32, after bytes: Int64, from server: FaultServer
     ) async throws -> ChildProcess.Result {
+        server.holdEnds()
+        defer { server.releaseEnds() }
         let process = try ChildProcess(try launch(arguments))
         let reached = await server.waitUntil { $0.bytesSent >= bytes }
         let begin = ContinuousClock.now

@@ -25,6 +25,7 @@ extension EndToEnd {
         @Test("Each event comes once and in order, across a restart of the background session and two sessions at once")
         func onceInOrder() async throws {
             try await withDlm(Self.handler(bytesPerSecond: mebibyte)) { sandbox, server in
+                server.holdEnds()
                 let daemon = try await sandbox.startDaemon()
                 let live = try sandbox.start("events", "--since", "0")
                 await live.expectSays("didFinishEvents")
@@ -43,6 +44,7 @@ extension EndToEnd {
                 let cursor = try #require(first.last?.cursor)
                 let second = try await events(since: cursor, in: sandbox)
                 server.handle(Self.handler(bytesPerSecond: nil))
+                server.releaseEnds()
                 _ = try await sandbox.startDaemon()
                 try await sandbox.done("wait", "1")
                 #expect(try await get.result().ending == .exited(0))

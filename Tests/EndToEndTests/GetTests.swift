@@ -50,11 +50,13 @@ extension EndToEnd {
             let content = Content(seed: 3, size: 8 * mebibyte)
             let reply = FaultReply(content, etag: "\"a\"").with { $0.bytesPerSecond = Int(8 * mebibyte) }
             try await withDlm(serving: reply) { sandbox, server in
+                server.holdEnds()
                 let process = try sandbox.start("get", server.url())
                 for share in [1, 4, 7] as [Int64] {
                     #expect(await server.waitUntil { $0.bytesSent >= share * mebibyte })
                     #expect(sandbox.names == ["file.bin.part"])
                 }
+                server.releaseEnds()
                 try expectDownloaded(content, as: "file.bin", by: try await process.result(), in: sandbox)
             }
         }

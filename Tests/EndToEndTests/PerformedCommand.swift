@@ -134,6 +134,8 @@ extension ProcessLaunch {
     func interrupted(
         asProcess: Bool = false, after bytes: Int64, from server: FaultServer
     ) async throws -> (reached: Bool, result: ChildProcess.Result) {
+        server.holdEnds()
+        defer { server.releaseEnds() }
         if asProcess || needsProcess {
             let process = try ChildProcess(self)
             let reached = await server.waitUntil { $0.bytesSent >= bytes }

@@ -12,6 +12,7 @@ extension EndToEnd {
         @Test("100 rounds on a background download: the file is right, and nothing is leaked or stuck")
         func background() async throws {
             try await withDlm(serving: slow) { sandbox, server in
+                server.holdEnds()
                 let daemon = try await sandbox.startDaemon()
                 try await sandbox.hand([server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
@@ -30,6 +31,7 @@ extension EndToEnd {
         @Test("20 rounds on a get")
         func foreground() async throws {
             try await withDlm(serving: slow) { sandbox, server in
+                server.holdEnds()
                 let get = try sandbox.start("get", server.url())
                 let process = try #require(ForeignProcess(get.pid))
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte / 4 })
@@ -66,6 +68,7 @@ extension EndToEnd {
             #expect(paused.state == "paused")
             #expect(paused.received < content.size)
             server.handle { [content] _ in FaultReply(content, etag: "\"v1\"") }
+            server.releaseEnds()
             try await sandbox.performDone("resume", "1")
         }
 

@@ -32,7 +32,9 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Who made it is given the moment between making and locking it", arguments: [(0, true), (3, true), (1000, false)])
+    @Test(
+        "Who made it is given the moment between making and locking it",
+        arguments: [(0, true), (3, true), (1000, false)])
     func taken(looks: Int, isLocked: Bool) {
         var count = 0
         let why = PartialFile.whyTaken("a.part", time: SystemTime()) { _ in

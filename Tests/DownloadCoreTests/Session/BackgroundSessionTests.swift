@@ -5,7 +5,7 @@ import Testing
 @testable import DownloadCore
 
 /// A session that comes back under its name.
-@Suite("SessionManager: background sessions", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: background sessions", .inTurn, .timeLimit(.minutes(3)))
 struct BackgroundSessionTests {
     private static let content = Content(seed: 3, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")

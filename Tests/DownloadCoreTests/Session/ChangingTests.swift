@@ -6,7 +6,7 @@ import Testing
 @testable import DownloadCore
 
 /// What may be done to one download of a session, whatever it is doing.
-@Suite("SessionManager: changing single downloads", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: changing single downloads", .inTurn, .timeLimit(.minutes(3)))
 struct ChangingTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
@@ -91,7 +91,7 @@ struct ChangingTests {
         #expect(try await bench.manager.change([ids[5], ids[699]], .priority(7)).map(\.didChange) == [true, true])
         let late = try await bench.add("/late") { $0.priority = 8 }
         _ = try await bench.manager.cancel([ids[0]])
-        #expect(await bench.transport.waitForRequests(701))
+        #expect(await bench.transport.waitForRequests(701, atMost: .seconds(150)))
         let order = bench.transport.requests.map(\.url.path)
         #expect(order.prefix(5) == ["/0", "/late", "/5", "/699", "/1"])
         #expect(Set(order).count == 701)
