@@ -23,8 +23,19 @@ public enum DownloadSession {
         startBackground: (@Sendable () async throws -> Void)? = nil,
         hooks: (any HookRunner)? = nil, notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> DownloadRouter {
+        try await open(
+            configuration, environment: environment, startBackground: startBackground, hooks: hooks, notice: notice,
+            transport: { $0 })
+    }
+
+    /// - Parameter transport: is given libcurl's, and returns what is used in its place.
+    package static func open(
+        _ configuration: SessionConfiguration, environment: [String: String],
+        startBackground: (@Sendable () async throws -> Void)? = nil, hooks: (any HookRunner)?,
+        notice: @escaping @Sendable (String) -> Void, transport: @escaping @Sendable (any Transport) -> any Transport
+    ) async throws -> DownloadRouter {
         let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
-        let manager = try manager(configuration, registry, environment, listener: nil, hooks, notice)
+        let manager = try manager(configuration, registry, environment, listener: nil, hooks, notice, transport)
         Task {
             for await mode in manager.shutdownRequests {
                 if mode == .finish { await manager.finish() }
@@ -101,7 +112,8 @@ public enum DownloadSession {
 
     private static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, _ environment: [String: String],
-        listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void
+        listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void,
+        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 }
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
@@ -118,7 +130,7 @@ public enum DownloadSession {
                 if isRecorded, try !registry.register(identifier) {
                     throw DownloadError.sessionUnavailable(.alreadyRunning(identifier))
                 }
-                return try CurlTransport(environment: environment)
+                return transport(try CurlTransport(environment: environment))
             },
             end: { if isRecorded { registry.unregister(identifier) } },
             serve: { service in

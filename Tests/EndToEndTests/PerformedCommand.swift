@@ -12,6 +12,8 @@ import Testing
 /// files of the working folder in options, for that is the folder of the process.
 final class PerformedCommand: Sendable {
     private let launch: ProcessLaunch
+    /// Nil for the clock of the system.
+    private let time: ManualTime?
     private let signals: Signals
     private let output: CapturedStreams
     private let result = Observed<ChildProcess.Result?>(nil)
@@ -20,11 +22,14 @@ final class PerformedCommand: Sendable {
     /// The signal that was sent.
     private let signal = Mutex<Int32?>(nil)
 
-    /// - Parameter launch: says the arguments, the environment and the working folder. Nothing else of it counts.
-    init(_ launch: ProcessLaunch) throws {
+    /// - Parameters:
+    ///   - launch: says the arguments, the environment and the working folder. Nothing else of it counts.
+    ///   - leaps: waits between transfers, such as those before another attempt, take no time.
+    init(_ launch: ProcessLaunch, leaps: Bool) throws {
         // As a process of dlm does: OpenSSL writes to sockets that the other side has closed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         self.launch = launch
+        time = leaps && ["get", "resume"].contains(launch.arguments.first) ? ManualTime(leaps: true) : nil
         signals = Signals()
         output = try CapturedStreams()
         let running = Task.detached { await self.run() }
@@ -69,11 +74,13 @@ final class PerformedCommand: Sendable {
             context.environment = launch.environment
             context.arguments = launch.arguments
             context.workingFolder = launch.folder
+            if let time { context.time = time }
             // A background session would be started from the program of this process, which is that of the tests.
-            context.open = { configuration, environment, notice in
+            context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
-                    configuration, environment: environment, hooks: HookProgram.Runner(environment: environment),
-                    notice: notice)
+                    configuration, environment: environment,
+                    hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice,
+                    transport: { transport in time.map { TimedTransport(transport, time: $0) } ?? transport })
             }
             return await context.status(of: command)
         } catch {
@@ -84,18 +91,19 @@ final class PerformedCommand: Sendable {
 
 extension DlmSandbox {
     /// Runs a command line to its end in this process: as ``run(_:with:)``, without the cost of a start.
+    /// - Parameter leaps: waits between transfers take no time; false where a test measures them.
     func perform(
-        _ arguments: String..., with change: (inout ProcessLaunch) -> Void = { _ in }
+        _ arguments: String..., leaps: Bool = true, with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
-        try await perform(arguments, with: change)
+        try await perform(arguments, leaps: leaps, with: change)
     }
 
     func perform(
-        _ arguments: [String], with change: (inout ProcessLaunch) -> Void = { _ in }
+        _ arguments: [String], leaps: Bool = true, with change: (inout ProcessLaunch) -> Void = { _ in }
     ) async throws -> ChildProcess.Result {
         var launch = try launch(arguments)
         change(&launch)
-        return try await launch.result()
+        return try await launch.result(leaps: leaps)
     }
 
     /// Starts a download in this process, waits until the server has sent so many bytes, and stops it as SIGTERM does.
@@ -108,8 +116,8 @@ extension DlmSandbox {
     }
 
     /// Runs a command line to its end, in a process of its own or in this one.
-    func run(_ arguments: [String], asProcess: Bool) async throws -> ChildProcess.Result {
-        try await launch(arguments).result(asProcess: asProcess)
+    func run(_ arguments: [String], asProcess: Bool, leaps: Bool = true) async throws -> ChildProcess.Result {
+        try await launch(arguments).result(asProcess: asProcess, leaps: leaps)
     }
 }
 
@@ -125,9 +133,10 @@ extension ProcessLaunch {
     }
 
     /// Runs it to its end, in this process unless another is asked for or needed.
-    func result(asProcess: Bool = false) async throws -> ChildProcess.Result {
+    /// - Parameter leaps: waits between transfers take no time in this process.
+    func result(asProcess: Bool = false, leaps: Bool = true) async throws -> ChildProcess.Result {
         if asProcess || needsProcess { return try await ChildProcess(self).result() }
-        return try await PerformedCommand(self).result()
+        return try await PerformedCommand(self, leaps: leaps).result()
     }
 
     /// Runs it until the server has sent so many bytes, ends it as SIGTERM does, and waits for the end.
@@ -142,7 +151,7 @@ extension ProcessLaunch {
             process.send(SIGTERM)
             return (reached, try await process.result())
         }
-        let command = try PerformedCommand(self)
+        let command = try PerformedCommand(self, leaps: true)
         let reached = await server.waitUntil { $0.bytesSent >= bytes }
         command.send(SIGTERM)
         return (reached, try await command.result())

@@ -198,7 +198,7 @@ struct HTTPFaultCell: Sendable {
             "get", "-x", "\(connections)", "--retries", "\(fault.retries)", "--retry-delay", "0.1", "--stall-timeout",
             "\(fault.stallTimeout)", server.url(),
         ]
-        return try await sandbox.run(arguments, asProcess: isProcess)
+        return try await sandbox.run(arguments, asProcess: isProcess, leaps: fault.pause == nil)
     }
 
     /// A download that ended with a part of the file: another session will go on with it.
