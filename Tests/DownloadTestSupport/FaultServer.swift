@@ -24,6 +24,7 @@ package final class FaultServer: Sendable {
         let threads = DispatchGroup()
         /// See ``FaultServer/holdEnds()``.
         let holdsEnds = Atomic(false)
+        var isHoldingEnds: Bool { holdsEnds.load(ordering: .acquiring) }
 
         init(_ tls: Security?, _ handler: @escaping Handler) {
             self.tls = Mutex(tls)

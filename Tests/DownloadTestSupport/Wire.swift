@@ -92,7 +92,8 @@ final class Wire {
 
     /// Waits until the client has closed the connection, or so long; false once it has.
     func standStill(_ duration: Duration) -> Bool {
-        var watched = pollfd(fd: descriptor, events: Int16(POLLRDHUP), revents: 0)
+        // POLLRDHUP of poll(2), which Swift's Glibc lacks.
+        var watched = pollfd(fd: descriptor, events: 0x2000, revents: 0)
         return poll(&watched, 1, Int32(duration / .milliseconds(1))) == 0
     }
 
