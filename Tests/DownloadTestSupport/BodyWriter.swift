@@ -131,7 +131,7 @@ struct BodyWriter {
             guard standStill(while: { !gate.isOpen }) else { return false }
         }
         if isLarge, sent == limit - 1 {
-            guard standStill(while: { connection.core.isHoldingEnds }) else { return false }
+            guard standStill(while: { [core = connection.core] in core.isHoldingEnds }) else { return false }
         }
         return true
     }

@@ -33,7 +33,9 @@ final class WatchedTransport: Transport {
     /// The most transfers that there were at a time.
     var mostAtOnce: Int { load.withLock { $0.most } }
 
-    func waitForRequests(_ count: Int) async -> Bool { await inner.waitForRequests(count) }
+    func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
+        await inner.waitForRequests(count, atMost: limit)
+    }
 
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         time?.begin()
