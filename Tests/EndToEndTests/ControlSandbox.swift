@@ -56,7 +56,7 @@ extension ChildProcess.Result {
 extension EventLine {
     /// The whole lines of what was printed so far.
     static func lines(_ text: String) throws -> [EventLine] {
-        try text[...(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map {
+        try text[..<(text.lastIndex(of: "\n") ?? text.startIndex)].split(separator: "\n").map {
             try JSONDecoder().decode(EventLine.self, from: Data($0.utf8))
         }
     }

@@ -29,7 +29,8 @@ final class PerformedCommand: Sendable {
         // As a process of dlm does: OpenSSL writes to sockets that the other side has closed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         self.launch = launch
-        time = leaps && ["get", "resume"].contains(launch.arguments.first) ? ManualTime(leaps: true) : nil
+        // What asks another session waits for its answer, which a leap would cut short.
+        time = leaps && launch.arguments.first == "get" ? ManualTime(leaps: true) : nil
         signals = Signals()
         output = try CapturedStreams()
         let running = Task.detached { await self.run() }
