@@ -41,7 +41,6 @@ struct BodyWriter {
         if let trickle = reply.trickle, sent < trickle.count { end = min(end, trickle.count) }
         if let joint, sent < joint.lowerBound { end = min(end, joint.lowerBound) }
         if let gate = reply.gate, sent < gate.place { end = min(end, gate.place) }
-        if isLarge, sent < limit - 1 { end = min(end, limit - 1) }
         return end
     }
 
@@ -79,8 +78,14 @@ struct BodyWriter {
                 guard slice(Array(text.utf8.prefix(Int(min(limit - sent, Int64(Int32.max)))))) else { return false }
             case .content(let range):
                 var offset = range.lowerBound
+                let last = reply.content.size >= 1 << 16 ? reply.content.size - 1 : nil
                 while offset < range.upperBound, sent < limit {
-                    let next = min(range.upperBound, offset + min(sliceSize, boundary - sent))
+                    var next = min(range.upperBound, offset + min(sliceSize, boundary - sent))
+                    if let last, offset < last { next = min(next, last) }
+                    if offset == last {
+                        let core = connection.core
+                        guard standStill(while: { core.isHoldingEnds }) else { return false }
+                    }
                     guard slice(reply.content.bytes(offset..<next)) else { return false }
                     offset = next
                 }
@@ -88,8 +93,6 @@ struct BodyWriter {
         }
         return !isChunked || sent == limit || connection.send(Array(self.reply.lastChunk.utf8))
     }
-
-    private var isLarge: Bool { limit >= 1 << 16 }
 
     /// False when the client has closed the connection.
     private mutating func standStill(while waits: () -> Bool) -> Bool {
@@ -129,9 +132,6 @@ struct BodyWriter {
         }
         if let gate = reply.gate, sent == gate.place {
             guard standStill(while: { !gate.isOpen }) else { return false }
-        }
-        if isLarge, sent == limit - 1 {
-            guard standStill(while: { [core = connection.core] in core.isHoldingEnds }) else { return false }
         }
         return true
     }

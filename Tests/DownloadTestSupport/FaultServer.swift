@@ -75,8 +75,8 @@ package final class FaultServer: Sendable {
     /// From now on connections are secured so.
     package func secure(_ tls: @escaping Security) { core.tls.withLock { $0 = tls } }
 
-    /// From now on the last byte of each large body waits for ``releaseEnds()``: no download is done before the test has done
-    /// what it wants to do meanwhile.
+    /// From now on the last byte of each large content waits for ``releaseEnds()``, whoever asks for it: no download is done
+    /// before the test has done what it wants to do meanwhile.
     package func holdEnds() { core.holdsEnds.store(true, ordering: .releasing) }
 
     package func releaseEnds() { core.holdsEnds.store(false, ordering: .releasing) }

@@ -8,7 +8,7 @@ extension DlmSandbox {
     func kill(_ words: [String], after bytes: Int64, sourceLocation: SourceLocation = #_sourceLocation) async throws
         -> Int64
     {
-        let process = try ChildProcess(try launch(["get", "--limit-rate", "3M"] + words))
+        let process = try ChildProcess(try launch(["get", "--limit-rate", "2M"] + words))
         let deadline = ContinuousClock.now + .seconds(20)
         while try await list().isEmpty, ContinuousClock.now < deadline { try await letPass(.milliseconds(10)) }
         let shown = try await waitToShow(1, sourceLocation: sourceLocation) { $0.received >= bytes }

@@ -100,7 +100,7 @@ extension EndToEnd {
         func sftp(mostLogins: Int?) async throws {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)
-                let words = ["get", "-x", "4", "--retries", "0", "--limit-rate", "30M", server.url("file.bin")]
+                let words = ["get", "-x", "4", "--retries", "2", "--limit-rate", "30M", server.url("file.bin")]
                 let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 if mostLogins == nil { #expect(try await attempt(sandbox).connections == 4) }

@@ -38,7 +38,12 @@ struct LocalTrial {
     }
 
     /// Starts a get, and returns once its partial file is being written.
-    func start(through program: [String] = [], _ arguments: [String] = []) async throws -> ChildProcess {
+    /// - Parameter holds: its end is held back until the test calls `releaseEnds()` of the server.
+    func start(
+        through program: [String] = [], _ arguments: [String] = [], holds: Bool = false
+    ) async throws -> ChildProcess {
+        server.holdEnds()
+        defer { if !holds { server.releaseEnds() } }
         let before = server.log.bytesSent
         let process = try ChildProcess(try launch(through: program, ["-v"] + arguments))
         #expect(await server.waitUntil { $0.bytesSent >= before + Self.underway }, "\(process.standardError)")

@@ -126,9 +126,10 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                     let fault = "the store's \(file.rawValue) " + (whole ? "overwritten" : "damaged in the middle")
                     let trial = LocalTrial(fault, moment: .resume, sandbox, server)
-                    let process = try await trial.start()
+                    let process = try await trial.start(holds: true)
                     process.send(SIGKILL)
                     #expect(try await process.result().ending == .signalled(SIGKILL))
+                    server.releaseEnds()
                     let path = sandbox.state + "/dlm/downloads.sqlite-\(file.rawValue)"
                     let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
                     let size = Int64(try handle.seekToEnd())

@@ -44,7 +44,8 @@ extension EndToEnd {
                     get.send(trial.signal)
                     let ending = try await get.result().ending
                     #expect([.signalled(trial.signal), .exited(0)].contains(ending), "\(trial)")
-                    #expect(sandbox.exists("file.bin") == (ending == .exited(0)), "\(trial)")
+                    // The signal may come between the final name and the end of the process.
+                    #expect(sandbox.exists("file.bin") || ending != .exited(0), "\(trial)")
                     try await Self.expectGoesOn(
                         "signal \(trial.signal) at a random moment", in: sandbox, from: server,
                         connections: trial.connections)
