@@ -78,13 +78,12 @@ struct BodyWriter {
                 guard slice(Array(text.utf8.prefix(Int(min(limit - sent, Int64(Int32.max)))))) else { return false }
             case .content(let range):
                 var offset = range.lowerBound
-                let last = reply.content.size >= 1 << 16 ? reply.content.size - 1 : nil
+                let (core, last) = (connection.core, reply.content.size - 1)
                 while offset < range.upperBound, sent < limit {
                     var next = min(range.upperBound, offset + min(sliceSize, boundary - sent))
-                    if let last, offset < last { next = min(next, last) }
-                    if offset == last {
-                        let core = connection.core
-                        guard standStill(while: { core.isHoldingEnds }) else { return false }
+                    if core.isHoldingEnds, last >= 1 << 16 {
+                        if offset < last { next = min(next, last) }
+                        guard offset < last || standStill(while: { core.isHoldingEnds }) else { return false }
                     }
                     guard slice(reply.content.bytes(offset..<next)) else { return false }
                     offset = next

@@ -4,7 +4,7 @@ import Testing
 /// Runs the suites within a suite side by side, so many at a time: those that start programs mostly wait. One with the trait
 /// ``Alone`` has the machine for itself, as far as these suites go.
 package struct SideBySide: SuiteTrait, TestTrait, TestScoping {
-    private static let turns = Turns(max(4, ProcessInfo.processInfo.activeProcessorCount * 3))
+    private static let turns = Turns(max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
 
     /// The name of the suite whose suites these are.
     let name: String

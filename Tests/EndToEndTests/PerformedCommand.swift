@@ -75,12 +75,21 @@ final class PerformedCommand: Sendable {
             context.environment = launch.environment
             context.arguments = launch.arguments
             context.workingFolder = launch.folder
-            if let time { context.time = time }
+            if let time {
+                context.time = time
+                let fetch = context.fetch
+                context.fetch = { request, largest, environment, clock in
+                    time.begin()
+                    defer { time.end() }
+                    return try await fetch(request, largest, environment, clock)
+                }
+            }
             // A background session would be started from the program of this process, which is that of the tests.
             context.open = { [time] configuration, environment, notice in
                 try await DownloadSession.open(
                     configuration, environment: environment,
-                    hooks: HookProgram.Runner(environment: environment, time: configuration.time), notice: notice,
+                    // A program takes real time.
+                    hooks: HookProgram.Runner(environment: environment, time: SystemTime()), notice: notice,
                     transport: { transport in time.map { TimedTransport(transport, time: $0) } ?? transport })
             }
             return await context.status(of: command)

@@ -98,7 +98,7 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
             """
             dlm get -x 1 https://example.org/slow/large.bin & pid=$!
             until dlm list --json | grep -q '"received":[1-9]'; do :; done
-            kill -9 $pid
+            kill -9 $pid; wait $pid || true
             """)
         killed.expectSuccess()
         let result = try await kitchen.type(try kitchen.recipe.block("sh").replacing("--all", with: "--all -x 8"))
