@@ -97,9 +97,13 @@ package final class ManualTime: TimeSource {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let isCancelled = state.withLock { $0.beginning.remove(number) == nil }
-                if isCancelled { return continuation.resume(throwing: CancellationError()) }
-                add(Sleeper(moment: moment, number: number) { continuation.resume(with: $0) })
+                let sleeper = Sleeper(moment: moment, number: number) { continuation.resume(with: $0) }
+                // At once, or a cancellation between the two would be lost.
+                let news = state.withLock { state in
+                    state.beginning.remove(number) == nil ? nil : insert(sleeper, &state)
+                }
+                guard let news else { return continuation.resume(throwing: CancellationError()) }
+                tell(news)
             }
         } onCancel: {
             cancel(number)
@@ -124,16 +128,19 @@ package final class ManualTime: TimeSource {
         add(Sleeper(moment: moment, number: number) { _ in action() })
     }
 
-    private func add(_ sleeper: Sleeper) {
-        let (due, beginsLooking) = state.withLock { state in
-            state.sleepers[sleeper.number] = sleeper
-            state.changes += 1
-            let due = takeDue(&state)
-            defer { if leaps { state.isLooking = true } }
-            return (due, leaps && !state.isLooking)
-        }
-        wake(due)
-        if beginsLooking { lookSoon(after: .milliseconds(1)) }
+    private func add(_ sleeper: Sleeper) { tell(state.withLock { insert(sleeper, &$0) }) }
+
+    private func insert(_ sleeper: Sleeper, _ state: inout State) -> (due: [Sleeper], beginsLooking: Bool) {
+        state.sleepers[sleeper.number] = sleeper
+        state.changes += 1
+        let due = takeDue(&state)
+        defer { if leaps { state.isLooking = true } }
+        return (due, leaps && !state.isLooking)
+    }
+
+    private func tell(_ news: (due: [Sleeper], beginsLooking: Bool)) {
+        wake(news.due)
+        if news.beginsLooking { lookSoon(after: .milliseconds(1)) }
     }
 
     private func cancel(_ number: Int) {
