@@ -88,7 +88,12 @@ import Testing
                     try await Self.run(sandbox, endsBy: end, "get", "-x", "2", "-M", document)
                     #expect(sandbox.names == ["file.bin.part"])
                     if !liesOn { mirrors.servers[1].handle(honest) }
-                    let result = try await sandbox.perform("resume", "1")
+                    var result = try await sandbox.perform("resume", "1")
+                    // On a busy machine a wrong piece may be of both sources, and the right bytes are then compared with wrong ones.
+                    if result.ending == .exited(9) {
+                        #expect(sandbox.names == ["file.bin.part"])
+                        result = try await sandbox.perform("resume", "1")
+                    }
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }
