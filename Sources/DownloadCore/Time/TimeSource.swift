@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// Tells the time, and waits for it. Everything in dlm that looks at a clock is given one, so that a test can turn it.
