@@ -34,7 +34,7 @@ extension Rule {
         let (word, next) = (text(tokens, index), text(tokens, index + 1))
         let (before, receiver) = (text(tokens, index - 1), text(tokens, index - 2))
         switch word {
-        // Of a type, or of what the context says (`.now`); `time.now` is that of a value.
+        // `Date.now`, or `.now` alone, is a clock; `time.now` belongs to a value and is not.
         case "now": return before == "." && (isType(receiver) || isImplicit(tokens, index - 1))
         case "sleep":
             let isCall = next == "(" && before != "func"

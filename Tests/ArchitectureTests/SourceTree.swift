@@ -4,7 +4,7 @@ import Foundation
 struct SourceFile: Sendable {
     let path: String
     let text: String
-    /// Of Swift code; empty for other files.
+    /// The tokens of Swift code; empty for other files.
     let tokens: [Token]
 
     init(path: String, text: String) {

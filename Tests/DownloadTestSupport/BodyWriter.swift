@@ -124,7 +124,7 @@ struct BodyWriter {
             self.insertion = nil
         }
         if let rate {
-            // What a busy machine held up is not made up for: a burst would be more than the rate says.
+            // A delay is not made up for: a burst after it would be faster than the rate.
             due = max(due + .seconds(Double(bytes.count) / Double(rate)), .now - Self.patience)
             let rest = ContinuousClock.now.duration(to: due)
             if rest > .zero { connection.wire.pause(rest) }

@@ -10,20 +10,20 @@ import Synchronization
 package final class ManualTime: TimeSource {
     private struct Sleeper {
         let moment: ContinuousClock.Instant
-        /// Of the call: waits with the same end are woken in the order in which they began.
+        /// The number of the call: waits with the same end are woken in the order in which they began.
         let number: Int
         let end: @Sendable (Result<Void, any Error>) -> Void
     }
 
     private struct State {
-        /// What the clock is ahead of the real one, or of its start.
+        /// How far the clock is ahead: of the real one where it leaps, else of its start.
         var offset = Duration.zero
         /// The time of day when ``ManualTime/now`` was ``ManualTime/start``.
         var startDate: Date
         var sleepers: [Int: Sleeper] = [:]
         /// Calls of ``ManualTime/sleep(until:)`` that do not wait yet. One that is missing here was cancelled.
         var beginning: Set<Int> = []
-        /// Of all waits so far.
+        /// The number of the latest wait.
         var lastNumber = 0
         var busy = 0
         /// How often a wait has begun or ended.
@@ -40,7 +40,7 @@ package final class ManualTime: TimeSource {
     private let sleeping = Observed(0)
     private let queue = DispatchQueue(label: "dlm.manual-time")
 
-    /// So many looks, a millisecond apart, must find that nothing happens.
+    /// A leap takes this many looks in a row, a millisecond apart, at which nothing has happened.
     private static let looksBeforeLeap = 5
 
     /// - Parameter date: the time of day at the beginning.

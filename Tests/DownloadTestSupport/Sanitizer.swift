@@ -4,7 +4,7 @@ import Foundation
 package enum Sanitizer {
     private static let names: Set = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"]
 
-    /// What tells a sanitized program where to report, and one of `make coverage` where to count; empty otherwise.
+    /// Variables that tell a program where to write a sanitizer's report, or the counters of `make coverage`; usually empty.
     package static let environment = ProcessInfo.processInfo.environment.filter { name, _ in
         names.contains(name) || name == "LLVM_PROFILE_FILE"
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// So many at a time; the others wait in the order in which they came.
+/// A semaphore for tasks: at most `count` turns are taken at a time, and waiters are served in the order in which they came.
 final class Turns: Sendable {
     private struct State {
         var free: Int
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Those who may go on now.
+        /// Takes out of the queue the waiters whose turn it is now.
         mutating func next() -> [CheckedContinuation<Void, Never>] {
             var called: [CheckedContinuation<Void, Never>] = []
             while let first = waiting.first, first.count <= free {

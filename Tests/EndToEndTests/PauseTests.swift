@@ -66,7 +66,7 @@ extension EndToEnd {
                 server.handle { [fast] _ in fast }
                 let end = try await sandbox.run("resume", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
-                // What is on its way when it stops comes again, not what is recorded.
+                // Recorded bytes do not come again; only bytes that were still on their way do.
                 let starts = server.log.entries.compactMap(\.start)
                 #expect(starts.count >= 3 && starts[1] >= paused.received - mebibyte, "\(starts)")
                 #expect(starts.last ?? 0 >= cancelled.received - mebibyte, "\(starts)")

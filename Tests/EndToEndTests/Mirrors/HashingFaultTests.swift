@@ -89,7 +89,9 @@ import Testing
                     #expect(sandbox.names == ["file.bin.part"])
                     if !liesOn { mirrors.servers[1].handle(honest) }
                     var result = try await sandbox.perform("resume", "1")
-                    // On a busy machine a wrong piece may be of both sources, and the right bytes are then compared with wrong ones.
+                    withKnownIssue("both sources are blamed for a wrong piece", isIntermittent: true) {
+                        #expect(result.ending == .exited(0), "\(result.stderr)")
+                    }
                     if result.ending == .exited(9) {
                         #expect(sandbox.names == ["file.bin.part"])
                         result = try await sandbox.perform("resume", "1")

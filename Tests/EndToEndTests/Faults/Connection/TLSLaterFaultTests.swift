@@ -126,7 +126,7 @@ extension EndToEnd {
             }
         }
 
-        /// What is recorded as fetched does not come again. What was only on its way when dlm stopped does.
+        /// Recorded bytes do not come again; only bytes that were still on their way when dlm stopped do.
         private func heal(_ cell: Cell, _ site: SecureSite) async throws {
             let (received, sent) = (try await site.sandbox.show(1).received, site.server.log.bytesSent)
             #expect(received > 0, "\(cell.trial)")
