@@ -124,7 +124,7 @@ public enum DownloadSession {
             ? try SQLiteDownloadStore(folder: configuration.stateFolder, isAlive: registry.isAlive, time: time)
             : InMemoryDownloadStore(time: time)
         let location = SessionLocation(stateFolder: configuration.stateFolder, identifier: identifier)
-        let parts = SessionManager.Parts(
+        let parts = SessionParts(
             store: store, identifier: identifier, version: version,
             start: {
                 if isRecorded, try !registry.register(identifier) {

@@ -1,12 +1,13 @@
 import GRDB
 
 /// The schema, one step a released version. Steps are appended, never edited: old stores open for ever.
-/// A field that a stored JSON value gains without being optional needs a step that writes it into the old rows.
+/// A field that a stored JSON value gains without being optional needs a step that writes it into the old rows; but the
+/// request (`RequestDocument`), in which any field may be missing.
 enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3, version4]
+    static let steps: [String] = [version1, version2, version3, version4, version5]
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -154,6 +155,27 @@ enum Migrations {
             session TEXT NOT NULL,
             record TEXT NOT NULL
         );
+        """
+
+    /// Small files that are about to get their names (``IntentRow``). The row of one goes from `queued` to `completed` at
+    /// once, and the log tells of its start nevertheless.
+    private static let version5 = """
+        CREATE TABLE intent (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL,
+            fileName TEXT NOT NULL,
+            total INTEGER NOT NULL,
+            resume TEXT NOT NULL,
+            updated INTEGER NOT NULL
+        );
+        DROP TRIGGER downloadMoved;
+        CREATE TRIGGER downloadMoved AFTER UPDATE OF state, received ON download
+        WHEN NEW.state <> OLD.state OR (NEW.received < OLD.received AND NEW.state = 'running') BEGIN
+            INSERT INTO event (time, kind, download, name, url, session, state, stateDetail, received, total)
+            SELECT updated, 'started', id, fileName, NEW.url, session, 'running', NULL, 0, total
+            FROM intent WHERE id = NEW.id AND OLD.state = 'queued' AND NEW.state <> 'running';
+            \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
+        END;
         """
 
     private static let kindOfMove = """

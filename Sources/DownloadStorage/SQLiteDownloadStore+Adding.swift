@@ -9,6 +9,7 @@ extension SQLiteDownloadStore {
         let runs = Self.runs(of: requests)
         return try await write(durably: true) { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            try IntentRow.settle(db) { ownership.isDead($0) }
             let now = time.date.stored
             var added: [AddedDownload] = []
             added.reserveCapacity(requests.count)

@@ -9,6 +9,7 @@ extension SQLiteDownloadStore {
     ) async throws -> [ClaimedDownload] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            try IntentRow.settle(db) { ownership.isDead($0) }
             let now = time.date.stored
             return try stored(ids, in: db).map { found in
                 let record = found.record
@@ -25,6 +26,7 @@ extension SQLiteDownloadStore {
     ) async throws -> [DownloadRecord] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            try IntentRow.settle(db) { ownership.isDead($0) }
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)
             let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
@@ -41,6 +43,7 @@ extension SQLiteDownloadStore {
     ) async throws -> [ChangedRecord] {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
+            try IntentRow.settle(db) { ownership.isDead($0) }
             let now = time.date.stored
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)

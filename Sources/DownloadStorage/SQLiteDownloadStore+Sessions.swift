@@ -17,6 +17,8 @@ extension SQLiteDownloadStore {
     }
 
     package func requeue(session: String) async throws {
+        // Of its predecessor.
+        try await write { db in try IntentRow.settle(db) { $0 == session } }
         var move = SessionMove(owner: session, to: .queued, heir: session)
         try await self.move(.atWork, move)
         for reason in DownloadState.PauseReason.allCases where DownloadState.paused(reason).goesOnAlone {
@@ -69,7 +71,10 @@ extension SQLiteDownloadStore {
         while true {
             let began = time.now
             let count = try await write { [isAlive, time] db in
-                if ifDead, let owner = move.owner, isAlive(owner) { return 0 }
+                if ifDead, let owner = move.owner {
+                    if isAlive(owner) { return 0 }
+                    try IntentRow.settle(db) { $0 == owner }
+                }
                 return try move.step(rows, db, at: time.date)
             }
             if count < SessionMove.rowsAtOnce { return }

@@ -39,7 +39,9 @@ package final class SQLiteDownloadStore: DownloadStore {
         if records.isEmpty { return [] }
         try refuseWhenClosed()
         do {
-            let rows = try records.map { try DownloadRow($0, coder: coder) }
+            let rows: [SaveCommitter.SavedRow] = try records.map { record in
+                try IntentRow(record).map { .intent($0) } ?? .whole(DownloadRow(record, coder: coder))
+            }
             return try await committer.save(rows, session: session, durably: durably)
         } catch {
             throw failure.error(error)

@@ -7,8 +7,13 @@ import Synchronization
 /// transaction, in the order of the calls. A few that follow upon idleness need not wait: one small file would be held
 /// up for longer than it takes. Runs on the database's queue; between groups no thread waits.
 final class SaveCommitter: Sendable {
+    enum SavedRow: Sendable {
+        case whole(DownloadRow)
+        case intent(IntentRow)
+    }
+
     private struct Call {
-        let rows: [DownloadRow]
+        let rows: [SavedRow]
         let session: String
         let isDurable: Bool
         let continuation: CheckedContinuation<Set<DownloadID>, any Error>
@@ -24,6 +29,8 @@ final class SaveCommitter: Sendable {
     private let database: DatabaseQueue
     private let time: any TimeSource
     private let state: Mutex<State>
+    /// The downloads that this process has left an intent of.
+    private let intents = Mutex<Set<DownloadID>>([])
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
@@ -34,7 +41,7 @@ final class SaveCommitter: Sendable {
     }
 
     /// The ids of rows that do not belong to `session` any more. Without rows: returns when all earlier calls did.
-    func save(_ rows: [DownloadRow], session: String, durably: Bool = false) async throws -> Set<DownloadID> {
+    func save(_ rows: [SavedRow], session: String, durably: Bool = false) async throws -> Set<DownloadID> {
         try await withCheckedThrowingContinuation { continuation in
             let call = Call(rows: rows, session: session, isDurable: durably, continuation: continuation)
             let delay = state.withLock { state -> Duration? in
@@ -60,7 +67,7 @@ final class SaveCommitter: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        let outcome = Result { try Self.write(group, to: db) }
+        let outcome = Result { try write(group, to: db) }
         FaultPoint.reached("committed")
         let delay = state.withLock { state -> Duration? in
             state.due = max(state.due, time.now - Self.interval * Self.burst) + Self.interval
@@ -74,17 +81,30 @@ final class SaveCommitter: Sendable {
     }
 
     /// The lost ids of each call.
-    private static func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
+    private func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
-        return try db.immediately(durably: group.contains(where: \.isDurable)) {
+        var known = intents.withLock(\.self)
+        let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
             let writer = try RowWriter(db)
             return try group.map { call in
                 var lost: Set<DownloadID> = []
-                for row in call.rows where try !writer.update(row, ownedBy: call.session) { lost.insert(row.id) }
+                for row in call.rows {
+                    switch row {
+                    case .intent(let row):
+                        let isOwned = try row.write(ownedBy: call.session, db)
+                        if isOwned { known.insert(row.id) } else { lost.insert(row.id) }
+                    case .whole(let row):
+                        if try !writer.update(row, ownedBy: call.session) { lost.insert(row.id) }
+                        if known.remove(row.id) != nil { try IntentRow.forget(row.id, db) }
+                    }
+                }
                 FaultPoint.reached("committing")
                 return lost
             }
         }
+        // Not before: what a transaction that failed has forgotten is there again.
+        intents.withLock { $0 = known }
+        return lost
     }
 }
 

@@ -27,7 +27,8 @@ struct StoredDownload: Sendable {
     }
 
     private static func decode(_ reader: RowReader, coder: RequestCoder) throws -> DownloadRecord {
-        guard var request = try reader.json(.request, coder.decode), request.isPossible else {
+        guard var request = try reader.json(.request, coder.decode), RequestDocument.impossibleField(of: request) == nil
+        else {
             throw RowReader.Damage(column: .request)
         }
         request.url = try reader.url()
@@ -66,7 +67,7 @@ struct StoredDownload: Sendable {
 
     /// What can be told of a damaged row.
     private static func remains(_ reader: RowReader, _ id: DownloadID, _ failure: DownloadError) -> DownloadRecord {
-        let url = (try? reader.url()) ?? RequestCoder.placeholder
+        let url = (try? reader.url()) ?? RequestDocument.placeholder
         let folder: String? = try? reader.value(.folder)
         var request = DownloadRequest(url: url, destination: Destination(folder: folder ?? "/"))
         request.destination.fileName = try? reader.optional(.askedName)
@@ -92,18 +93,5 @@ extension DownloadState {
             guard let detail, detail.kind == kind else { return nil }
             self = detail
         }
-    }
-}
-
-extension DownloadRequest {
-    /// No number in it is one that cannot be asked for.
-    fileprivate var isPossible: Bool {
-        Self.possibleConnections.contains(connectionsWithoutLimit)
-            && connectionLimit.map { Self.possibleConnectionLimits.contains($0) } ?? true && rateLimit ?? 1 > 0
-            && retry.limit >= 0
-            && (0...1e9).contains(retry.delay)
-            && retry.maximumDelay >= 0 && redirect.limit >= 0 && timeouts.connect > 0 && timeouts.stall > 0
-            && (0...1e9).contains(timeouts.total ?? 0) && (0...1e9).contains(pacing ?? 0)
-            && validation.maximumSize ?? 0 >= 0
     }
 }

@@ -15,14 +15,15 @@ struct DLM: ParsableCommand {
             """,
         version: "dlm \(DownloadSession.version)",
         subcommands: [
-            Get.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self, Watch.self,
+            GetCommand.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self,
+            Watch.self,
             Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, Daemon.self, Doctor.self, Config.self,
             Manual.self,
         ])
 
     /// Whether a command line, with the name of the program, most probably begins a download.
     static func downloads(_ arguments: [String]) -> Bool {
-        arguments.count > 2 && arguments[1] == Get.configuration.commandName
+        arguments.count > 2 && arguments[1] == GetCommand.configuration.commandName
             || arguments.count > 1 && arguments[1].contains("://")
     }
 
@@ -31,20 +32,35 @@ struct DLM: ParsableCommand {
         configuration.subcommands.flatMap { [$0.configuration.commandName ?? ""] + $0.configuration.aliases })
 
     /// Reads the command line; help and version are thrown as what is to be printed.
-    static func command(_ arguments: [String]? = nil) throws -> any ContextCommand {
+    static func command(_ arguments: [String]? = nil) throws -> any ContextAction {
         let given = arguments ?? Array(CommandLine.arguments.dropFirst())
-        var parsed = try parseAsRoot(GivenArguments.normalized(given))
+        return try scanned(given) ?? parsed(given)
+    }
+
+    /// Reads a command line of `get` without the parser. Returns nil where the parser has to read it.
+    static func scanned(_ arguments: [String]) -> Get? {
+        // To look for other names of commands takes longer than to read most command lines.
+        let words = arguments.first == "get" ? arguments : CommandAlias.resolved(arguments)
+        return words.first == "get" ? Get.scanned(words.dropFirst()) : nil
+    }
+
+    static func parsed(_ arguments: [String]) throws -> any ContextAction {
+        var parsed = try parseAsRoot(GivenArguments.normalized(arguments))
+        if let get = parsed as? GetCommand { return Get(get) }
         if let command = parsed as? any ContextCommand { return command }
         if !(parsed is DLM) { try parsed.run() }
         throw ValidationError("no command given")
     }
 }
 
-/// A command that works with a ``Context`` and ends with an exit status. Each says its name: to derive it from the type
-/// costs every start of the program a search through all it knows, 2 ms for all of them.
-protocol ContextCommand: ParsableCommand {
+/// Works with a ``Context`` and ends with an exit status.
+protocol ContextAction {
     func run(in context: Context) async throws -> Int32
 }
+
+/// A command of the argument parser. Each says its name: to derive it from the type costs every start of the program a
+/// search through all it knows, 2 ms for all of them.
+protocol ContextCommand: ParsableCommand, ContextAction {}
 
 @main
 enum Program {
@@ -58,7 +74,7 @@ enum Program {
         let console = Console()
         let fault = Surroundings.fault()
         if fault == nil, DLM.downloads(CommandLine.arguments) { DownloadSession.prepareTransfers() }
-        let command: any ContextCommand
+        let command: any ContextAction
         do {
             try ArgumentEncoding.check()
             let arguments = Array(CommandLine.arguments.dropFirst())

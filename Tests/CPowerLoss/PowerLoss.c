@@ -127,7 +127,8 @@ static int keep_any(const char *path, const struct stat *info, int type, struct 
     return 0;
 }
 
-/// Open files without a name: no walk through the folders finds them.
+/// Keeps open files that have no name: no walk through the folders finds them. /proc goes on to call them deleted when
+/// `live` has given them a name, which st_nlink counts.
 static void keep_unnamed(void) {
     DIR *descriptors = opendir("/proc/self/fd");
     if (!descriptors) return;
@@ -137,7 +138,8 @@ static void keep_unnamed(void) {
         struct stat info;
         int fd = atoi(entry->d_name);
         if (fd == dirfd(descriptors) || fstat(fd, &info) != 0) continue;
-        if (S_ISREG(info.st_mode) && info.st_nlink == 0 && path_of(fd, path, sizeof path)) keep_file(fd, info.st_ino);
+        if (!S_ISREG(info.st_mode) || !path_of(fd, path, sizeof path)) continue;
+        if (strstr(path, " (deleted)")) keep_file(fd, info.st_ino);
     }
     closedir(descriptors);
 }

@@ -23,8 +23,10 @@ struct SSHKeyTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for (name, words, isRSA) in [
-            ("rsa", ["-t", "rsa", "-N", ""], true), ("locked", ["-t", "rsa", "-N", "secret"], true),
-            ("pem", ["-t", "rsa", "-m", "PEM", "-N", ""], true), ("ed", ["-t", "ed25519", "-N", ""], false),
+            ("rsa", ["-t", "rsa", "-b", "2048", "-N", ""], true),
+            ("locked", ["-t", "rsa", "-b", "2048", "-N", "secret"], true),
+            ("pem", ["-t", "rsa", "-b", "2048", "-m", "PEM", "-N", ""], true),
+            ("ed", ["-t", "ed25519", "-N", ""], false),
             ("ecdsa", ["-t", "ecdsa", "-N", ""], false),
         ] {
             let made = try await ChildProcess(

@@ -1,4 +1,5 @@
 import DownloadCore
+import DownloadTestSupport
 import Foundation
 import Synchronization
 
@@ -31,6 +32,8 @@ final class FakeService: SessionRouting {
     }
 
     let state = Mutex(State())
+    /// Looks at downloads, and readers of the log.
+    private let visits = Observed(0)
     private let onAdd: Add
     private let onResume: Resume
     /// May change the records before they are returned.
@@ -47,6 +50,11 @@ final class FakeService: SessionRouting {
         self.onResume = onResume
         self.onLook = onLook
         (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Waits until the condition holds after a look at downloads or the beginning of a reader of the log.
+    func wait(until isMet: @escaping @Sendable (FakeService) -> Bool) async {
+        _ = await visits.wait { _ in isMet(self) }
     }
 
     /// Somebody reads the log.
@@ -115,6 +123,7 @@ final class FakeService: SessionRouting {
     }
 
     func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+        defer { visits.update { $0 += 1 } }
         if case .ids(let ids) = selection.which {
             for id in ids {
                 state.withLock { $0.looks[id, default: 0] += 1 }
@@ -123,8 +132,13 @@ final class FakeService: SessionRouting {
             }
         }
         return state.withLock { state in
-            if case .ids(let ids) = selection.which { state.seen += ids.count }
-            let all = state.records.values.filter { Self.isMeant($0, by: selection) }.sorted { $0.id < $1.id }
+            let all: [DownloadRecord]
+            if case .ids(let ids) = selection.which {
+                state.seen += ids.count
+                all = Set(ids).sorted().compactMap { state.records[$0] }
+            } else {
+                all = state.records.values.filter { Self.isMeant($0, by: selection) }.sorted { $0.id < $1.id }
+            }
             let limit = selection.limit ?? .max
             let page = selection.after.map { after in all.filter { $0.id > after }.prefix(limit) } ?? all.suffix(limit)
             return page.map { record in
@@ -160,6 +174,7 @@ final class FakeService: SessionRouting {
     }
 
     func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+        defer { visits.update { $0 += 1 } }
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: LogEntry.self)
         state.withLock { state in
             state.calls.append("log \(cursor.map { "\($0)" } ?? "from now on")")

@@ -36,13 +36,94 @@ struct AddDocumentTests {
         var request = request("a")
         request.connections = number
         let group = WireGroup(request)
-        let text = String(decoding: try JSONEncoder().encode(group), as: UTF8.self)
-        #expect(text.contains("\"connections\":\(max(0, number))"))
+        let text = try JSONText.encode(group)
+        #expect(text.contains("\"connections\":\(number)") == (number > 0))
         #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
         #expect(try WireAdd.read(WireAdd(groups: [group]).json()).groups[0].requests() == [request])
         var overrides = RequestOverrides()
         overrides.connections = number
         #expect(try WireVerb(ids: [1], overrides: overrides).overrides().connections == number)
+    }
+
+    @Test("Every property that a request has travels, with its secrets")
+    func everyProperty() throws {
+        let request = try DownloadRequest.unusual(secrets: true)
+        let read = try WireAdd.read(WireAdd(groups: [WireGroup(request)]).json())
+        #expect(try read.groups.flatMap { try $0.requests() } == [request])
+        // What a session finds out stays here.
+        var described = request
+        try described.describe()
+        #expect(try WireAdd.read(WireAdd(groups: [WireGroup(described)]).json()).groups[0].requests() == [request])
+    }
+
+    @Test("Of a plain request nothing travels but its URL and its folder")
+    func plain() throws {
+        let document = try WireAdd(groups: [WireGroup(request("a"))]).json()
+        #expect(
+            String(decoding: document, as: UTF8.self)
+                == #"{"groups":[{"urls":["http://127.0.0.1:9/a"],"folder":"/tmp"}]}"#)
+    }
+
+    @Test("No two fields have the same name, and none that is written beside them")
+    func names() {
+        let names = WireFields.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        let others: Set = [
+            "urls", "folder", "headers", "user", "password", "checksum", "insecure", "options", "groups",
+        ]
+        #expect(others.isDisjoint(with: names) && !names.contains("brief"))
+    }
+
+    /// Names never go: programs of others use them.
+    @Test("What version 1 takes is taken", arguments: [1, 2])
+    func versionOne(_ form: Int) throws {
+        let request = try DownloadRequest.unusual(secrets: true)
+        let text = #"""
+            {"urls":["https://example.org/a?x=1"],"folder":"/srv/data","file":"a.bin","ifExists":"rename",
+             "createsFolders":false,"contentDisposition":false,"remoteTime":true,"continue":true,"paused":true,
+             "schedule":{"start":-978307199.5,"windows":[{"days":[0,1,2,3,4],"start":1320,"end":360}],
+             "timeZone":"Europe/Berlin"},"wait":2.5,"expectType":["image/*"],"expectStatus":"200,203",
+             "retryOn":"403,520-529","maxSize":7,"maxTime":3600,
+             "headers":[["X-Purpose","é \"quoted\" \\"],["Authorization","hunter2"]],"user":"me","password":"hunter2",
+             "checksum":"md5:abababababababababababababababab","checksums":{"source":"MD5SUMS","entries":[{"folder":"",
+             "name":"a","checksum":{"algorithm":"md5","digest":"cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"}}]},
+             "connections":4,"priority":-3,"rateLimit":500000,"insecure":true,"acceptsUnverified":true,
+             "retries":9,"retryDelay":0.25,"retryMaximumDelay":"inf","connectTimeout":1.5,"stallTimeout":"inf",
+             "maxRedirects":3,"onComplete":"/usr/bin/true","onError":"/usr/bin/false","urlCommand":"new link",
+             "hookTimeout":1.5,"mirrors":["https://example.net/a"],"size":7,
+             "pieces":{"algorithm":"md5","length":1024,"digests":"abababababababababababababababab"},
+             "followMetalink":false,"location":"de","repair":true,"options":{"http":{"method":"PUT","userAgent":"me",
+             "referer":"","acceptsCompressed":true,"authentication":"digest","signature":"aws:amz",
+             "upgradesKnownHosts":false,"body":{}},"data":"aHVudGVyMg==","secretFiles":{"netrc":"/n","bearer":"/b",
+             "bearerCommand":"/bc","cookies":"/c","cookieJar":"/j"},"trust":{"verifiesServer":false,
+             "authorities":"/ca","revocations":"/crl","certificate":"/cert","privateKey":"/key","pinnedKey":"/pin",
+             "minimumTLS":"1.3","knownHosts":"/hosts","sshKey":"/ssh","ftpTLS":"required"},
+             "network":{"proxy":{"url":"http://p:1","credential":{"user":"you"}},"noProxy":"a,b","interface":"lo",
+             "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
+             "nameServer":"https://dns/q"},"proxyPassword":"hunter2","schemes":["https"]}}
+            """#
+        // Also as what is sent, which is what the sessions before understand.
+        let sent = form == 1 ? Data(text.utf8) : try WireAdd(groups: [WireGroup(request)]).json()
+        #expect(try WireAdd.read(sent).groups[0].requests() == [request])
+        guard form == 2 else { return }
+        let known = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+        let groups = try #require(JSONSerialization.jsonObject(with: sent) as? [String: Any])["groups"]
+        #expect((groups as? [NSDictionary])?.first == known)
+    }
+
+    @Test(
+        "Numbers that nobody can ask for are refused by the name of their field",
+        arguments: [
+            "connections": -1, "retries": -1, "retryDelay": -1, "maxTime": 0, "wait": 0, "maxSize": -1,
+            "hookTimeout": 0, "connectTimeout": 0, "maxRedirects": -1, "size": -1, "rateLimit": -1,
+        ])
+    func impossible(_ name: String, _ number: Int) {
+        let text = #"{"urls":["http://h/a"],"folder":"/t","\#(name)":\#(number)}"#
+        #expect {
+            try WireAdd.read(Data(text.utf8))
+        } throws: {
+            "\($0)".contains("\(name):")
+        }
     }
 
     @Test("Limits of connections that nobody can ask for are refused", arguments: [0, 65, -1])

@@ -25,6 +25,8 @@ final class RawServer: Sendable {
                 close(descriptor)
             }
             stop()
+            // A shutdown leaves the clients in the queue connected; the end of a process does not.
+            while case let waiting = accept(listener, nil, nil), waiting >= 0 { close(waiting) }
         }
     }
 

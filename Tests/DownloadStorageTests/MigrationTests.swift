@@ -80,6 +80,15 @@ struct MigrationTests {
         #expect(events.map(\.name) == ["name (1).bin", "name (1).bin", "d.bin", "e"])
     }
 
+    @Test("knows a small file that was about to get its name")
+    func intents() async throws {
+        try restore(5)
+        let store = try folder.open(isAlive: { _ in false })
+        let record = try await store.claim([1], session: "me")[0].record
+        #expect(record.isFinishing && record.fileName == "a")
+        #expect(record.resume.total == 10 && record.resume.file == FileIdentity(inode: 7, born: 8))
+    }
+
     @Test("keeps the events of its time")
     func oldEvents() async throws {
         try restore(2)
@@ -88,5 +97,58 @@ struct MigrationTests {
         #expect(Set(events.map(\.kind)).isSuperset(of: [.waiting, .changed, .removed, .failed, .completed]))
         #expect(events.map(\.cursor) == Array(1...EventCursor(events.count)))
         #expect(events.last { $0.kind == .failed }?.state == .failed(.serverRefused(status: 404, phrase: "Not Found")))
+    }
+
+    /// The column as the last program wrote it that had no `RequestDocument`.
+    private static let request = #"""
+        {"destination":{"ifExists":"rename","createsFolders":true,"takesServerName":false,\#
+        "keepsRemoteTime":true},"headers":[{"name":"X-Purpose","value":"a \"b\""},{"name":"Authorization"}],\#
+        "http":{"method":"PUT","body":{},"userAgent":"me","referer":"","authentication":"digest",\#
+        "upgradesKnownHosts":false},"credential":{"user":"me"},"secretFiles":{"netrc":"/home/me/netrc",\#
+        "cookieJar":"/home/me/jar"},"checksum":{"algorithm":"md5","digest":"cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd"},\#
+        "connectionLimit":8,"rateLimit":512000,"retry":{"limit":9,"delay":0.25,"maximumDelay":60.0,\#
+        "statuses":"403,520-529"},"redirect":{"limit":3,"schemes":["https"]},"trust":{"verifiesServer":false,\#
+        "minimumTLS":"1.3","ftpTLS":"required"},"network":{"proxy":{"url":"http://p:1",\#
+        "credential":{"user":"you"}},"noProxy":"a,b","interface":"lo","addressFamily":"ipv6","httpVersion":"2",\#
+        "addresses":[{"host":"a","port":443,"address":"[::1]"}],"nameServer":"https://dns/q"},\#
+        "timeouts":{"connect":1.5,"stall":20.0,"total":3600.0},"acceptsUnverified":true,\#
+        "validation":{"types":["image/*"],"statuses":"200,203","maximumSize":7168},"startsPaused":true,\#
+        "hooks":{"onComplete":"/usr/bin/true","onError":"/usr/bin/false","urlCommand":"new link",\#
+        "timeLimit":1.5},"followsMetalink":false,"location":"de","schedule":{"windows":[{"days":[0,1,2,3,4],\#
+        "start":1320,"end":360}],"timeZone":"Europe/Berlin"},"pacing":2.5}
+        """#
+
+    @Test(
+        "Of a download that the program before paused at 97 % everything is here, and what must be given again is named"
+    )
+    func pausedNearItsEnd() async throws {
+        try restore(4)
+        let queue = try DatabaseQueue(path: folder.store)
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO download (id, state, priority, folder, askedName, fileName, url, received, total, created,
+                        updated, stateDetail, resume, request)
+                    VALUES (9, 'paused', -3, '/home/me', NULL, 'a', 'https://example.org/a?x=1', 97, 100, 1740000000000,
+                        1740000000000, '{"paused":{"_0":"user"}}', '{"acceptsRanges":true,"durable":[[0,97]],
+                        "total":100,"validators":{"etag":{"isWeak":false,"opaque":"v1"},"lastModifiedIsStrong":false},
+                        "written":[[0,97]]}', ?)
+                    """, arguments: [Self.request])
+        }
+        try queue.close()
+        let record = try #require(try await folder.open().records(.ids([9])).first)
+        #expect(record.received == 97 && record.resume.total == 100)
+        let request = record.request
+        #expect(
+            request.missingSecrets == [
+                "Authorization", "the password of me", "the data to send", "the password for the proxy",
+            ])
+        #expect(try RequestCoder().encode(request) == Self.request)
+        // Whatever else the text says: these two decide what the file must be, and how the server is trusted.
+        #expect(request.checksum?.description == "md5:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd")
+        #expect(request.trust.minimumTLS == .tls13 && !request.trust.verifiesServer)
+        #expect(request.connections == DownloadRequest.automaticConnections(upTo: 8))
+        #expect(request.priority == -3 && request.hooks?.timeLimit == 1.5 && request.pacing == 2.5)
+        #expect(request.secretFiles.netrc == "/home/me/netrc" && request.secretFiles.cookieJar == "/home/me/jar")
     }
 }

@@ -58,6 +58,9 @@ struct QueryPlanTests {
         #expect(!program.contains { ($0["p4"] as String?)?.hasPrefix("julianday") ?? false })
     }
 
+    /// The table has only the files that are being named at this moment.
+    private let intents: Set<String> = ["SCAN intent", "USE TEMP B-TREE FOR DISTINCT"]
+
     @Test("never look at the rows of others")
     func plans() async throws {
         let store = try folder.open(isAlive: { !$0.contains("dead") })
@@ -68,10 +71,10 @@ struct QueryPlanTests {
         let byState = "SEARCH download USING INDEX downloadByState (state=?"
 
         try await expect(
-            [
+            intents.union([
                 "SCAN json_each VIRTUAL TABLE INDEX 1:",
                 "SEARCH download USING INDEX downloadByDestination (folder=? AND url=?)",
-            ], of: store
+            ]), of: store
         ) {
             _ = try await store.add([Sample.request("0")], session: "s")
         }
@@ -98,8 +101,10 @@ struct QueryPlanTests {
         try await expect(["\(queued) (session=?)"], of: store) {
             _ = try await store.queued(session: "s", excluding: ["http://a/"], limit: 9)
         }
-        try await expect([byID], of: store) { _ = try await store.change([ids[0]], .pause, session: "s") }
-        try await expect([byID], of: store) { _ = try await store.claim([ids[0]], session: "s") }
+        try await expect(intents.union([byID]), of: store) {
+            _ = try await store.change([ids[0]], .pause, session: "s")
+        }
+        try await expect(intents.union([byID]), of: store) { _ = try await store.claim([ids[0]], session: "s") }
         try await expect(["SEARCH download USING INDEX downloadEnded (updated<?)"], of: store) {
             _ = try await store.removeEnded(before: Date(), limit: 9)
         }
@@ -118,13 +123,15 @@ struct QueryPlanTests {
         let (moved, list) = ("SEARCH download USING INTEGER PRIMARY KEY (rowid=?)", "LIST SUBQUERY 1")
         try await expect(
             [
-                atWork, moved, list, "USE TEMP B-TREE FOR DISTINCT",
+                atWork, moved, list, "SCAN intent", "USE TEMP B-TREE FOR DISTINCT",
                 "SEARCH download USING INDEX downloadQueued (session>? AND session<?)",
                 "SEARCH download USING INDEX downloadQueued (session=?)",
             ], of: store
         ) { try await store.releaseDeadSessions() }
         try await expect(
-            [atWork, moved, list, "SEARCH download USING INDEX downloadPaused (session=? AND stateDetail=?)"], of: store
+            intents.union([
+                atWork, moved, list, "SEARCH download USING INDEX downloadPaused (session=? AND stateDetail=?)",
+            ]), of: store
         ) { try await store.requeue(session: "s") }
         try await expect([moved, list, "SEARCH download USING INDEX downloadQueued (session=?)"], of: store) {
             try await store.pauseQueued(session: "s", reason: .user)

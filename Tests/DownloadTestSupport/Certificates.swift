@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A certificate authority made for one run of the tests, and certificates of it, right and wrong, for the loopback
 /// interface.
@@ -19,14 +20,38 @@ package struct Certificates: Sendable {
         case expired, notYetValid, wrongHost, unknownAuthority, selfSigned
     }
 
-    /// Made by the `openssl` command in the folder.
-    package init(in folder: TemporaryFolder) async throws {
+    /// For each owner the files of an authority and of a certificate without a flaw. They are made once: a start of `openssl`
+    /// takes as long as a test.
+    private static let made = Mutex<[String: Task<[String: String], any Error>]>([:])
+
+    /// Writes an authority and a certificate without a flaw into the folder.
+    /// - Parameter owner: each owner has another authority.
+    package init(in folder: TemporaryFolder, of owner: String = "test") async throws {
+        let making = Self.made.withLock { made in
+            let making = made[owner] ?? Task { try await Self.make() }
+            made[owner] = making
+            return making
+        }
+        try self.init(files: try await making.value, folder)
+    }
+
+    private static func make() async throws -> [String: String] {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let certificates = try Certificates(files: [:], folder)
+        try await certificates.makeAuthority("ca")
+        try await certificates.sign("server", section: "server", by: "ca")
+        return try ["ca.pem", "ca.key", "server.pem", "server.key"].reduce(into: [:]) { files, name in
+            files[name] = try String(contentsOfFile: folder(name), encoding: .utf8)
+        }
+    }
+
+    private init(files: [String: String], _ folder: TemporaryFolder) throws {
         self.folder = folder
         (authority, certificate, key) = (folder("ca.pem"), folder("server.pem"), folder("server.key"))
         try folder.write(Self.configuration(folder), to: "openssl.cnf")
         try folder.write("", to: "issued")
-        try await makeAuthority("ca")
-        try await sign("server", section: "server", by: "ca")
+        for (name, text) in files { try folder.write(text, to: name) }
     }
 
     /// The certificate without a flaw.

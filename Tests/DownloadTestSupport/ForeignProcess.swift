@@ -41,11 +41,41 @@ package final class ForeignProcess: Sendable {
         try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/\(name)")
     }
 
+    package func hasOpen(_ path: String) -> Bool {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd")) ?? []
+        return descriptors.contains { (try? link("fd/\($0)")) == path }
+    }
+
     /// All whose environment names a path in this folder, those that were orphaned included.
     package static func all(of folder: TemporaryFolder) -> [ForeignProcess] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-        return names.compactMap { pid_t($0) }.compactMap(ForeignProcess.init).filter { process in
-            process.pid != getpid() && (try? process.file("environ"))?.contains("=\(folder.path)/") == true
+        let mark = "=\(folder.path)/"
+        // Every test asks this of every process: the descriptor, which shows that the number is still the same process's,
+        // is for the few that are meant.
+        return names.compactMap { pid_t($0) }.filter { $0 != getpid() && environment(of: $0, contains: mark) }
+            .compactMap(ForeignProcess.init).filter { environment(of: $0.pid, contains: mark) }
+    }
+
+    private static func environment(of pid: pid_t, contains mark: String) -> Bool {
+        let descriptor = open("/proc/\(pid)/environ", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 17) { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            var length = 0
+            while length < buffer.count - 1 {
+                let count = read(descriptor, start + length, buffer.count - 1 - length)
+                guard count > 0 else { break }
+                length += count
+            }
+            buffer[length] = 0
+            // Each variable ends with a zero byte.
+            var variable = start
+            while variable < start + length {
+                if strstr(variable, mark) != nil { return true }
+                variable += strlen(variable) + 1
+            }
+            return false
         }
     }
 }

@@ -51,13 +51,19 @@ final class HTTP2Connection {
 
     private func isReady(_ stream: HTTP2Stream, _ now: ContinuousClock.Instant) -> Bool {
         if !stream.isHeadSent || stream.isFaultDue || stream.isBodyAtStop { return true }
-        return min(stream.sendable, window) > 0 && stream.due.map { $0 <= now } ?? true
+        return sendable(stream) > 0 && stream.due.map { $0 <= now } ?? true
+    }
+
+    private func sendable(_ stream: HTTP2Stream) -> Int64 {
+        min(stream.sendable(holdsEnds: core.isHoldingEnds), window)
     }
 
     /// How long there is nothing to do but wait for the peer.
     private var patience: Int32 {
-        let waiting = streams.filter { min($0.sendable, window) > 0 }.compactMap(\.due)
-        guard let due = waiting.min() else { return -1 }
+        let waiting = streams.filter { sendable($0) > 0 }.compactMap(\.due)
+        // Nobody wakes this thread when the ends are released.
+        let isHolding = core.isHoldingEnds && streams.contains(where: \.canBeHeld)
+        guard let due = waiting.min() else { return isHolding ? 5 : -1 }
         return Int32(max(1, ContinuousClock.now.duration(to: due) / .milliseconds(1)))
     }
 
@@ -87,7 +93,7 @@ final class HTTP2Connection {
             send(.data([], stream: stream.id, ends: true))
             return over(stream)
         }
-        let bytes = stream.take(min(stream.sendable, window))
+        let bytes = stream.take(sendable(stream))
         window -= Int64(bytes.count)
         send(.data(bytes, stream: stream.id))
         core.log.update { [entry = stream.entry, sent = stream.sent] in $0.entries[entry].sent = sent }

@@ -33,10 +33,14 @@ struct HTTP2Stream {
 
     var isBodyAtStop: Bool { sent >= stop }
 
-    /// What the window and the rate let go now.
-    var sendable: Int64 {
+    /// Large enough for its last byte to be held back, see ``FaultServer/holdEnds()``.
+    var canBeHeld: Bool { resolved.size >= 1 << 16 }
+
+    /// What the window, the rate and the hold on the last byte let go now.
+    func sendable(holdsEnds: Bool) -> Int64 {
         let slice = reply.bytesPerSecond.map { Int64(max(1, min($0 / 50, Int(Self.longestPiece)))) }
-        return max(0, min(stop - sent, window, slice ?? Self.longestPiece))
+        let end = holdsEnds && canBeHeld ? min(stop, resolved.size - 1) : stop
+        return max(0, min(end - sent, window, slice ?? Self.longestPiece))
     }
 
     /// When the rate lets the next bytes go; nil: at once.

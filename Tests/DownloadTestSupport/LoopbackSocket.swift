@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A call of the system that failed.
 package struct SystemError: Error, CustomStringConvertible {
@@ -15,17 +16,26 @@ package struct SystemError: Error, CustomStringConvertible {
 
 /// TCP sockets on 127.0.0.1, and Unix sockets.
 package enum LoopbackSocket {
-    /// A listening socket on a port that the kernel chose.
+    /// The kernel gives clients higher ports (ip(7), ip_local_port_range).
+    private static let ports = 10_000..<32_000
+    private static let next = Mutex(Int(getpid()))
+
+    /// A listening socket. Its port is none of the last 22,000 that this process got here: a server that is gone stays
+    /// gone, whatever server another test starts.
     package static func listen(backlog: Int32) throws -> (descriptor: Int32, port: Int) {
-        let descriptor = try open()
-        var address = loopback(port: 0)
-        let bound = withSocketAddress(&address) { bind(descriptor, $0, $1) }
-        guard bound == 0 else { throw failure("bind", closing: descriptor) }
-        guard Glibc.listen(descriptor, backlog) == 0 else { throw failure("listen", closing: descriptor) }
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let named = withSocketAddress(&address) { pointer, _ in getsockname(descriptor, pointer, &length) }
-        guard named == 0 else { throw failure("getsockname", closing: descriptor) }
-        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+        for _ in ports {
+            let port = next.withLock { number in
+                number += 1
+                return ports.lowerBound + number % ports.count
+            }
+            let descriptor = try open()
+            var address = loopback(port: port)
+            let isBound = withSocketAddress(&address) { bind(descriptor, $0, $1) } == 0
+            if isBound, Glibc.listen(descriptor, backlog) == 0 { return (descriptor, port) }
+            let error = failure(isBound ? "listen" : "bind", closing: descriptor)
+            guard error.code == EADDRINUSE else { throw error }
+        }
+        throw SystemError("bind", code: EADDRINUSE)
     }
 
     /// A listening Unix socket at a path of at most 107 bytes where there is nothing yet.
@@ -52,7 +62,7 @@ package enum LoopbackSocket {
         while ioctl(descriptor, UInt(TIOCOUTQ), &unsent) == 0, unsent > 0, poll(&watched, 1, 1) == 0 {}
     }
 
-    /// A port that was free a moment ago: nothing listens on it.
+    /// A port on which nothing listens. No other test gets it.
     package static func unusedPort() throws -> Int {
         let (descriptor, port) = try listen(backlog: 1)
         close(descriptor)

@@ -192,7 +192,8 @@ package final class ManualTime: TimeSource {
                 state.quietLooks = 0
                 state.offset += max(.zero, earliest - now(state))
             }
-            return (takeDue(&state), .milliseconds(1))
+            // Work under way lasts longer than a millisecond.
+            return (takeDue(&state), .milliseconds(state.busy == 0 ? 1 : 8))
         }
         if !due.isEmpty { wake(due) }
         if let next { lookSoon(after: next) }

@@ -23,7 +23,7 @@ package final class Nginx: Sendable {
             throw ChildProcess.Failure(description: "\(program) is missing: apt-get install nginx-light")
         }
         folder = try TemporaryFolder()
-        certificates = try await Certificates(in: folder)
+        certificates = try await Certificates(in: folder, of: "nginx")
         try FileManager.default.createDirectory(atPath: folder("files"), withIntermediateDirectories: true)
         try folder.write("\(PrivateServer.user):{PLAIN}\(PrivateServer.password)\n", to: "users")
         plainPort = try LoopbackSocket.unusedPort()

@@ -37,7 +37,7 @@ package final class RealProxy: Sendable {
         let port = try LoopbackSocket.unusedPort()
         self.folder = folder
         self.port = port
-        let certificates = kind == .https ? try await Certificates(in: folder) : nil
+        let certificates = kind == .https ? try await Certificates(in: folder, of: "proxy") : nil
         authority = certificates?.authority
         if let certificates {
             let inner = try LoopbackSocket.unusedPort()

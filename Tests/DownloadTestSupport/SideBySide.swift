@@ -1,10 +1,9 @@
 import Foundation
 import Testing
 
-/// Runs the suites within a suite side by side, so many at a time: those that start programs mostly wait. One with the trait
-/// ``Alone`` has the machine for itself, as far as these suites go.
+/// Runs the suites within a suite side by side, so many at a time: those that start programs mostly wait.
 package struct SideBySide: SuiteTrait, TestTrait, TestScoping {
-    private static let turns = Turns(max(4, ProcessInfo.processInfo.activeProcessorCount * 2))
+    private static let turns = Turns(max(4, ProcessInfo.processInfo.activeProcessorCount * 3))
 
     /// The name of the suite whose suites these are.
     let name: String
@@ -19,20 +18,20 @@ package struct SideBySide: SuiteTrait, TestTrait, TestScoping {
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        let count = test.traits.contains { $0 is Alone } ? Self.turns.count : 1
-        await Self.turns.take(count)
-        defer { Self.turns.giveBack(count) }
+        await Self.turns.take(isUrgent: test.traits.contains { $0 is LongSuite })
+        defer { Self.turns.giveBack() }
         try await function()
     }
 }
-
-/// See ``SideBySide``. Only for a suite that measures time, or that uses what there is once on a machine; its comment says why.
-package struct Alone: SuiteTrait {}
 
 extension Trait where Self == SideBySide {
     package static func sideBySide(in name: String) -> Self { Self(name: name) }
 }
 
-extension Trait where Self == Alone {
-    package static var alone: Self { Self() }
+/// Marks a suite that takes half a minute or more. It begins before the others: if it began last, it would run alone in the
+/// end.
+package struct LongSuite: SuiteTrait {}
+
+extension Trait where Self == LongSuite {
+    package static var long: Self { Self() }
 }

@@ -36,6 +36,8 @@ package struct SimulatedDownload {
     private var open: [Int: Int] = [:]
     private var random: SplitMix64
     private let step: Double
+    /// The speeds of the slots in one period.
+    private var speeds: (period: Int, ofSlots: [Int: Double]) = (-1, [:])
 
     package static func run(
         _ server: SimulatedServer, size: Int64, wish: Int?, automaticLimit: Int = SegmentPlanner.automaticLimit,
@@ -134,15 +136,27 @@ package struct SimulatedDownload {
 
     /// Bytes flow for one step.
     private mutating func advance() {
-        var speeds = running.map { $0.isAnswered && $0.position < $0.end ? server.speed(of: $0.slot, at: time) : 0 }
-        let sum = speeds.reduce(0, +)
-        if sum > server.line { speeds = speeds.map { $0 * server.line / sum } }
+        var rates: [Double] = []
+        for request in running {
+            rates.append(request.isAnswered && request.position < request.end ? speed(of: request.slot) : 0)
+        }
+        let sum = rates.reduce(0, +)
+        if sum > server.line { rates = rates.map { $0 * server.line / sum } }
         for index in running.indices where running[index].isAnswered {
-            running[index].credit += speeds[index] * step
+            running[index].credit += rates[index] * step
             let pieces = Int64(running[index].credit) / server.piece
             running[index].credit -= Double(pieces * server.piece)
             running[index].position = min(running[index].end, running[index].position + pieces * server.piece)
         }
+    }
+
+    private mutating func speed(of slot: Int) -> Double {
+        let period = Int(time / server.period)
+        if speeds.period != period { speeds = (period, [:]) }
+        if let known = speeds.ofSlots[slot] { return known }
+        let speed = server.speed(of: slot, at: time)
+        speeds.ofSlots[slot] = speed
+        return speed
     }
 
     /// What has happened in this step.

@@ -43,14 +43,13 @@ package struct SimulatedServer: Sendable {
 
     /// Seconds that so many connections need which are never idle.
     package func ideal(size: Int64, connections: Int) -> Double {
-        var (left, time, step) = (Double(size), 0.0, 0.01)
-        while left >= 1 {
-            let sum = (0..<min(connections, limit)).reduce(0) { $0 + speed(of: $1, at: time + step / 2) }
+        var (left, periods) = (Double(size), 0.0)
+        while true {
+            let sum = (0..<min(connections, limit)).reduce(0) { $0 + speed(of: $1, at: (periods + 0.5) * period) }
             let rate = min(sum, line)
-            if rate * step > left { step = left / rate }
-            left -= rate * step
-            time += step
+            if rate * period >= left { return periods * period + left / rate }
+            left -= rate * period
+            periods += 1
         }
-        return time
     }
 }

@@ -1,46 +1,40 @@
 import Synchronization
 
-/// A semaphore for tasks: at most `count` turns are taken at a time, and waiters are served in the order in which they came.
+/// A semaphore for tasks: at most `count` turns are taken at a time, and waiters are served in the order in which they came,
+/// urgent ones before the others.
 final class Turns: Sendable {
     private struct State {
         var free: Int
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-
-        /// Takes out of the queue the waiters whose turn it is now.
-        mutating func next() -> [CheckedContinuation<Void, Never>] {
-            var called: [CheckedContinuation<Void, Never>] = []
-            while let first = waiting.first, first.count <= free {
-                free -= first.count
-                called.append(waiting.removeFirst().continuation)
-            }
-            return called
-        }
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var urgent: [CheckedContinuation<Void, Never>] = []
     }
 
-    let count: Int
     private let state: Mutex<State>
 
-    init(_ count: Int) {
-        self.count = count
-        state = Mutex(State(free: count))
-    }
+    init(_ count: Int) { state = Mutex(State(free: count)) }
 
-    /// Waits until so many of them are free.
-    func take(_ count: Int = 1) async {
+    /// Waits until one is free.
+    func take(isUrgent: Bool = false) async {
         await withCheckedContinuation { continuation in
-            let called = state.withLock { state in
-                state.waiting.append((count, continuation))
-                return state.next()
+            let isFree = state.withLock { state in
+                if state.free > 0 {
+                    state.free -= 1
+                    return true
+                }
+                if isUrgent { state.urgent.append(continuation) } else { state.waiting.append(continuation) }
+                return false
             }
-            for continuation in called { continuation.resume() }
+            if isFree { continuation.resume() }
         }
     }
 
-    func giveBack(_ count: Int = 1) {
-        let called = state.withLock { state in
-            state.free += count
-            return state.next()
+    func giveBack() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if !state.urgent.isEmpty { return state.urgent.removeFirst() }
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
         }
-        for continuation in called { continuation.resume() }
+        next?.resume()
     }
 }

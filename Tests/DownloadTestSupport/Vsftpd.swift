@@ -19,7 +19,7 @@ package final class Vsftpd: Sendable {
     ///   - mostConnections: at the same time; nil for any number.
     package init(encrypts: Bool = true, mostConnections: Int? = nil) async throws {
         folder = try TemporaryFolder()
-        certificates = try await Certificates(in: folder)
+        certificates = try await Certificates(in: folder, of: "vsftpd")
         for name in ["files", "empty"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }

@@ -163,7 +163,7 @@ extension EndToEnd {
                     """
                 try sandbox.root.write(script, to: "token")
                 chmod(sandbox.root("token"), 0o700)
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-v", "-v", "-x", "1", "--retry-delay", "0", "--bearer-command", sandbox.root("token"),
                     server.url())
                 try expectFile(Self.content, "file.bin", in: sandbox)
@@ -171,7 +171,7 @@ extension EndToEnd {
                 SecretSearch(sandbox: sandbox).expectSilent(result)
                 try SecretSearch(sandbox: sandbox).expectNoTrace("finished")
                 try sandbox.root.write("#!/bin/sh\nexit 3\n", to: "token")
-                let failed = try await sandbox.run(
+                let failed = try await sandbox.perform(
                     "get", "-o", "b", "--bearer-command", sandbox.root("token"), server.url())
                 expectFailure(2, of: failed)
                 #expect(failed.stderr.contains("ended with status 3"), "\(failed.stderr)")

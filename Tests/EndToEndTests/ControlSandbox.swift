@@ -105,11 +105,10 @@ extension DlmSandbox {
         _ id: Int, atMost limit: Duration = .seconds(30), with change: (inout ProcessLaunch) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation, _ isMet: (ShownDownload) -> Bool
     ) async throws -> ShownDownload {
-        let deadline = ContinuousClock.now + limit
-        var shown = try await show(id, with: change)
-        while !isMet(shown), ContinuousClock.now < deadline {
-            try await letPass(.milliseconds(10))
-            shown = try await show(id, with: change)
+        let shown = try await ask(atMost: limit) {
+            try await show(id, with: change)
+        } until: {
+            isMet($0)
         }
         #expect(isMet(shown), "\(shown)", sourceLocation: sourceLocation)
         return shown

@@ -15,10 +15,12 @@ extension EndToEnd {
         }
 
         /// As cron starts it: a home, a path, no terminal.
-        private func run(_ sandbox: DlmSandbox, _ arguments: [String]) async throws -> ChildProcess.Result {
+        private func run(
+            _ sandbox: DlmSandbox, _ arguments: [String], asProcess: Bool = true
+        ) async throws -> ChildProcess.Result {
             var launch = try sandbox.launch(["get"] + arguments)
             PauseTests.asCron(&launch)
-            return try await ChildProcess(launch).result()
+            return try await launch.result(asProcess: asProcess)
         }
 
         enum Validator: CaseIterable {
@@ -38,16 +40,17 @@ extension EndToEnd {
             "The second run is one conditional request: status 0, silent, no body, the file untouched",
             arguments: Validator.allCases, [[], ["-o", "file.bin"], ["--if-exists", "newer"], ["--remote-time"]])
         func secondRun(validator: Validator, options: [String]) async throws {
+            let asProcess = options.isEmpty
             for small in [true, false] {
                 let content = small ? Content(seed: 751, size: 900) : content
                 try await withDlm(serving: validator.reply(content)) { sandbox, server in
-                    let first = try await run(sandbox, options + [server.url()])
+                    let first = try await run(sandbox, options + [server.url()], asProcess: asProcess)
                     try expectDownloaded(content, as: "file.bin", by: first, in: sandbox)
                     #expect(first.stderr == "")
                     let (before, sent) = (try identity(sandbox, "file.bin"), server.log.bytesSent)
                     let asked = server.log.entries.count
                     for number in 1...2 {
-                        let again = try await run(sandbox, options + [server.url()])
+                        let again = try await run(sandbox, options + [server.url()], asProcess: asProcess)
                         try expectDownloaded(content, as: "file.bin", by: again, in: sandbox)
                         #expect(again.stderr == "")
                         #expect(try identity(sandbox, "file.bin") == before)
@@ -77,15 +80,16 @@ extension EndToEnd {
                 let first = FaultReply(old, etag: etag, lastModified: date.map { HTTPDate.ago(-$0) })
                 try await withDlm(serving: first) { sandbox, server in
                     let command = ["--if-exists", "newer", server.url()]
-                    _ = try await run(sandbox, command)
+                    _ = try await run(sandbox, command, asProcess: false)
                     try expectFile(old, "file.bin", in: sandbox)
                     server.change(to: new, etag: newTag, lastModified: newDate.map { HTTPDate.ago(-$0) })
-                    let result = try await run(sandbox, command)
+                    let result = try await run(sandbox, command, asProcess: false)
                     try expectDownloaded(new, as: "file.bin", by: result, in: sandbox)
                     #expect(result.stderr == "")
                     #expect(sandbox.names == ["file.bin"])
                     let sent = server.log.bytesSent
-                    try expectDownloaded(new, as: "file.bin", by: try await run(sandbox, command), in: sandbox)
+                    try expectDownloaded(
+                        new, as: "file.bin", by: try await run(sandbox, command, asProcess: false), in: sandbox)
                     #expect(server.log.bytesSent == sent)
                 }
             }

@@ -16,7 +16,6 @@ struct DaemonStatusLine: Decodable, Equatable {
 }
 
 extension DlmSandbox {
-    var stateFolder: String { "\(state)/dlm" }
     var daemonLog: String { (try? String(contentsOfFile: "\(stateFolder)/daemon.log", encoding: .utf8)) ?? "" }
 
     /// Starts the background session and returns its process.
@@ -53,13 +52,12 @@ extension DlmSandbox {
         atMost limit: Duration = .seconds(30), _ isMet: ([String]) -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let deadline = ContinuousClock.now + limit
-        var states: [String] = []
-        repeat {
-            states = try await list().sorted { $0.id < $1.id }.map(\.state)
-            if isMet(states) { return }
-        } while ContinuousClock.now < deadline
-        Issue.record("\(states)\n\(daemonLog)", sourceLocation: sourceLocation)
+        let states = try await ask(atMost: limit) {
+            try await list().sorted { $0.id < $1.id }.map(\.state)
+        } until: {
+            isMet($0)
+        }
+        if !isMet(states) { Issue.record("\(states)\n\(daemonLog)", sourceLocation: sourceLocation) }
     }
 
     func mode(of path: String) throws -> Int {

@@ -18,7 +18,7 @@ extension EndToEnd {
                     server.secureURL("file.bin"),
                 ]
                 for words in [[server.url("file.bin")], secure] {
-                    let result = try await ChildProcess(try sandbox.launch(["doctor", "--json"] + words)).result()
+                    let result = try await sandbox.perform(["doctor", "--json"] + words)
                     #expect(result.ending == .exited(0), "\(result.stdout)\(result.stderr)")
                     let found = try result.findings()
                     #expect(found.named("login").first?.result == "ok", "\(result.stdout)")

@@ -60,7 +60,7 @@ extension EndToEnd {
         @Test("With downloads, a running session and its store it tells of them and changes nothing")
         func used() async throws {
             try await withDlm(serving: FaultReply(content, etag: "\"v\"")) { sandbox, server in
-                #expect(try await sandbox.run("get", server.url()).ending == .exited(0))
+                #expect(try await sandbox.perform("get", server.url()).ending == .exited(0))
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
                 let result = try await sandbox.run("doctor", "--json")
                 #expect(result.ending == .exited(0), "\(result.stdout)")

@@ -2,8 +2,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Tests of the built program. Each suite runs beside others (`.serialized`: its own tests follow one another), but for the
-/// few with `.alone`.
+/// Tests of the built program. Each suite runs beside others; the tests of one follow one another (`.serialized`).
 @Suite("End to end", .sideBySide(in: "EndToEnd"))
 enum EndToEnd {}
 
@@ -121,25 +120,6 @@ extension DlmSandbox {
     }
 }
 
-/// Random numbers that a failed test can be repeated with: `$DLM_TEST_SEED`, else a new seed, printed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(for test: String) {
-        let given = ProcessInfo.processInfo.environment["DLM_TEST_SEED"].flatMap { UInt64($0) }
-        state = given ?? UInt64.random(in: 1...UInt64(UInt32.max))
-        print("\(test): DLM_TEST_SEED=\(state)")
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Does something for each value, so many at a time.
 func concurrently<Value: Sendable>(
     _ values: [Value], atMost limit: Int, _ body: @escaping @Sendable (Value) async throws -> Void
@@ -153,8 +133,8 @@ func concurrently<Value: Sendable>(
     }
 }
 
-/// Chooses the moment of a kill, which waits for no event: what a program has done by then is what the test varies. And
-/// lies between two questions to a store that another process works on.
+/// Chooses the moment of a signal, or how long a stop or an outage lasts: no event tells that, and it is what the test
+/// varies.
 func letPass(_ duration: Duration) async throws { try await Task.sleep(for: duration) }
 
 let mebibyte: Int64 = 1 << 20

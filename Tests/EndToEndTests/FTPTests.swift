@@ -17,7 +17,8 @@ func withVsftpd(
 
 extension EndToEnd {
     @Suite(
-        "FTP, from vsftpd", .serialized, .timeLimit(.minutes(3)), .enabled(if: Vsftpd.canRun, "needs root, and vsftpd"))
+        "FTP, from vsftpd", .long, .serialized, .timeLimit(.minutes(3)),
+        .enabled(if: Vsftpd.canRun, "needs root, and vsftpd"))
     struct FTPTests {
         static let content = Content(seed: 1401, size: 12 * mebibyte + 3)
 
@@ -33,7 +34,7 @@ extension EndToEnd {
                     )
                     let path = name.replacing(" ", with: "%20").replacing("#", with: "%23").replacing("?", with: "%3F")
                     for _ in 1...2 {
-                        let result = try await sandbox.run("get", "--remote-time", server.url(path))
+                        let result = try await sandbox.perform("get", "--remote-time", server.url(path))
                         try expectDownloaded(content, as: name, by: result, in: sandbox, name)
                     }
                     #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
@@ -53,9 +54,9 @@ extension EndToEnd {
                 ]
                 let words = isSecure ? trust : []
                 let received = try await sandbox.kill(words + [url], after: 3 * mebibyte)
-                #expect(try await sandbox.run("show", "1").stdout.contains("resumable"))
+                #expect(try await sandbox.perform("show", "1").stdout.contains("resumable"))
                 let again = isSecure ? ["-u", "\(Vsftpd.user):\(Vsftpd.password)"] : []
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + again)).result()
+                let result = try await sandbox.perform(["resume", "1"] + again)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let offset = try #require(server.offsets.last)
                 #expect(offset >= received - 65536, "\(server.log)")
@@ -72,7 +73,7 @@ extension EndToEnd {
                 // Of the same time: the bytes tell.
                 let time = Date(timeIntervalSince1970: 1_700_000_000)
                 try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: server.path("file.bin"))
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr == "" || result.stderr.contains("start"), "\(result.stderr)")
             }
@@ -91,7 +92,7 @@ extension EndToEnd {
                 try await sandbox.kill([server.url("file.bin")], after: 2 * mebibyte)
                 let other = Content(seed: 1403, size: Self.content.size)
                 try put(other)
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -101,23 +102,23 @@ extension EndToEnd {
             try await withVsftpd { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 try server.add(Self.content, as: "file.bin")
-                let wrong = try await sandbox.run("get", server.url("file.bin", as: Vsftpd.user, "wrong"))
+                let wrong = try await sandbox.perform("get", server.url("file.bin", as: Vsftpd.user, "wrong"))
                 expectFailure(6, of: wrong)
-                expectFailure(8, of: try await sandbox.run("get", server.url("missing.bin")))
-                expectFailure(2, of: try await sandbox.run("get", server.url("folder/")))
-                expectFailure(2, of: try await sandbox.run("get", server.url("file.bin;type=a")))
-                expectFailure(2, of: try await sandbox.run("get", server.url("file.bin%0d%0aDELE%20x")))
-                expectFailure(2, of: try await sandbox.run("get", "--data", "x=1", server.url("file.bin")))
-                expectFailure(2, of: try await sandbox.run("get", "--proto", "=https", server.url("file.bin")))
+                expectFailure(8, of: try await sandbox.perform("get", server.url("missing.bin")))
+                expectFailure(2, of: try await sandbox.perform("get", server.url("folder/")))
+                expectFailure(2, of: try await sandbox.perform("get", server.url("file.bin;type=a")))
+                expectFailure(2, of: try await sandbox.perform("get", server.url("file.bin%0d%0aDELE%20x")))
+                expectFailure(2, of: try await sandbox.perform("get", "--data", "x=1", server.url("file.bin")))
+                expectFailure(2, of: try await sandbox.perform("get", "--proto", "=https", server.url("file.bin")))
                 // Whose certificate nobody knows.
                 let words = ["get", "--retries", "0", server.secureURL("file.bin")]
-                expectFailure(5, of: try await ChildProcess(try sandbox.launch(words)).result())
+                expectFailure(5, of: try await sandbox.perform(words))
                 let port = try LoopbackSocket.unusedPort()
-                let nobody = try await sandbox.run("get", "--retries", "0", "ftp://127.0.0.1:\(port)/file.bin")
+                let nobody = try await sandbox.perform("get", "--retries", "0", "ftp://127.0.0.1:\(port)/file.bin")
                 expectFailure(4, of: nobody)
                 #expect(sandbox.names == [])
                 let right = server.url("file.bin", as: Vsftpd.user, Vsftpd.password)
-                let result = try await sandbox.run("get", "-v", "-v", right)
+                let result = try await sandbox.perform("get", "-v", "-v", right)
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 search.expectSilent(result)
                 try search.expectNoTrace("finished")
@@ -133,9 +134,7 @@ extension EndToEnd {
                 let login = [
                     "-u", "\(Vsftpd.user):\(Vsftpd.password)", "--ca-certificate", server.certificates.authority,
                 ]
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get", option] + login + [server.url("file.bin")])
-                ).result()
+                let result = try await sandbox.perform(["get", option] + login + [server.url("file.bin")])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.contains("AUTH "), "\(server.log)")
                 #expect(server.log.contains("PROT P"), "\(server.log)")
@@ -146,8 +145,8 @@ extension EndToEnd {
         func unencrypted() async throws {
             try await withVsftpd(encrypts: false) { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
-                expectFailure(5, of: try await sandbox.run("get", "--ssl-reqd", server.url("file.bin")))
-                let result = try await sandbox.run("get", "--ssl", server.url("file.bin"))
+                expectFailure(5, of: try await sandbox.perform("get", "--ssl-reqd", server.url("file.bin")))
+                let result = try await sandbox.perform("get", "--ssl", server.url("file.bin"))
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }

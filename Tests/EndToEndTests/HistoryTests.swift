@@ -22,7 +22,7 @@ extension EndToEnd {
             try await withDlm(handler) { sandbox, server in
                 try await sandbox.done("get", server.url("/here"))
                 try await sandbox.hand(["/there", "/gone", "/slow", "/removed"].map { server.url($0) })
-                #expect(try await sandbox.run("wait", "2-3", "5").ending == .exited(8))
+                #expect(try await sandbox.perform("wait", "2-3", "5").ending == .exited(8))
                 #expect(await server.waitUntil { $0.requests(to: "/slow").first?.sent == mebibyte })
                 try await sandbox.waitToShow(4) { $0.received == mebibyte }
                 try await sandbox.done("cancel", "4")
@@ -47,7 +47,7 @@ extension EndToEnd {
                 try await sandbox.done("remove", "1", "4")
                 try await sandbox.done("remove", "--delete-file", "5")
                 #expect(sandbox.names == ["here", "there"])
-                expectFailure(10, of: try await sandbox.run("show", "1"))
+                expectFailure(10, of: try await sandbox.perform("show", "1"))
                 try await sandbox.done("remove", "--all")
                 #expect(try await sandbox.list() == [])
                 #expect(sandbox.names == ["here", "there"])

@@ -196,8 +196,8 @@ extension EndToEnd {
                     let result = try await sandbox.run("get", "-b", "--on-complete", hook, server.url(name))
                     #expect(result.ending == .exited(0), "\(result.stderr)")
                 }
-                #expect(try await sandbox.run("wait", "1").ending == .exited(0))
-                #expect(await sandbox.reach { $0.runs.count == 1 })
+                #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
+                #expect(try await sandbox.reach { $0.runs.count == 1 })
                 #expect(try await sandbox.run("pause", "2").ending == .exited(0))
                 #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
                 #expect(sandbox.daemonLog.contains("from the hook"), "\(sandbox.daemonLog)")
@@ -205,8 +205,8 @@ extension EndToEnd {
                 #expect(sandbox.begun == 1)
                 let resumed = try await sandbox.run("resume", "-b", "2")
                 #expect(resumed.ending == .exited(0), "\(resumed.stderr)")
-                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
-                #expect(await sandbox.reach { $0.runs.count == 2 })
+                #expect(try await sandbox.perform("wait", "2").ending == .exited(0))
+                #expect(try await sandbox.reach { $0.runs.count == 2 })
                 #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
                 #expect(Set(try sandbox.runs.map { try $0.text("id") }) == ["1", "2"])
             }
@@ -244,13 +244,13 @@ extension EndToEnd {
                 var launch = try sandbox.launch(["get", "--on-complete", slow])
                 launch.arguments += (0..<6).map { server.url("/\($0)") }
                 let process = try ChildProcess(launch)
-                #expect(await sandbox.reach { $0.begun == 4 })
+                #expect(try await sandbox.reach { $0.begun == 4 })
                 process.send(SIGINT)
                 #expect(try await process.result().ending == .signalled(SIGINT))
                 #expect(sandbox.begun == 4 && sandbox.runs.isEmpty)
                 try sandbox.root.write("", to: "quick")
                 #expect(try await sandbox.run("daemon", "start").ending == .exited(0))
-                #expect(await sandbox.reach { $0.runs.count == 2 })
+                #expect(try await sandbox.reach { $0.runs.count == 2 })
                 #expect(try await sandbox.run("daemon", "stop", "--finish").ending == .exited(0))
                 #expect(sandbox.begun == 6)
             }
@@ -341,14 +341,14 @@ extension EndToEnd {
                     let words =
                         ["get", "--on-complete", hook, "-d", "d\(mode.count)", url] + mode + SecretSearch.headers
                     let process = try ChildProcess(try sandbox.launch(words))
-                    #expect(await sandbox.reach { $0.stoppedHook != nil })
+                    #expect(try await sandbox.reach { $0.stoppedHook != nil })
                     try search.expectNoTrace("hooks \(mode)")
                     let stopped = try #require(sandbox.stoppedHook)
                     stopped.send(SIGCONT)
                     search.expectSilent(try await process.result(), mode)
-                    #expect(await sandbox.reach { $0.stoppedHook == nil })
+                    #expect(try await sandbox.reach { $0.stoppedHook == nil })
                 }
-                #expect(await sandbox.reach { $0.runs.count == 2 })
+                #expect(try await sandbox.reach { $0.runs.count == 2 })
                 for run in sandbox.runs {
                     let told = try run.text("environment") + run.text("input")
                     for secret in SecretSearch.secrets { #expect(!told.contains(secret), "\(secret)") }
@@ -363,13 +363,12 @@ extension EndToEnd {
 
 extension DlmSandbox {
     /// Waits for something on disk; false when it does not come.
-    fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(45)
-        while ContinuousClock.now < deadline {
-            if isMet(self) { return true }
-            await Task.yield()
+    fileprivate func reach(_ isMet: (DlmSandbox) -> Bool) async throws -> Bool {
+        try await ask(in: root("runs"), atMost: .seconds(45)) {
+            isMet(self)
+        } until: {
+            $0
         }
-        return isMet(self)
     }
 
     /// A hook's shell that has stopped itself.

@@ -32,7 +32,7 @@ extension EndToEnd {
                 let elsewhere = server.url("/b").replacing("127.0.0.1", with: "localhost")
                 #expect(try await sandbox.run("get", elsewhere).ending == .exited(0))
                 #expect(try await sandbox.run("get", "-b", server.url("/c")).ending == .exited(0))
-                #expect(try await sandbox.run("wait", "--all").ending == .exited(0))
+                #expect(try await sandbox.perform("wait", "--all").ending == .exited(0))
                 let sent = ["/a", "/b", "/c"].map { server.log.requests(to: $0).first?.request["Authorization"] }
                 #expect(sent == ["Bearer \(token)", nil, "Bearer \(token)"])
                 let shown = try await sandbox.run("config", "--json", server.url("/a"))

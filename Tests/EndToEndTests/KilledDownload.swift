@@ -9,8 +9,11 @@ extension DlmSandbox {
         -> Int64
     {
         let process = try ChildProcess(try launch(["get", "--limit-rate", "2M"] + words))
-        let deadline = ContinuousClock.now + .seconds(20)
-        while try await list().isEmpty, ContinuousClock.now < deadline { try await letPass(.milliseconds(10)) }
+        _ = try await ask(atMost: .seconds(20)) {
+            try await list()
+        } until: {
+            !$0.isEmpty
+        }
         let shown = try await waitToShow(1, sourceLocation: sourceLocation) { $0.received >= bytes }
         process.send(SIGKILL)
         let result = try await process.result()

@@ -15,7 +15,7 @@ extension EndToEnd {
                 for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
                 let list = (0..<Self.count).map { nginx.url("/f\($0)") }.joined(separator: "\n")
                 try sandbox.root.write(list, to: "list.txt")
-                let result = try await sandbox.run("get", "-i", sandbox.root("list.txt"), "-d", "many") {
+                let result = try await sandbox.perform("get", "-i", sandbox.root("list.txt"), "-d", "many") {
                     $0.watchesMemory = true
                     $0.timeLimit = .seconds(120)
                 }
@@ -37,7 +37,7 @@ extension EndToEnd {
                 let contents = (0..<300).map { Content(seed: UInt64($0), size: Self.size) }
                 for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
                 let list = (0..<300).map { nginx.secureURL("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.run("get", "--insecure", "-i", "-") { $0.input = list }
+                let result = try await sandbox.perform("get", "--insecure", "-i", "-") { $0.input = list }
                 #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
                 for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
                 #expect(await nginx.waitUntil { $0.count >= 300 })
@@ -52,7 +52,7 @@ extension EndToEnd {
                 let contents = (0..<6).map { Content(seed: UInt64($0), size: 8 * mebibyte) }
                 for (index, content) in contents.enumerated() { try nginx.add(content, as: "f\(index)") }
                 let list = (0..<6).map { nginx.secureURL("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.run("get", "--insecure", "-i", "-") { $0.input = list }
+                let result = try await sandbox.perform("get", "--insecure", "-i", "-") { $0.input = list }
                 #expect(result.ending == .exited(0), "\(result.stderr.prefix(2000))")
                 for (index, content) in contents.enumerated() { try expectFile(content, "f\(index)", in: sandbox) }
                 #expect(await nginx.waitUntil { $0.count { $0.version == "HTTP/1.1" } == 6 })
@@ -66,7 +66,7 @@ extension EndToEnd {
             try await withDlm({ $0.target == "/f7" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in
                 let list = (0..<20).map { server.url("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.run("get", "-i", "-") { $0.input = list }
+                let result = try await sandbox.perform("get", "-i", "-") { $0.input = list }
                 #expect(result.ending == .exited(8))
                 #expect(sandbox.names == (0..<20).filter { $0 != 7 }.map { "f\($0)" }.sorted())
             }

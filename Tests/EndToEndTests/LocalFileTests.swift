@@ -20,14 +20,14 @@ extension EndToEnd {
                     let path = source.replacing(" ", with: "%20").replacing("#", with: "%23").replacing(
                         "?", with: "%3F")
                     for round in 1...2 {
-                        let result = try await sandbox.run(
+                        let result = try await sandbox.perform(
                             "get", "--remote-time", "--checksum", "sha256:\(content.sha256)",
                             round == 1 ? "file://\(path)" : "file://localhost\(path)")
                         try expectDownloaded(content, as: name, by: result, in: sandbox, name)
                     }
                     #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
                 }
-                let bad = try await sandbox.run(
+                let bad = try await sandbox.perform(
                     "get", "-o", "bad", "--checksum", "sha256:\(String(repeating: "0", count: 64))",
                     "file://\(sandbox.root("large.bin"))")
                 expectFailure(9, of: bad)
@@ -44,7 +44,7 @@ extension EndToEnd {
                 try await sandbox.kill(["file://\(source)"], after: 2 * mebibyte)
                 let content = changes ? Content(seed: 1602, size: Self.content.size) : Self.content
                 if changes { try content.write(to: source) }
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -55,7 +55,7 @@ extension EndToEnd {
                 let source = sandbox.root("sparse.bin")
                 #expect(FileManager.default.createFile(atPath: source, contents: Data("begin".utf8)))
                 #expect(truncate(source, 9 << 20) == 0)
-                let result = try await sandbox.run("get", "file://\(source)")
+                let result = try await sandbox.perform("get", "file://\(source)")
                 #expect(result.ending == .exited(0), "\(result.stderr)")
                 #expect(try sha256(of: sandbox.file("sparse.bin")) == sha256(of: source))
             }
@@ -101,13 +101,13 @@ extension EndToEnd {
                 let url = "file://\(sandbox.root("file.bin"))"
                 for size in [0, 5 * mebibyte + 1, Self.content.size] {
                     try Data(Self.content.bytes(0..<size)).write(to: URL(fileURLWithPath: sandbox.file("file.bin")))
-                    let result = try await sandbox.run("get", "-c", url)
+                    let result = try await sandbox.perform("get", "-c", url)
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, size)
                     try FileManager.default.removeItem(atPath: sandbox.file("file.bin"))
                 }
                 let other = Content(seed: 1603, size: 4 * mebibyte)
                 try other.write(to: sandbox.file("file.bin"))
-                expectFailure(9, of: try await sandbox.run("get", "-c", url))
+                expectFailure(9, of: try await sandbox.perform("get", "-c", url))
                 #expect(try sha256(of: sandbox.file("file.bin")) == other.sha256)
             }
         }
@@ -115,13 +115,13 @@ extension EndToEnd {
         @Test("What is missing, no regular file or a folder is refused")
         func errors() async throws {
             try await withDlm { sandbox in
-                expectFailure(3, of: try await sandbox.run("get", "file://\(sandbox.root("missing"))"))
-                expectFailure(3, of: try await sandbox.run("get", "file:///dev/zero"))
+                expectFailure(3, of: try await sandbox.perform("get", "file://\(sandbox.root("missing"))"))
+                expectFailure(3, of: try await sandbox.perform("get", "file:///dev/zero"))
                 #expect(mkfifo(sandbox.root("pipe"), 0o600) == 0)
-                expectFailure(3, of: try await sandbox.run("get", "file://\(sandbox.root("pipe"))"))
-                expectFailure(2, of: try await sandbox.run("get", "file://\(sandbox.root.path)"))
-                expectFailure(2, of: try await sandbox.run("get", "file://\(sandbox.root.path)/"))
-                expectFailure(2, of: try await sandbox.run("get", "file://elsewhere/etc/passwd"))
+                expectFailure(3, of: try await sandbox.perform("get", "file://\(sandbox.root("pipe"))"))
+                expectFailure(2, of: try await sandbox.perform("get", "file://\(sandbox.root.path)"))
+                expectFailure(2, of: try await sandbox.perform("get", "file://\(sandbox.root.path)/"))
+                expectFailure(2, of: try await sandbox.perform("get", "file://elsewhere/etc/passwd"))
                 #expect(sandbox.names == [])
             }
         }

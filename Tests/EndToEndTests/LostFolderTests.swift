@@ -46,7 +46,7 @@ extension EndToEnd {
         func missing() async throws {
             try await withInterrupted(in: "deep/sub") { sandbox, server in
                 try FileManager.default.removeItem(atPath: sandbox.file("deep"))
-                let result = try await sandbox.run("resume", "--all")
+                let result = try await sandbox.perform("resume", "--all")
                 expectFailure(3, of: result)
                 #expect(result.stderr.contains("; \(count) downloads failed; run: dlm resume 1-\(count)"))
                 #expect(!sandbox.exists("deep"))

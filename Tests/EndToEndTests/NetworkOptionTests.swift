@@ -56,7 +56,7 @@ extension EndToEnd {
                     // The session keeps it.
                     try await sandbox.done("pause", "1")
                     try await sandbox.done("resume", "-b", "1")
-                    let result = try await sandbox.run("wait", "1")
+                    let result = try await sandbox.perform("wait", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     return
                 }
@@ -65,10 +65,10 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received >= mebibyte }
                 first.send(SIGKILL)
                 _ = try await first.result()
-                let without = try await sandbox.run("resume", "1")
+                let without = try await sandbox.perform("resume", "1")
                 expectFailure(2, of: without)
                 #expect(without.stderr.contains("--proxy"), "\(without.stderr)")
-                let result = try await sandbox.run("resume", "1", "--proxy", address)
+                let result = try await sandbox.perform("resume", "1", "--proxy", address)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(proxy.log.entries.allSatisfy { $0.request["Proxy-Authorization"] != nil })
             }
@@ -156,9 +156,9 @@ extension EndToEnd {
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.allSatisfy { $0.request["Host"] == "\(Self.host):\(server.port)" })
                 _ = try await run(sandbox, ["-b"] + words + ["-o", "b", url])
-                #expect(try await sandbox.run("wait", "2").ending == .exited(0))
+                #expect(try await sandbox.perform("wait", "2").ending == .exited(0))
                 _ = try await run(sandbox, ["-b", "-o", "c", url])
-                #expect(try await sandbox.run("wait", "3").ending == .exited(4))
+                #expect(try await sandbox.perform("wait", "3").ending == .exited(4))
             }
         }
 
@@ -168,7 +168,7 @@ extension EndToEnd {
                 let url = "http://\(Self.host):\(server.port)/file.bin"
                 let pinned = "\(Self.host):\(server.port):127.0.0.9,127.0.0.8,127.0.0.1"
                 let words = ["get", "--retries", "2", "--retry-delay", "0.1", "-x", "4", "--resolve", pinned, url]
-                let result = try await ChildProcess(try sandbox.launch(words)).result()
+                let result = try await sandbox.perform(words)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "The network goes and comes back", .serialized, .timeLimit(.minutes(5)),
+        "The network goes and comes back", .long, .serialized, .timeLimit(.minutes(5)),
         .enabled(if: LinkedNamespaces.arePossible, .init(rawValue: LinkedNamespaces.lack)))
     struct NetworkOutageTests {
         /// How long the link is down, in seconds.
@@ -64,7 +64,7 @@ extension EndToEnd {
                 }
                 try set(up: false)
                 try await sandbox.waitForStates { $0 == Array(repeating: "waiting", count: 5) }
-                let shown = try await sandbox.run("list", "--json")
+                let shown = try await sandbox.perform("list", "--json")
                 #expect(shown.stdout.components(separatedBy: "\"waitingFor\":\"network\"").count == 6)
                 #expect(shown.stdout.contains("waiting for the network"))
                 try await letPass(.seconds(Self.outage))

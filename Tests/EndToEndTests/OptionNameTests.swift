@@ -12,7 +12,7 @@ extension EndToEnd {
         @Test("Of a request, and of where its file goes")
         func request() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "--directory", "new/folder", "--output", "mine", "--connections", "1", "--max-concurrent",
                     "1",
                     "--header", "X-Kind: test", "--user-agent", "Somebody/1", "--referer", "http://from.example/",
@@ -46,8 +46,8 @@ extension EndToEnd {
         @Test("--verbose tells of requests, as -v does")
         func verbose() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                let long = try await sandbox.run("get", "--verbose", "--output", "a", server.url())
-                let short = try await sandbox.run("get", "-v", "-o", "b", server.url())
+                let long = try await sandbox.perform("get", "--verbose", "--output", "a", server.url())
+                let short = try await sandbox.perform("get", "-v", "-o", "b", server.url())
                 #expect(!long.errorLines.isEmpty)
                 #expect(long.errorLines.count == short.errorLines.count, "\(long.stderr)\(short.stderr)")
             }
@@ -69,7 +69,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try Data(Self.content.bytes(0..<(5 * mebibyte))).write(
                     to: URL(fileURLWithPath: sandbox.file("file.bin")))
-                let result = try await sandbox.run("get", "--continue", server.url())
+                let result = try await sandbox.perform("get", "--continue", server.url())
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(server.log.entries.allSatisfy { $0.range?.hasPrefix("bytes=0-") != true })
             }
@@ -84,7 +84,7 @@ extension EndToEnd {
                 default: Self.file
                 }
             }) { sandbox, server in
-                let result = try await sandbox.run("get", "--max-redirects", "\(most)", "-x", "1", server.url("/a"))
+                let result = try await sandbox.perform("get", "--max-redirects", "\(most)", "-x", "1", server.url("/a"))
                 if most >= 2 {
                     try expectDownloaded(Self.content, as: "c", by: result, in: sandbox)
                 } else {
@@ -98,11 +98,11 @@ extension EndToEnd {
         func otherNames() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 try await sandbox.done("get", "-b", "--paused", server.url("/a"))
-                let listed = try await sandbox.run("list", "--json")
+                let listed = try await sandbox.perform("list", "--json")
                 #expect(!listed.stdout.isEmpty)
                 #expect(try await sandbox.run("ls", "--json").stdout == listed.stdout)
                 #expect(try await sandbox.run("rm", "1").ending == .exited(0))
-                #expect(try await sandbox.run("list", "--all", "--json").stdout.isEmpty)
+                #expect(try await sandbox.perform("list", "--all", "--json").stdout.isEmpty)
                 for command in ["get", "resume"] {
                     let help = try await sandbox.run("help", command)
                     #expect(help.ending == .exited(0))
@@ -116,7 +116,7 @@ extension EndToEnd {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let urls = (1...4).map { server.url("/\($0)") }
                 _ = try await ChildProcess(try sandbox.launch(["get", "-b", "--paused"] + urls)).result()
-                let result = try await sandbox.run("list", "--limit", "\(rows)", "--json")
+                let result = try await sandbox.perform("list", "--limit", "\(rows)", "--json")
                 #expect(result.ending == .exited(0))
                 let ids = result.outputLines.compactMap { line in
                     (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? Int

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     @Suite(
-        "Several connections without HTTP", .serialized, .timeLimit(.minutes(4)),
+        "Several connections without HTTP", .long, .serialized, .timeLimit(.minutes(4)),
         .enabled(if: Vsftpd.canRun && OpenSSHServer.canRun, "needs root, vsftpd and OpenSSH's server"))
     struct PartsWithoutHTTPTests {
         static let content = Content(seed: 1451, size: 24 * mebibyte + 5)

@@ -111,7 +111,7 @@ extension EndToEnd {
                 try await sandbox.done("limit", "none", "1", with: asUser)
                 server.handle { [fast] _ in fast }
                 try await sandbox.done("resume", "1", with: asUser)
-                let end = try await sandbox.run("wait", "1", with: asUser)
+                let end = try await sandbox.perform("wait", "1", with: asUser)
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
                 try await sandbox.done("daemon", "stop", with: asUser)
             }

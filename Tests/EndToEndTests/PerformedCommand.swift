@@ -150,19 +150,22 @@ extension ProcessLaunch {
     }
 
     /// Runs it until the server has sent so many bytes, ends it as SIGTERM does, and waits for the end.
+    /// - Parameter also: waits for what else is to have happened before the end.
     func interrupted(
-        asProcess: Bool = false, after bytes: Int64, from server: FaultServer
+        asProcess: Bool = false, after bytes: Int64, from server: FaultServer, also: () async throws -> Void = {}
     ) async throws -> (reached: Bool, result: ChildProcess.Result) {
         server.holdEnds()
         defer { server.releaseEnds() }
         if asProcess || needsProcess {
             let process = try ChildProcess(self)
             let reached = await server.waitUntil { $0.bytesSent >= bytes }
+            try await also()
             process.send(SIGTERM)
             return (reached, try await process.result())
         }
         let command = try PerformedCommand(self, leaps: true)
         let reached = await server.waitUntil { $0.bytesSent >= bytes }
+        try await also()
         command.send(SIGTERM)
         return (reached, try await command.result())
     }
@@ -202,7 +205,7 @@ private final class CapturedStreams: Sendable {
 private enum ParsedCommands {
     /// Immutable; the parser's types do not say that they may be sent.
     private struct Known: @unchecked Sendable {
-        let command: any ContextCommand
+        let command: any ContextAction
     }
 
     /// By bytes: strings that only look the same are equal.
@@ -210,7 +213,7 @@ private enum ParsedCommands {
 
     /// Parses each list of options of `get` once, and enters what differs from test to test; parses all other command
     /// lines once as they are. The errors of the parser are those of a whole parse.
-    static func command(_ arguments: [String]) throws -> any ContextCommand {
+    static func command(_ arguments: [String]) throws -> any ContextAction {
         let line = CommandLineParts(arguments)
         let key = line.key.map { Array($0.utf8) }
         if let known = known.withLock({ $0[key] }) { return line.completed(known.command) }
@@ -257,12 +260,12 @@ private struct CommandLineParts {
     }
 
     /// The command of another line with the same key, as this one has it.
-    func completed(_ command: any ContextCommand) -> any ContextCommand {
+    func completed(_ command: any ContextAction) -> any ContextAction {
         guard var get = command as? Get else { return command }
         get.urls = urls
-        if !mirrors.isEmpty { get.mirrors.mirror = mirrors }
+        if !mirrors.isEmpty { get.item.mirrors.mirror = mirrors }
         if let metalinkFile { get.metalinkFile = metalinkFile }
-        if let checksumFile { get.checksums.checksumFile = checksumFile }
+        if let checksumFile { get.item.checksums.checksumFile = checksumFile }
         return get
     }
 }

@@ -6,7 +6,7 @@ extension EndToEnd {
     /// What the other suites look at closely for one protocol, here for all of them: the first table of
     /// docs/protocols.md.
     @Suite(
-        "Every protocol, from real servers", .serialized, .timeLimit(.minutes(3)),
+        "Every protocol, from real servers", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: RealServers.canRun, "needs root, nginx, vsftpd and OpenSSH"))
     struct ProtocolTests {
         static let content = Content(seed: 1801, size: 9 * mebibyte + 7)
@@ -18,9 +18,7 @@ extension EndToEnd {
         ) async throws {
             try await servers.withDlm { sandbox in
                 let words = try ["get", "--retries", "0"] + servers.words(spoken, in: sandbox) + login + options
-                let result = try await ChildProcess(
-                    try sandbox.launch(words + [servers.url(spoken, "file.bin")])
-                ).result()
+                let result = try await sandbox.perform(words + [servers.url(spoken, "file.bin")])
                 try await body(sandbox, result)
             }
         }
@@ -58,7 +56,7 @@ extension EndToEnd {
                         try await sandbox.kill(words, after: 2 * mebibyte)
                         try servers.add(other, as: name)
                         let again = ["resume", "1"] + (spoken.needsLogin ? RealServers.login : [])
-                        let result = try await ChildProcess(try sandbox.launch(again)).result()
+                        let result = try await sandbox.perform(again)
                         try expectDownloaded(other, as: name, by: result, in: sandbox, spoken)
                     }
                     ProtocolTable.note(spoken.rawValue, "verification", "another version")
@@ -108,9 +106,8 @@ extension EndToEnd {
                             let words = try servers.words(spoken, in: sandbox).filter {
                                 !RealServers.login.contains($0)
                             }
-                            let result = try await ChildProcess(
-                                try sandbox.launch(["get"] + words + login + [servers.url(spoken, name)])
-                            ).result()
+                            let result = try await sandbox.perform(
+                                ["get"] + words + login + [servers.url(spoken, name)])
                             if isRight {
                                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox, spoken)
                             } else {
@@ -133,11 +130,10 @@ extension EndToEnd {
                         try sandbox.root.write("", to: "home/.ssh/known_hosts")
                         var words = try servers.words(spoken, in: sandbox)
                         // The authority of no server's certificate.
-                        let stranger = try await Certificates(in: sandbox.root)
+                        let stranger = try await Certificates(in: sandbox.root, of: "stranger")
                         words[1] = stranger.authority
-                        let result = try await ChildProcess(
-                            try sandbox.launch(["get", "--retries", "0"] + words + [servers.url(spoken, "file.bin")])
-                        ).result()
+                        let result = try await sandbox.perform(
+                            ["get", "--retries", "0"] + words + [servers.url(spoken, "file.bin")])
                         expectFailure(5, of: result, spoken)
                         #expect(sandbox.names == [], "\(spoken)")
                     }

@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
     /// The second table of docs/protocols.md. See ``RealProxyTests`` for what http and https do besides.
     @Suite(
-        "Every protocol through every kind of proxy", .serialized, .timeLimit(.minutes(3)),
+        "Every protocol through every kind of proxy", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(
             if: RealServers.canRun && RealProxy.canRun,
             "needs root, nginx, vsftpd, OpenSSH, tinyproxy and microsocks"))
@@ -20,12 +20,8 @@ extension EndToEnd {
         ) async throws {
             try await servers.withDlm { sandbox in
                 let words = try servers.words(spoken, in: sandbox, proxy: proxy)
-                let result = try await ChildProcess(
-                    try sandbox.launch(
-                        ["get", "--retries", "0", "--proxy", proxy.url(as: user)] + words
-                            + [servers.url(spoken, "file.bin")])
-                ).result()
-                try await body(sandbox, result)
+                let get = ["get", "--retries", "0", "--proxy", proxy.url(as: user)]
+                try await body(sandbox, try await sandbox.perform(get + words + [servers.url(spoken, "file.bin")]))
             }
         }
 
@@ -113,7 +109,7 @@ extension EndToEnd {
                                     words + ["-o", "\(number)", servers.url(spoken, "file.bin")])
                                 if let variable { launch.environment[variable] = proxy.url() }
                                 _ = try await ChildProcess(launch).result()
-                                let waited = try await sandbox.run("wait", "\(number + 1)")
+                                let waited = try await sandbox.perform("wait", "\(number + 1)")
                                 #expect(waited.ending == .exited(0), "\(spoken) \(waited.stderr)")
                                 try expectFile(Self.content, "\(number)", in: sandbox, spoken)
                                 if variable == nil {
@@ -136,10 +132,8 @@ extension EndToEnd {
                     for spoken in Spoken.remote {
                         try await servers.withDlm { sandbox in
                             let words = try servers.words(spoken, in: sandbox) + ["--proxy", proxy.url()]
-                            let result = try await ChildProcess(
-                                try sandbox.launch(
-                                    ["get", "--retries", "0"] + words + [servers.url(spoken, "file.bin")])
-                            ).result()
+                            let result = try await sandbox.perform(
+                                ["get", "--retries", "0"] + words + [servers.url(spoken, "file.bin")])
                             expectFailure(5, of: result, spoken)
                             #expect(result.stderr.contains("certificate"), "\(spoken) \(result.stderr)")
                             #expect(sandbox.names == [], "\(spoken)")

@@ -80,7 +80,7 @@ struct RealServers: Sendable {
                 let received = try await sandbox.kill(words + [url(spoken, name)], after: 3 * mebibyte)
                 #expect(received < content.size, "\(spoken)")
                 let again = ["resume", "1"] + (spoken.needsLogin ? Self.login : [])
-                let result = try await ChildProcess(try sandbox.launch(again)).result()
+                let result = try await sandbox.perform(again)
                 try expectDownloaded(content, as: name, by: result, in: sandbox, spoken)
                 guard spoken.isHTTP else { return }
                 @Sendable func lines(_ log: [Nginx.LogLine], again: Bool) -> [Nginx.LogLine] {

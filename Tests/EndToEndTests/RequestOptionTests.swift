@@ -220,7 +220,7 @@ extension EndToEnd {
         @Test("A file to send that is not there is told, and nothing is asked")
         func missingFile() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
-                expectFailure(3, of: try await sandbox.run("get", "--data", "@nothing", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", "--data", "@nothing", server.url()))
                 #expect(server.log.entries.isEmpty)
             }
         }

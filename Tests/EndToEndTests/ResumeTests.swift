@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Resume after kill -9", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Resume after kill -9", .long, .serialized, .timeLimit(.minutes(3)))
     struct ResumeTests {
         /// How an interrupted download is continued.
         enum Way: CaseIterable {
@@ -68,10 +68,7 @@ extension EndToEnd {
             try await withNginx { sandbox, nginx in
                 let content = Content(seed: 41, size: 12 * mebibyte)
                 try nginx.add(content, as: "a.bin")
-                let process = try sandbox.start("get", "-x", "1", nginx.url("/slow/a.bin"))
-                try await letPass(.milliseconds(1700))
-                process.send(SIGKILL)
-                _ = try await process.result()
+                try await sandbox.kill(["-x", "1", nginx.url("/slow/a.bin")], after: 3 * mebibyte)
                 let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try expectDownloaded(content, as: "a.bin", by: result, in: sandbox)
                 #expect(await nginx.waitUntil { $0.count == 2 })

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Rounds of pause and resume", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Rounds of pause and resume", .long, .serialized, .timeLimit(.minutes(2)))
     struct RoundsTests {
         let content = Content(seed: 410, size: 48 * mebibyte + 3)
 

@@ -23,7 +23,7 @@ func withSSH(
 
 extension EndToEnd {
     @Suite(
-        "SSH, from OpenSSH", .serialized, .timeLimit(.minutes(3)),
+        "SSH, from OpenSSH", .long, .serialized, .timeLimit(.minutes(3)),
         .enabled(if: OpenSSHServer.canRun, "needs root, and OpenSSH's server"))
     struct SSHTests {
         static let content = Content(seed: 1501, size: 12 * mebibyte + 3)
@@ -36,7 +36,7 @@ extension EndToEnd {
                     try FileManager.default.setAttributes(
                         [.modificationDate: Date(timeIntervalSince1970: 1_600_000_000)], ofItemAtPath: server.path(name)
                     )
-                    let result = try await sandbox.run("get", "--remote-time", server.url(name, scheme))
+                    let result = try await sandbox.perform("get", "--remote-time", server.url(name, scheme))
                     try expectDownloaded(content, as: name, by: result, in: sandbox, name)
                     guard scheme == "sftp" else { continue }
                     #expect(try sandbox.modified(name) == Date(timeIntervalSince1970: 1_600_000_000), "\(name)")
@@ -50,7 +50,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 let received = try await sandbox.kill([server.url("file.bin")], after: 3 * mebibyte)
                 let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                let result = try await sandbox.perform(["resume", "1"] + password)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let read = try #require(server.read.last)
                 #expect(read <= Self.content.size - received + 65536, "\(server.read)")
@@ -62,9 +62,9 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 try await sandbox.kill([server.url("file.bin", "scp")], after: 3 * mebibyte)
-                #expect(try await sandbox.run("show", "1").stdout.contains("not resumable"))
+                #expect(try await sandbox.perform("show", "1").stdout.contains("not resumable"))
                 let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                let result = try await sandbox.perform(["resume", "1"] + password)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -77,7 +77,7 @@ extension EndToEnd {
                 let other = Content(seed: 1502, size: size * mebibyte + 3)
                 try server.add(other, as: "file.bin")
                 let password = ["-u", "\(OpenSSHServer.user):\(OpenSSHServer.password)"]
-                let result = try await ChildProcess(try sandbox.launch(["resume", "1"] + password)).result()
+                let result = try await sandbox.perform(["resume", "1"] + password)
                 try expectDownloaded(other, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -88,7 +88,7 @@ extension EndToEnd {
                 try server.add(Self.content, as: "file.bin")
                 let url = server.url("file.bin", password: nil)
                 try await sandbox.kill(["--ssh-key", server.key, url], after: 2 * mebibyte)
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
             ProtocolTable.note("sftp", "authentication", "key")
@@ -98,20 +98,21 @@ extension EndToEnd {
         func hostKeys() async throws {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
-                for (known, word) in [("", "ssh-keyscan"), (try server.otherKey(), "ssh-keygen -R")] {
+                for (known, word) in [("", "ssh-keyscan"), (try await server.otherKey(), "ssh-keygen -R")] {
                     try sandbox.root.write(known, to: "home/.ssh/known_hosts")
-                    let result = try await sandbox.run("get", server.url("file.bin"))
+                    let result = try await sandbox.perform("get", server.url("file.bin"))
                     expectFailure(5, of: result)
                     #expect(result.stderr.contains(word), "\(result.stderr)")
                     #expect(result.stderr.contains("SHA256:"), "\(result.stderr)")
                 }
                 try sandbox.root.write(server.knownHost, to: "keys")
-                let named = try await sandbox.run("get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
+                let named = try await sandbox.perform(
+                    "get", "--known-hosts", sandbox.root("keys"), server.url("file.bin"))
                 try expectDownloaded(Self.content, as: "file.bin", by: named, in: sandbox)
-                let blind = try await sandbox.run("get", "-k", "-o", "other.bin", server.url("file.bin"))
+                let blind = try await sandbox.perform("get", "-k", "-o", "other.bin", server.url("file.bin"))
                 try expectDownloaded(Self.content, as: "other.bin", by: blind, in: sandbox)
                 let id = try #require(try await sandbox.list().map(\.id).max())
-                #expect(try await sandbox.run("show", "\(id)").stdout.contains("not verified"))
+                #expect(try await sandbox.perform("show", "\(id)").stdout.contains("not verified"))
             }
         }
 
@@ -125,7 +126,7 @@ extension EndToEnd {
                 let url = server.url("file.bin", password: nil)
                 let added = try await sandbox.run("get", "-b", "--netrc", url)
                 #expect(added.ending == .exited(0), "\(added.stderr)")
-                let waited = try await sandbox.run("wait", "1")
+                let waited = try await sandbox.perform("wait", "1")
                 #expect(waited.ending == .exited(0), "\(waited.stderr)")
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 _ = try await sandbox.run("daemon", "stop")
@@ -137,7 +138,7 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 try server.add(Self.content, as: "file.bin")
                 let url = server.url("file.bin", password: nil)
-                let result = try await sandbox.run("get", "--ssh-key", server.rsaKey, url)
+                let result = try await sandbox.perform("get", "--ssh-key", try await server.rsaKey(), url)
                 if result.ending == .exited(0) { return try expectFile(Self.content, "file.bin", in: sandbox) }
                 expectFailure(6, of: result)
                 #expect(result.stderr.contains("SHA-1") && result.stderr.contains("ed25519"), "\(result.stderr)")
@@ -169,16 +170,16 @@ extension EndToEnd {
             try await withSSH { sandbox, server in
                 let search = SecretSearch(sandbox: sandbox)
                 try server.add(Self.content, as: "file.bin")
-                let wrong = try await sandbox.run("get", server.url("file.bin", scheme, password: "wrong"))
+                let wrong = try await sandbox.perform("get", server.url("file.bin", scheme, password: "wrong"))
                 expectFailure(6, of: wrong)
-                expectFailure(6, of: try await sandbox.run("get", server.url("file.bin", scheme, password: nil)))
-                expectFailure(8, of: try await sandbox.run("get", server.url("missing.bin", scheme)))
-                expectFailure(2, of: try await sandbox.run("get", server.url("folder/", scheme)))
+                expectFailure(6, of: try await sandbox.perform("get", server.url("file.bin", scheme, password: nil)))
+                expectFailure(8, of: try await sandbox.perform("get", server.url("missing.bin", scheme)))
+                expectFailure(2, of: try await sandbox.perform("get", server.url("folder/", scheme)))
                 try server.addFolder("folder")
-                let folder = try await sandbox.run("get", server.url("folder", scheme))
+                let folder = try await sandbox.perform("get", server.url("folder", scheme))
                 expectFailure(8, of: folder)
                 if scheme == "sftp" { #expect(folder.stderr.contains("folder;"), "\(folder.stderr)") }
-                let right = try await sandbox.run("get", "-v", "-v", server.url("file.bin", scheme))
+                let right = try await sandbox.perform("get", "-v", "-v", server.url("file.bin", scheme))
                 try expectFile(Self.content, "file.bin", in: sandbox)
                 search.expectSilent(right)
                 try search.expectNoTrace("finished")

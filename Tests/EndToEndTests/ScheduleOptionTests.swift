@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Times", .serialized, .timeLimit(.minutes(2)))
+    @Suite("Times", .long, .serialized, .timeLimit(.minutes(2)))
     struct ScheduleOptionTests {
         static let content = Content(seed: 790, size: 3 * mebibyte + 1)
         static var file: FaultReply { FaultReply(content, etag: "\"v1\"") }
@@ -22,7 +22,7 @@ extension EndToEnd {
                 let words = ["get", "--at", "+3s", server.url()] + (inBackground ? ["-b"] : ["--json"])
                 let process = try ChildProcess(try sandbox.launch(words))
                 try await sandbox.waitForStates { $0 == ["waiting"] }
-                let shown = try await sandbox.run("show", "1", "--json")
+                let shown = try await sandbox.perform("show", "1", "--json")
                 #expect(shown.stdout.contains("\"waitingFor\":\"schedule\""), "\(shown.stdout)")
                 #expect(shown.stdout.contains("\"waitingUntil\":"))
                 #expect(server.log.entries.isEmpty)
@@ -45,9 +45,9 @@ extension EndToEnd {
                 try await sandbox.done("daemon", "stop")
                 _ = try await sandbox.startDaemon()
                 try await sandbox.waitForStates { $0 == ["waiting"] }
-                let listed = try await sandbox.run("list")
+                let listed = try await sandbox.perform("list")
                 #expect(listed.stdout.contains("waiting until 20"), "\(listed.stdout)")
-                let shown = try await sandbox.run("show", "1", with: utc)
+                let shown = try await sandbox.perform("show", "1", with: utc)
                 #expect(shown.stdout.contains("window=\(closed)"), "\(shown.stdout)")
                 let open = try await sandbox.run(
                     "get", "--window", closed, "--window", "00:00-24:00", "-o", "b", server.url("/b"), with: utc)
@@ -78,9 +78,12 @@ extension EndToEnd {
                     "limit-rate: 2M\nlimit-window: ['00:00-24:00 512k', '01:00-02:00 none']\n",
                     to: "config/dlm/config.yaml")
                 _ = try await sandbox.startDaemon()
-                let deadline = ContinuousClock.now + .seconds(20)
-                while try await sandbox.daemonStatus().rateLimit != 512 << 10, .now < deadline {}
-                #expect(try await sandbox.daemonStatus().rateLimit == 512 << 10)
+                let status = try await sandbox.ask(atMost: .seconds(20)) {
+                    try await sandbox.daemonStatus()
+                } until: {
+                    $0.rateLimit == 512 << 10
+                }
+                #expect(status.rateLimit == 512 << 10)
             }
         }
 

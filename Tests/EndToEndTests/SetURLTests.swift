@@ -94,7 +94,7 @@ extension EndToEnd {
                 try await sandbox.waitToShow(1) { $0.received == cut }
                 try await sandbox.done("set-url", "1", server.url("/same?token=2"))
                 let got = try await get.result()
-                let end = inBackground ? try await sandbox.run("wait", "1") : got
+                let end = inBackground ? try await sandbox.perform("wait", "1") : got
                 try expectDownloaded(content, as: "file.bin", by: end, in: sandbox)
                 #expect(server.log.bytesSentTwice() <= 256 << 10)
             }

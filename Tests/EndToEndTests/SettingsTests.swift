@@ -174,7 +174,7 @@ extension EndToEnd {
         @Test("A bad value in the environment names the variable")
         func variable() async throws {
             try await withDlm { sandbox in
-                let result = try await sandbox.run("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
+                let result = try await sandbox.perform("list") { $0.environment["DLM_MAX_PER_HOST"] = "lots" }
                 expectFailure(2, of: result)
                 let expected = "dlm: DLM_MAX_PER_HOST: 'lots' cannot be used; give a number\n"
                 #expect(result.stderr == expected)
@@ -186,7 +186,7 @@ extension EndToEnd {
             try await withDlm { sandbox in
                 try FileManager.default.createDirectory(
                     atPath: sandbox.configuration, withIntermediateDirectories: true)
-                let result = try await sandbox.run("list")
+                let result = try await sandbox.perform("list")
                 expectFailure(2, of: result)
                 #expect(result.stderr.hasSuffix("config.yaml: cannot read the configuration: Is a directory\n"))
                 for arguments in [["--version"], ["--help"], ["get", "--help"]] {

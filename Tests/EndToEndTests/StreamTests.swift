@@ -42,7 +42,7 @@ extension EndToEnd {
             try await withDlm({ [content] in $0.target == "/gone" ? FaultReply(status: 404) : FaultReply(content) }) {
                 sandbox, server in
                 let list = "example.org/a\n# comment\n\n\(server.url("/b"))\ngopher://h/c\n"
-                let bad = try await sandbox.run("get", "-i", "-") { $0.input = list }
+                let bad = try await sandbox.perform("get", "-i", "-") { $0.input = list }
                 #expect(bad.ending == .exited(2))
                 #expect(bad.errorLines.count == 2, "\(bad.stderr)")
                 let lines = bad.errorLines.sorted()
@@ -50,7 +50,7 @@ extension EndToEnd {
                 #expect(lines.last?.hasPrefix("dlm: standard input:5: gopher://h/c: ") ?? false, "\(lines)")
                 #expect(bad.stdout == sandbox.file("b") + "\n")
                 try expectFile(content, "b", in: sandbox)
-                let worse = try await sandbox.run("get", "-i", "-") { $0.input = list + server.url("/gone") }
+                let worse = try await sandbox.perform("get", "-i", "-") { $0.input = list + server.url("/gone") }
                 #expect(worse.ending == .exited(1), "\(worse.stderr)")
             }
         }

@@ -77,16 +77,16 @@ extension EndToEnd {
             try await withDlm(serving: gated(gate)) { [slow] sandbox, server in
                 try await sandbox.hand([server.url()])
                 #expect(await server.waitUntil { $0.bytesSent > mebibyte })
-                let get = try await sandbox.run("get", server.url(), with: Self.otherStore(sandbox))
+                let get = try await sandbox.perform("get", server.url(), with: Self.otherStore(sandbox))
                 server.handle { _ in slow }
                 gate.open()
-                try expectOne(try await sandbox.run("wait", "1"), get, in: sandbox)
+                try expectOne(try await sandbox.perform("wait", "1"), get, in: sandbox)
                 // The partial file of a paused download is nobody's to take, either.
                 let asked = server.log.entries.count
                 let again = try sandbox.start("get", "-o", "again", server.url())
                 #expect(await server.waitUntil { $0.entries.count > asked && $0.entries[asked].sent > mebibyte })
                 try await sandbox.done("pause", "2")
-                let thief = try await sandbox.run(
+                let thief = try await sandbox.perform(
                     "get", "-o", "again", server.url(), with: Self.otherStore(sandbox))
                 expectFailure(3, of: thief)
                 try await sandbox.done("resume", "2")
@@ -103,7 +103,7 @@ extension EndToEnd {
                     #expect(result.ending == .exited(0), "\(result.stderr)")
                     #expect(result.stdout == "1\n")
                 }
-                try expectDownloaded(content, as: "file.bin", by: try await sandbox.run("wait", "1"), in: sandbox)
+                try expectDownloaded(content, as: "file.bin", by: try await sandbox.perform("wait", "1"), in: sandbox)
                 #expect(try await sandbox.list().count == 1)
                 #expect(server.log.entries.count == 1)
                 let pids = ForeignProcess.all(of: sandbox.root).map(\.pid)

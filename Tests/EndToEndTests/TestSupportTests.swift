@@ -37,6 +37,34 @@ struct TestSupportTests {
         #expect(result.stderr == "24 72\r\n")
     }
 
+    @Test("A disk that forgets keeps what was synced of a file without a name, also at its second sync")
+    func unnamedOnPowerCut() async throws {
+        try await withDlm { sandbox in
+            let power = try PowerCut(sandbox)
+            defer { power.remove() }
+            let script = """
+                import ctypes, os, sys
+                c = ctypes.CDLL(None)
+                folder = os.open(sys.argv[1], os.O_RDONLY)
+                file = os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR)
+                for half in (b"first ", b"second"):
+                    os.write(file, half)
+                    c.syncfs(folder)
+                # AT_FDCWD, AT_SYMLINK_FOLLOW
+                c.linkat(-100, f"/proc/self/fd/{file}".encode(), folder, b"whole", 0x400)
+                os.fsync(folder)
+                """
+            var launch = ProcessLaunch("/usr/bin/python3", ["-c", script, sandbox.files])
+            try power.prepare(&launch)
+            let result = try await ChildProcess(launch).result()
+            #expect(result.ending == .exited(0), "\(result.stderr)")
+            var random = SeededGenerator(for: "A file without a name")
+            try power.cut(.strict, using: &random)
+            let left = sandbox.exists("whole") ? try sandbox.root.read("files/whole") : nil
+            #expect(left == "first second")
+        }
+    }
+
     @Test("A program that outlives its time limit is killed and fails its test")
     func timeLimit() async throws {
         var launch = ProcessLaunch("/bin/sh", ["-c", "echo begun; sleep 60"])

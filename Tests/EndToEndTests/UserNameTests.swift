@@ -27,7 +27,7 @@ extension EndToEnd {
                     #expect(!shown.stderr.contains("\u{1B}]"))
                 }
                 #expect(sandbox.root.names(in: "files/plain").count == names.count)
-                let listed = try await sandbox.run("list", "--all", "--json")
+                let listed = try await sandbox.perform("list", "--all", "--json")
                 #expect(!listed.stdout.utf8.contains(0x1B) && !listed.stdout.unicodeScalars.contains("\u{202E}"))
             }
         }

@@ -168,7 +168,12 @@ extension EndToEnd {
                 #expect(FileManager.default.createFile(atPath: sandbox.file("huge"), contents: nil))
                 #expect(truncate(sandbox.file("huge"), 1 << 40) == 0)
                 let process = try sandbox.start("verify", "--checksum", "sha256:\(Self.content.sha256)", "huge")
-                try await letPass(.milliseconds(500))
+                let opened = try await sandbox.ask(in: sandbox.files) {
+                    ForeignProcess(process.pid)?.hasOpen(sandbox.file("huge")) ?? false
+                } until: {
+                    $0
+                }
+                #expect(opened)
                 let begin = ContinuousClock.now
                 process.send(SIGINT)
                 #expect(try await process.result().ending == .signalled(SIGINT))

@@ -76,8 +76,7 @@ package final class ControlClient: DownloadService {
         }
         request.stallTimeout = Double(patience.components.seconds) + 5
         do {
-            let answer = try await Exchange(limit: limits.answer, time: time).ask(
-                request, over: transport, within: patience)
+            let answer = try await Exchange(request, over: transport, atMost: limits.answer, within: patience, time)
             withExtendedLifetime(socket) {}
             try check(answer.head, answer.body)
             return answer.body
@@ -187,8 +186,8 @@ package final class ControlClient: DownloadService {
         }
         for _ in 0..<Self.lastQuestions {
             do {
-                _ = try await Exchange(limit: limits.answer, time: time).ask(
-                    request, over: transport, within: limits.hello)
+                _ = try await Exchange(
+                    request, over: transport, atMost: limits.answer, within: limits.hello, time)
                 withExtendedLifetime(socket) {}
                 return true
             } catch Exchange.Failure.transfer(.networkFailed(.connect, let diagnosis)) {

@@ -5,8 +5,8 @@ import Foundation
 /// not asked for. Secrets, which the values themselves never encode, stand beside them.
 struct WireOptions: Codable, Sendable, Equatable {
     var http: HTTPOptions?
-    /// The bytes of the body, in base64.
-    var data: Data?
+    /// The bytes of the body.
+    var data: Base64?
     var secretFiles: SecretFiles?
     var trust: ServerTrustPolicy?
     var network: NetworkSettings?
@@ -19,7 +19,7 @@ struct WireOptions: Codable, Sendable, Equatable {
         schemes: [String]?
     ) {
         self.http = http == HTTPOptions() ? nil : http
-        data = http.body?.bytes.map { Data($0) }
+        data = http.body?.bytes.map { Base64(bytes: $0) }
         self.secretFiles = secretFiles == SecretFiles() ? nil : secretFiles
         // Told by `insecure` where that is all.
         self.trust = trust == .system || trust == .insecure ? nil : trust
@@ -34,7 +34,7 @@ struct WireOptions: Codable, Sendable, Equatable {
     /// With what stands beside the values.
     var givenHTTP: HTTPOptions {
         var http = http ?? HTTPOptions()
-        if let data { http.body = RequestBody(Array(data)) }
+        if let data { http.body = RequestBody(data.bytes) }
         return http
     }
 
@@ -44,5 +44,25 @@ struct WireOptions: Codable, Sendable, Equatable {
             network.proxy?.credential = Credential(user: user, password: proxyPassword)
         }
         return network
+    }
+}
+
+/// Bytes as text, whatever encodes them.
+struct Base64: Codable, Sendable, Equatable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let data = Data(base64Encoded: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not base64")
+        }
+        bytes = Array(data)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Data(bytes).base64EncodedString())
     }
 }

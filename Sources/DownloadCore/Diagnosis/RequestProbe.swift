@@ -1,106 +1,51 @@
-import Foundation
 import HTTPTypes
-import Synchronization
 
 /// One request for the first byte of what a URL leads to, told in full: it is what a download would begin with, and
 /// takes at most a few KiB.
 package struct RequestProbe: Sendable {
-    let request: DownloadRequest
-    let transport: any Transport
-    let userAgent: String
-    /// Hosts that want https alone; nothing is added to them.
-    let strictHosts: HSTSStore?
-    let time: any TimeSource
+    private let asked: RedirectingRequest
 
-    /// For one answer, from its request to its first bytes.
-    private static let limit = Duration.seconds(60)
-
+    /// - Parameter strictHosts: hosts that want https alone; nothing is added to them.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, strictHosts: HSTSStore? = nil,
         time: any TimeSource = SystemTime()
     ) {
-        self.time = time
-        self.strictHosts = strictHosts
-        self.request = request
-        self.transport = transport
-        self.userAgent = userAgent
+        asked = RedirectingRequest(
+            request: request, transport: transport, userAgent: userAgent, strictHosts: strictHosts, time: time,
+            judge: ResponseJudge(start: 0, end: 1, asksRange: true), largest: 4096
+        ) { asked in
+            asked.range = "0-0"
+            asked.isTraced = true
+            asked.prefersMultiplexing = true
+            asked.isOneOfMany = true
+        }
     }
 
     package func run() async -> ProbedRequest {
         var probed = ProbedRequest()
-        var loaded: LoadedSecrets
+        let outcome: RedirectingRequest.Outcome
         do throws(DownloadError) {
-            loaded = try await LoadedSecrets.load(request.secretFiles, time)
+            outcome = try await asked.run()
         } catch {
             probed.error = error
             return probed
         }
-        var route = RequestRoute(strictHosts?.upgraded(request.url, for: request) ?? request.url)
-        while true {
-            let url = route.url
-            let (head, result) = await ask(route, loaded)
-            loaded.learn(result.cookies)
-            let secrets = RequestSecrets(request, loaded)
-            let shown = head.map { secrets.hidden(in: $0) }
-            probed.steps.append(
-                ProbedRequest.Step(
-                    url: url, text: secrets.hidden(in: url.string), head: shown, metrics: result.metrics,
-                    connection: result.connection ?? ConnectionTrace())
-            )
-            if case .failed(let error) = result.ending, head == nil {
-                probed.error = error.hiding(secrets)
-                return probed
-            }
-            guard let head else {
-                let diagnosis = TransportDiagnosis(code: 0, message: "no answer within \(Self.limit)")
-                probed.error = .networkFailed(.timedOut, diagnosis)
-                return probed
-            }
-            switch judge(head) {
-            case .redirect(let location):
-                do {
-                    let target = strictHosts?.upgraded(location: location, for: request) ?? location
-                    try route.follow(head.status, to: target, of: request)
-                } catch {
-                    probed.error = error.hiding(secrets)
-                    return probed
-                }
-            case .failed(let error):
-                probed.error = error.hiding(secrets)
-                return probed
-            default:
-                var abilities = ServerAbilities(secrets.hidden(in: head), url: url, now: time.date)
-                abilities.name = secrets.hidden(in: abilities.name)
-                probed.abilities = abilities
-                return probed
-            }
+        let secrets = RequestSecrets(asked.request, outcome.secrets)
+        probed.steps = (outcome.redirects + [outcome.last]).map { ProbedRequest.Step($0, hiding: secrets) }
+        let last = outcome.last
+        switch (outcome.verdict, last.answer.result.ending) {
+        case (.failed(let error)?, _), (nil, .failed(let error)): probed.error = error.hiding(secrets)
+        case (nil, _):
+            let message = "no answer within \(RedirectingRequest.limit)"
+            probed.error = .networkFailed(.timedOut, TransportDiagnosis(code: 0, message: message))
+        // An empty file has no first byte, which is no failure; neither is a server that wants no ranges.
+        default:
+            guard let head = last.answer.head else { break }
+            var abilities = ServerAbilities(secrets.hidden(in: head), url: last.url, now: asked.time.date)
+            abilities.name = secrets.hidden(in: abilities.name)
+            probed.abilities = abilities
         }
-    }
-
-    /// An empty file has no first byte, which is no failure; neither is a server that wants no ranges.
-    private func judge(_ head: ResponseHead) -> ResponseJudge.Verdict {
-        if head.status == 416 { return .current }
-        return ResponseJudge(start: 0, end: 1, asksRange: true).judge(head)
-    }
-
-    private func ask(_ route: RequestRoute, _ loaded: LoadedSecrets) async -> (ResponseHead?, TransferResult) {
-        var asked = TransferRequest(route, of: request, loaded, userAgent: userAgent)
-        asked.range = "0-0"
-        asked.isTraced = true
-        asked.prefersMultiplexing = true
-        asked.isOneOfMany = true
-        let sink = ProbeSink()
-        let transfer = transport.start(asked, sink: sink)
-        let timer = Task {
-            try await time.sleep(for: Self.limit)
-            transfer.cancel()
-        }
-        defer { timer.cancel() }
-        return await withTaskCancellationHandler {
-            await sink.answer()
-        } onCancel: {
-            transfer.cancel()
-        }
+        return probed
     }
 }
 
@@ -137,49 +82,13 @@ public struct ProbedRequest: Sendable, Equatable {
     public init() {}
 }
 
-/// Keeps the head, and takes a little of the body.
-private final class ProbeSink: TransferSink {
-    private struct State {
-        var head: ResponseHead?
-        var taken = 0
-        var result: TransferResult?
-        var waiter: CheckedContinuation<(ResponseHead?, TransferResult), Never>?
-    }
-
-    /// Bytes of the body.
-    private static let most = 4096
-    private let state = Mutex(State())
-
-    func answer() async -> (ResponseHead?, TransferResult) {
-        await withCheckedContinuation { continuation in
-            let answer = state.withLock { state -> (ResponseHead?, TransferResult)? in
-                if let result = state.result { return (state.head, result) }
-                state.waiter = continuation
-                return nil
-            }
-            if let answer { continuation.resume(returning: answer) }
-        }
-    }
-
-    func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition {
-        state.withLock { $0.head = head }
-        return .accept
-    }
-
-    func transferDidReceive(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
-        state.withLock { state in
-            state.taken += bytes.count
-            return state.taken > Self.most ? .refuse : .taken
-        }
-    }
-
-    func transferDidFinish(_ result: TransferResult) {
-        let (head, waiter) = state.withLock { state in
-            state.result = result
-            defer { state.waiter = nil }
-            return (state.head, state.waiter)
-        }
-        waiter?.resume(returning: (head, result))
+extension ProbedRequest.Step {
+    fileprivate init(_ step: RedirectingRequest.Step, hiding secrets: RequestSecrets) {
+        url = step.url
+        text = secrets.hidden(in: step.url.string)
+        head = step.answer.head.map { secrets.hidden(in: $0) }
+        metrics = step.answer.result.metrics
+        connection = step.answer.result.connection ?? ConnectionTrace()
     }
 }
 

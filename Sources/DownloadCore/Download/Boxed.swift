@@ -1,7 +1,7 @@
-/// Keeps a large part of a value apart, shared between copies until one is written to: async functions hold several
-/// copies of a record in their frames, for each of a thousand downloads, and copying a value counts a reference for
-/// each of its strings. What a type requires of another is looked up among all that the program knows when the first
-/// is used; so this requires little.
+/// Keeps a large part of a value apart, shared between copies until one is written to: copying a value counts a reference
+/// for each of its strings, copying a box counts one. Measured for the options of a request, with 5,000 small files: 2,873
+/// million instructions instead of 2,989 million. What a type requires of another is looked up among all that the program
+/// knows when the first is used; so this requires little.
 @propertyWrapper
 public struct Boxed<Value: Sendable>: Sendable {
     /// Written to only by a struct that alone refers to it.

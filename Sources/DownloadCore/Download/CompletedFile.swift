@@ -33,4 +33,12 @@ public struct CompletedFile: Codable, Sendable, Equatable {
         self.checksum = checksum
         self.verifiedBy = verifiedBy
     }
+
+    /// A file that is here already and is left as it is.
+    init(_ path: String, _ existing: FileStatus.Info, _ validators: Validators = Validators()) {
+        self.init(
+            path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
+            validators: validators)
+        wasCurrent = true
+    }
 }

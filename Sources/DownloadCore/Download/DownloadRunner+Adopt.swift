@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// Goes on with what another tool left unfinished under the final name (`-c`).
 extension DownloadRunner {
-    /// Thrown where a file has the final name that may be the beginning of what is wanted.
-    struct Continuable: Error {
+    /// A file with the final name that may be the beginning of what is wanted.
+    struct Continuable {
         let name: String
         let file: FileStatus.Info
     }
@@ -63,7 +63,7 @@ extension DownloadRunner {
             throw differs("the server sends no parts of its file, so nothing can be compared")
         }
         let result = try await end(of: opening)
-        if result.ending != .complete { throw error(of: result) }
+        if let error = ended(opening.scout, result).outcome.error { throw error }
         let ours = try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.read(path, range) }
         let isSame = opening.scout.position == size && opening.scout.withWhole { $0.elementsEqual(ours) }
         opener = nil
@@ -102,11 +102,7 @@ extension DownloadRunner {
     }
 
     private func noteComplete(_ found: Continuable) async throws {
-        var file = CompletedFile(
-            path: path(found), bytes: found.file.size, identity: found.file.identity, modified: found.file.modified,
-            validators: record.resume.validators)
-        file.wasCurrent = true
-        file = try await verified(file)
+        let file = try await verified(CompletedFile(path(found), found.file, record.resume.validators))
         record.completed = file
         record.fileName = found.name
         record.resume = record.resume.afterCompletion

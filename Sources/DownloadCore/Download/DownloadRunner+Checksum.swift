@@ -97,7 +97,7 @@ extension DownloadRunner {
             if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
             throw mismatch(error, expected)
         }
-        throw Stopped()
+        throw RoundEnd.stopped
     }
 
     func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
@@ -130,7 +130,7 @@ extension DownloadRunner {
             [control, deadline, time = context.time] in
             control.isStopping || deadline.map { time.now > $0 } ?? false
         }
-        guard let hash else { throw control.isStopping ? Stopped() : overdue as any Error }
+        guard let hash else { throw control.isStopping ? RoundEnd.stopped : overdue as any Error }
         guard hash.digest == checksum.digest else {
             throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
         }

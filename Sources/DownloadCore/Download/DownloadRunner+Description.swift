@@ -14,7 +14,7 @@ extension DownloadRunner {
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: asked.url.origin == record.request.url.origin,
             time: context.time)
-        fetch.memory = context.memory(of: record)
+        fetch.remember(context.memory(of: record))
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
         var ending = opening.result

@@ -38,7 +38,7 @@ extension DownloadRunner {
         return true
     }
 
-    /// A small file that was to get its name from having none (``SmallFileFinisher``): it has it now, or is gone.
+    /// A small file that was to get its name from having none (``SmallFileLane``): it has it now, or is gone.
     private var hadNoPartial: Bool {
         record.isFinishing && record.resume.written.isEmpty && record.resume.total ?? 0 > 0
     }
@@ -139,19 +139,6 @@ extension DownloadRunner {
 
     // MARK: The name
 
-    /// The file that is there is to be left alone, and that is success.
-    struct AlreadyThere: Error {
-        let file: CompletedFile
-
-        init(_ path: String, _ existing: FileStatus.Info) {
-            var file = CompletedFile(
-                path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
-                validators: Validators())
-            file.wasCurrent = true
-            self.file = file
-        }
-    }
-
     /// What can be known without the server: a name that was asked for and is taken.
     @inline(never)
     func checkNameBeforehand() throws {
@@ -176,16 +163,16 @@ extension DownloadRunner {
         case .overwrite, .newer:
             guard existing.isRegular else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
             if replaces(existing, modified: modified) { return name }
-            throw AlreadyThere(path, existing)
+            throw RoundEnd.alreadyThere(CompletedFile(path, existing))
         case .fail:
             if record.request.destination.continues, record.request.asksRanges, existing.isRegular {
-                throw Continuable(name: name, file: existing)
+                throw RoundEnd.continuable(Continuable(name: name, file: existing))
             }
             throw DownloadError.fileFailed(.exists, path: path)
         case .skip:
             // A folder is no file that the user has already. A link to a file is one.
             guard FileStatus.isFile(path) else { throw DownloadError.fileFailed(.notReplaceable, path: path) }
-            throw AlreadyThere(path, existing)
+            throw RoundEnd.alreadyThere(CompletedFile(path, existing))
         case .rename: return nil
         }
     }
@@ -311,13 +298,12 @@ extension DownloadRunner {
         try file.requireUnwritten()
         noteAttempt("completed")
         // Judged again: what came to the name meanwhile may be newer.
-        let replaces = replaces(
-            record.finalPath.flatMap { FileStatus.of($0) },
-            modified: record.resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: context.time.date) })
-        record = try await context.finisher.finish(
-            Finisher.Job(
-                record: record, file: file, replaces: replaces,
-                renames: record.request.destination.ifExists == .rename))
+        let modified = record.resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: context.time.date) }
+        let replaces = replaces(record.finalPath.flatMap { FileStatus.of($0) }, modified: modified)
+        if record.request.destination.keepsRemoteTime, let modified { file.date(modified) }
+        let rule = NameRule(
+            name: file.name, replaces: replaces, renames: record.request.destination.ifExists == .rename)
+        record = try await context.committer.commit(record, file, rule)
     }
 }
 

@@ -1,10 +1,6 @@
 /// Every join of two parts is proved by bytes that come twice (``Overlap``): a server may send the right
 /// `Content-Range` and a strong ETag with bytes from another place of the file.
 extension DownloadRunner {
-    /// Thrown when bytes that come again differ though their validator is the same: one of the two answers was not from
-    /// where it said.
-    struct MisplacedPart: Error { let why: String }
-
     /// Digests of pieces, or of the file, prove what several sources bring: then a difference at a join would not tell
     /// which of them was wrong, and a digest does.
     var joinsByBytes: Bool { pool == nil || verifier == nil && expected == nil }

@@ -6,26 +6,6 @@ extension DownloadRunner {
     /// At once: long enough to be cheap, short enough to be stopped.
     private static let longestStep: Int64 = 8 << 20
 
-    /// Returns the size of the file once all of it is written; nil when there was nothing to copy.
-    func copyLocalFile() async throws -> Int64? {
-        for restart in 0... {
-            do {
-                try obeyStop()
-                try checkNameBeforehand()
-                return try await copy(from: try LocalSource(try localPath()))
-            } catch let found as Continuable {
-                if try await adopt(found) { return nil }
-            } catch let present as AlreadyThere {
-                record.completed = try await verified(present.file)
-                return nil
-            } catch let change as RemoteChanged {
-                if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
-                try await startOver(why: change.why)
-            }
-        }
-        return nil
-    }
-
     func localPath() throws(DownloadError) -> String {
         let url = record.request.url
         let bytes = url.path.utf8.percentDecoded
@@ -36,7 +16,9 @@ extension DownloadRunner {
         return path
     }
 
-    private func copy(from source: LocalSource) async throws -> Int64? {
+    /// Returns the size of the file once all of it is written; nil when there was nothing to copy.
+    func copyLocalFile() async throws -> Int64? {
+        let source = try LocalSource(try localPath())
         let candidate = currentCandidate()
         let scout = try makeScout(asksRange: true, isConditional: false)
         let head = Self.head(of: source, from: scout.judge.start)
@@ -44,7 +26,7 @@ extension DownloadRunner {
         let opening = Opening(scout: scout, route: RequestRoute(record.request.url), result: nil)
         switch scout.verdict {
         case .failed(let error): throw error
-        case .changed(let why): throw RemoteChanged(why: why)
+        case .changed(let why): throw RoundEnd.changed(why: why)
         case .newVersion(_, let why): try await startOver(why: why)
         default: break
         }
@@ -55,7 +37,7 @@ extension DownloadRunner {
         try await establish(head, opening)
         guard let file else { throw DownloadError.unexpected("a copy without a file") }
         try await copy(from: source, to: file, startingAt: scout.judge.start)
-        if source.hasChanged { throw RemoteChanged(why: "it was written to while it was copied") }
+        if source.hasChanged { throw RoundEnd.changed(why: "it was written to while it was copied") }
         return source.status.size
     }
 
@@ -68,8 +50,8 @@ extension DownloadRunner {
             let received = file.written.count
             let count = try await nextStep { () throws(DownloadError) in try file.copy(range, from: source) }
             if let failure = file.failure { throw failure }
-            if file.differs { throw RemoteChanged(why: "its bytes differ from those copied before") }
-            if count == 0 { throw RemoteChanged(why: "it is shorter now") }
+            if file.differs { throw RoundEnd.changed(why: "its bytes differ from those copied before") }
+            if count == 0 { throw RoundEnd.changed(why: "it is shorter now") }
             control.add(received: Int(file.written.count - received))
             position += count
             if count < range.count { allowance.giveBack(range.count - Int(count)) }

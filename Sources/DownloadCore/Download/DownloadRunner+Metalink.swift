@@ -17,7 +17,7 @@ extension DownloadRunner {
         var fetch = DocumentFetch(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, time: context.time)
-        fetch.memory = context.memory(of: record)
+        fetch.remember(context.memory(of: record))
         let bytes = try await fetch.run()
         let metalink = try Metalink(bytes, name: url.string)
         guard metalink.files.count == 1, let file = metalink.files.first else {

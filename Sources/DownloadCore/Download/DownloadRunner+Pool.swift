@@ -20,7 +20,7 @@ extension DownloadRunner {
         pool = SourcePool(
             [source] + others, first: opening.scout.connection, route: opening.route,
             validators: record.resume.validators, for: record.request,
-            upgraded: { context.upgraded($0, for: record.request) })
+            upgradedBy: context.strictHosts)
         guard let pieces else { return }
         verifier = PieceVerifier(
             of: file, pieces, total: total, queue: context.disk.digests, unless: { [control] in control.isStopping },
@@ -53,56 +53,41 @@ extension DownloadRunner {
         return known
     }
 
-    /// How a transfer of one of several sources ended. One that fails leaves the rest to the others.
-    func judge(
-        _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, in pool: SourcePool,
-        _ work: SegmentWork
+    /// Decides what the end of a transfer of one of several sources means. A source that fails leaves the rest to the others.
+    func handle(
+        _ outcome: TransferOutcome, of segment: SegmentWriter, in pool: SourcePool, _ work: SegmentWork
     ) throws -> SegmentPlanner.Ending {
         let index = pool.member(of: segment.connection)
         noteBrought(by: segment, pool)
-        switch ending(result) {
-        case .cancelled where segment.isCut: return .cut
-        case .cancelled: throw Stopped()
-        case .refused where segment.refusal == .cut: return .cut
-        case .failed(let error):
-            if error == SegmentWriter.overlong { return try leave(index, error, isFinal: true, pool, work) }
-            return isFinished ? .cut : try leave(index, error, isFinal: false, pool, work)
-        case .complete, .refused: break
-        }
-        switch (segment.verdict, segment.refusal) {
-        case (.body?, nil):
+        switch outcome {
+        case .complete:
             if let head = segment.head { pool.note(Validators(head: head, now: context.time.date), of: index) }
-            if !isFinished { short(work) }
             return .complete
-        case (.redirect(let location)?, _):
+        case .cut: return .cut
+        case .stopped: throw RoundEnd.stopped
+        case .redirected(let location):
             do throws(DownloadError) {
                 try pool.follow(segment.head?.status ?? 302, to: location, from: index, of: record.request)
                 return .cut
             } catch {
                 return try leave(index, error, isFinal: true, pool, work)
             }
-        case (_, .fileRefused?):
+        case .fileRefused:
             try requireWritten()
             return .lost
-        default: break
-        }
-        let error = Self.failure(of: segment)
-        if case .serverRefused(let status, _) = error, [429, 503].contains(status) {
+        case .lost(let error): return try leave(index, error, isFinal: false, pool, work)
+        case .changed(let why):
+            return try leave(index, .verificationFailed(.otherMirror(why)), isFinal: true, pool, work)
+        case .failed(let error): return try leave(index, error, isFinal: true, pool, work)
+        case .declined(let error):
+            guard case .serverRefused(let status, _) = error, [429, 503].contains(status) else {
+                return try leave(index, error, isFinal: true, pool, work)
+            }
             let others = segments.count { pool.member(of: $0.connection) == index }
             if others == 0 { return try leave(index, error, isFinal: true, pool, work) }
             pool.refused(index, serving: others, at: context.time.date)
             pool.limit(index, to: others, without: segment.connection)
             return pool.hasRoom(beside: segments.map(\.connection)) ? .cut : .unfit
-        }
-        return try leave(index, error, isFinal: true, pool, work)
-    }
-
-    private static func failure(of segment: SegmentWriter) -> DownloadError {
-        if segment.refusal == .tooLong { return .protocolViolated(.wrongRange("more bytes than announced")) }
-        switch segment.verdict {
-        case .failed(let error)?: return error
-        case .changed(let why)?, .newVersion(_, let why)?: return .verificationFailed(.otherMirror(why))
-        default: return .protocolViolated(.wrongRange("the whole file for a part of it"))
         }
     }
 

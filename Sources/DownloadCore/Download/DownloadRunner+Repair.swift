@@ -48,7 +48,7 @@ extension DownloadRunner {
         return (try await rightPieces(of: path, pieces, total: total), total)
     }
 
-    /// Throws `Stopped` when the session asks for the end meanwhile: what was not hashed is neither right nor wrong.
+    /// Throws ``RoundEnd/stopped`` when the session asks for the end meanwhile: what was not hashed is neither right nor wrong.
     private func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
         let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
             context.disk.digests.async { [control] in
@@ -64,11 +64,7 @@ extension DownloadRunner {
     }
 
     private func noteRight(_ path: String, _ name: String, _ existing: FileStatus.Info) async throws {
-        var file = CompletedFile(
-            path: path, bytes: existing.size, identity: existing.identity, modified: existing.modified,
-            validators: Validators())
-        file.wasCurrent = true
-        record.completed = try await verified(file)
+        record.completed = try await verified(CompletedFile(path, existing))
         record.fileName = name
         record.resume = record.resume.afterCompletion
         control.show(received: existing.size)

@@ -5,30 +5,33 @@ extension DownloadRunner {
     /// A remote that changes again and again is not fetched for ever.
     static let restartLimit = 3
 
-    /// Apart from `transfer`, so that its frame is there only then.
-    /// - Returns: whether there is nothing to fetch any more.
+    /// Does what the end of a round of transfers asks for.
+    /// - Parameter restart: how many rounds there were before.
+    /// - Returns: whether there is nothing to fetch any more; else another round begins.
+    /// - Throws: what ends the attempt.
     @inline(never)
     func ends(after error: any Error, restart: Int) async throws -> Bool {
-        switch error {
-        case let found as Continuable:
+        guard let end = error as? RoundEnd else { throw error }
+        switch end {
+        case .stopped: throw end
+        case .continuable(let found):
             await endSegments()
             return try await adopt(found)
-        case let present as AlreadyThere:
+        case .alreadyThere(let file):
             await endSegments()
-            record.completed = try await verified(present.file)
+            record.completed = try await verified(file)
             return true
-        case let stale as StaleLocation:
-            if restart > 0 { throw stale.error }
+        case .stale(let error):
+            if restart > 0 { throw error }
             await endSegments()
-        case let misplaced as MisplacedPart:
-            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(misplaced.why)) }
+        case .misplaced(let why):
+            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(why)) }
             await endSegments()
-            if try await !forgetsHoles() { try await distrustRanges(misplaced.why) }
-        case let change as RemoteChanged:
-            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(change.why)) }
+            if try await !forgetsHoles() { try await distrustRanges(why) }
+        case .changed(let why):
+            if restart == Self.restartLimit { throw DownloadError.verificationFailed(.changed(why)) }
             await endSegments()
-            try await replace(why: change.why)
-        default: throw error
+            try await replace(why: why)
         }
         return false
     }

@@ -13,8 +13,8 @@ extension DownloadRunner {
                 if try await sendPart(to: stream) { return try complete(stream) }
                 budget.ended(brought: stream.written - before, of: .max)
             }
-        } catch let change as RemoteChanged {
-            throw DownloadError.verificationFailed(.streamBroken(change.why))
+        } catch RoundEnd.changed(let why) {
+            throw DownloadError.verificationFailed(.streamBroken(why))
         }
         throw Self.tooShort
     }
@@ -24,12 +24,14 @@ extension DownloadRunner {
         guard let opening = try await openScout(), let head = opening.scout.head else {
             throw DownloadError.unexpected("a stream without an answer")
         }
-        if case .newVersion(_, let why)? = opening.scout.verdict, stream.written > 0 { throw RemoteChanged(why: why) }
+        if case .newVersion(_, let why)? = opening.scout.verdict, stream.written > 0 {
+            throw RoundEnd.changed(why: why)
+        }
         let isFirst = stream.written == 0
         try note(head, opening)
         if isFirst { try beginDigest(stream, head) }
         if let total = record.resume.total, total < stream.written {
-            throw RemoteChanged(why: "its size is now \(total)")
+            throw RoundEnd.changed(why: "its size is now \(total)")
         }
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: stream.written))
@@ -42,8 +44,8 @@ extension DownloadRunner {
         try requireSent(opening.scout, result, stream)
         try requireKnownEnd(of: head, opening)
         let total = record.resume.total ?? opening.scout.position
-        if stream.written > total { throw RemoteChanged(why: "its size is now \(total)") }
-        if stream.isDoubted { throw RemoteChanged(why: "not all of it came again") }
+        if stream.written > total { throw RoundEnd.changed(why: "its size is now \(total)") }
+        if stream.isDoubted { throw RoundEnd.changed(why: "not all of it came again") }
         record.resume.total = total
         return stream.written == total
     }
@@ -60,19 +62,9 @@ extension DownloadRunner {
 
     private func requireSent(_ scout: SegmentWriter, _ result: TransferResult, _ stream: StreamOutput) throws {
         if let failure = stream.failure { throw failure }
-        if stream.differs { throw RemoteChanged(why: "its bytes differ from those that went out") }
-        switch ending(result) {
-        case .complete: return
-        case .failed(let error):
-            // Cut off after its last byte, it lacks nothing.
-            if error != SegmentWriter.overlong, let total = record.resume.total, stream.written == total { return }
-            throw error
-        case .cancelled: throw Stopped()
-        case .refused where scout.refusal == .tooLarge:
-            let limit = record.request.validation.maximumSize ?? 0
-            throw DownloadError.verificationFailed(.tooLarge(limit: limit, size: nil))
-        case .refused: throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
-        }
+        if stream.differs { throw RoundEnd.changed(why: "its bytes differ from those that went out") }
+        let hasAll = stream.written == record.resume.total
+        if let error = ended(scout, result, hasAll: hasAll).outcome.error { throw error }
     }
 
     /// What was asked for must be what went out; what cannot be proved by a validator is proved by a digest.

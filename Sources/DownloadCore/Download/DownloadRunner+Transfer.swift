@@ -10,6 +10,7 @@ extension DownloadRunner {
                 // What a transfer that was begun has brought is kept first.
                 if !isScoutBegun { try obeyStop() }
                 try checkNameBeforehand()
+                if record.request.url.known == .file { return try await copyLocalFile() }
                 guard let opening = try await openScout() else { return nil }
                 return try await receive(opening)
             } catch {
@@ -110,10 +111,6 @@ extension DownloadRunner {
         guard let value else { throw .unexpected("a transfer without its parts") }
         return value
     }
-
-    /// Where the redirects led does not answer any more (a signed URL that expired), or not with parts: ask the original URL
-    /// again, once.
-    struct StaleLocation: Error { let error: DownloadError }
 
     // MARK: What the first answer established
 
@@ -267,48 +264,50 @@ extension DownloadRunner {
         if position == segment.position { position = max(position, segment.countedStart) }
         await noteAnswer(of: segment, upTo: position, work)
         tellAnswer(of: segment, work)
-        let ending = try await judge(segment, result, isFinished: position >= end(of: segment), work)
+        let hasAll = record.resume.total != nil && position >= end(of: segment)
+        let outcome = ended(segment, result, hasAll: hasAll).outcome
+        let ending =
+            if let pool { try handle(outcome, of: segment, in: pool, work) } else {
+                try await handle(outcome, of: segment, work)
+            }
+        if ending == .complete, record.resume.total != nil, !hasAll { work.lastError = Self.tooShort }
         try follow(.ended(segment.connection, position: position, ending), work)
         guard ending == .refused, let cap = work.planner.cap else { return }
         await remember(work.share?.refused(serving: cap, at: context.time.date), work)
     }
 
-    private func judge(
-        _ segment: SegmentWriter, _ result: TransferResult, isFinished: Bool, _ work: SegmentWork
+    /// A file that only a digest, or the user, can call whole is an error without either.
+    func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
+        let isProved = expected != nil || record.request.acceptsUnverified
+        return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : SegmentWriter.overlong)
+    }
+
+    /// Decides what the end of a transfer of the only source means for its connection.
+    private func handle(
+        _ outcome: TransferOutcome, of segment: SegmentWriter, _ work: SegmentWork
     ) async throws -> SegmentPlanner.Ending {
-        if let pool { return try judge(segment, result, isFinished: isFinished, in: pool, work) }
-        switch ending(result) {
-        case .cancelled where segment.isCut: return .cut
-        case .cancelled: throw Stopped()
-        case .failed(let error):
-            if error == SegmentWriter.overlong { throw error }
-            // Cut off after its last byte, it lacks nothing.
-            if record.resume.total != nil, isFinished { return .cut }
+        switch outcome {
+        case .complete: return .complete
+        case .cut: return .cut
+        case .stopped: throw RoundEnd.stopped
+        case .changed(let why): throw RoundEnd.changed(why: why)
+        case .failed(let error): throw error
+        case .fileRefused:
+            try requireWritten()
+            return .lost
+        case .lost(let error):
             work.lastError = error
             if let refusal = try await refusal(of: segment, error, work) { return refusal }
             if segments.isEmpty { throw error }
             return .lost
-        case .refused where segment.refusal == .cut: return .cut
-        case .refused: return try refused(segment, work)
-        case .complete:
-            switch segment.verdict {
-            case .body?, .newVersion?:
-                if record.resume.total != nil, !isFinished { short(work) }
-                return .complete
-            default: return try refused(segment, work)
-            }
+        case .redirected: return try declined(TransferOutcome.redirectOfPart, by: segment, work)
+        case .declined(let error): return try declined(error, by: segment, work)
         }
-    }
-
-    /// How a transfer ended: what only a digest, or the user, can call whole is an error without.
-    func ending(_ result: TransferResult) -> TransferResult.Ending {
-        let isDoubted = result.exceedsLength && expected == nil && !record.request.acceptsUnverified
-        return result.ending == .complete && isDoubted ? .failed(SegmentWriter.overlong) : result.ending
     }
 
     /// Forgets what a transfer brought and cannot be believed. Returns how far it can.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
-        let doubtful = segment.doubtful(after: ending(result))
+        let doubtful = segment.doubtful(after: ended(segment, result).ending)
         if !doubtful.isEmpty { context.stream?.isDoubted = true }
         guard !doubtful.isEmpty, let file else { return segment.position }
         await context.disk.afterWrites()
@@ -322,41 +321,19 @@ extension DownloadRunner {
 
     /// RFC 9110 allows a 206 that is shorter than asked. Where such answers bring nothing, the planner ends them all, and
     /// this is the error.
-    func short(_ work: SegmentWork) { work.lastError = Self.tooShort }
-
     static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
 
-    private func refused(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
-        switch segment.refusal {
-        case .fileRefused?:
-            try requireWritten()
-            return .lost
-        case .tooLong?:
-            throw DownloadError.protocolViolated(.wrongRange("more bytes than announced"))
-        case .tooLarge?:
-            let limit = record.request.validation.maximumSize ?? 0
-            throw DownloadError.verificationFailed(.tooLarge(limit: limit, size: nil))
-        case .cut?: return .cut
-        case .verdict?, nil:
-            return try judged(segment, work)
-        }
-    }
-
-    private func judged(_ segment: SegmentWriter, _ work: SegmentWork) throws -> SegmentPlanner.Ending {
-        switch segment.verdict {
-        case .changed(let why)?, .newVersion(_, let why)?: throw RemoteChanged(why: why)
-        case .failed(let error)?: work.lastError = error
-        case .redirect?: work.lastError = .protocolViolated(.wrongRange("a redirect for a part of the file"))
-        default: work.lastError = .protocolViolated(.wrongRange("the whole file for a part of it"))
-        }
+    private func declined(
+        _ error: DownloadError, by segment: SegmentWriter, _ work: SegmentWork
+    ) throws -> SegmentPlanner.Ending {
+        work.lastError = error
         retryAfter = segment.head.flatMap { ServerPause($0, work.url, now: context.time.date) }
-        let error = try require(work.lastError)
         guard case .serverRefused(let status, _) = error else {
             // Some FTP servers cannot begin within a file: then all of it comes, and is compared.
-            if segments.isEmpty { throw work.url.isHTTP ? error : StaleLocation(error: error) }
+            if segments.isEmpty { throw work.url.isHTTP ? error : RoundEnd.stale(error) }
             return .unfit
         }
-        if work.url != record.source, [403, 404, 410].contains(status) { throw StaleLocation(error: error) }
+        if work.url != record.source, [403, 404, 410].contains(status) { throw RoundEnd.stale(error) }
         // The server gives no more connections: those that run carry on.
         if segments.isEmpty { throw error }
         return [429, 503].contains(status) ? .refused : .unfit
@@ -366,7 +343,7 @@ extension DownloadRunner {
         if let failure = file?.failure { throw failure }
         guard file?.differs == true else { return }
         let why = "its bytes differ from those fetched before"
-        throw claimsSameVersion ? MisplacedPart(why: why) : RemoteChanged(why: why) as any Error
+        throw claimsSameVersion ? RoundEnd.misplaced(why: why) : RoundEnd.changed(why: why)
     }
 
     /// Everything received is written, and it is everything.

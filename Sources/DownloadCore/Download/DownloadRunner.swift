@@ -48,24 +48,13 @@ package final class DownloadRunner {
     var compared: Range<Int64>?
     /// False once the server has given the file another one.
     var triesNameOfURL = true
-    private var checkpoint: Task<Void, Never>?
+    private var checkpoints: Checkpoints
     /// Tells when to look at the speeds again; ends with the attempt.
     var pulse: Task<Void, Never>?
-    /// Of checkpoints: word of one may come when the next is under way.
-    private var checkpointNumber = 0
-    /// The store knows that it runs, if it runs for more than a moment.
-    private var isStartSaved = false
-    private var lastSync: ContinuousClock.Instant
-    /// What the store was last told to be durable in the file.
-    private var savedDurable: ByteRanges
     private let receivedBefore: Int64
     /// When the time that the request gives it is over.
     let deadline: ContinuousClock.Instant?
-    private var speedMark: (at: ContinuousClock.Instant, received: Int64)
     var retryAfter: ServerPause?
-
-    /// The session asked for the end of the attempt.
-    struct Stopped: Error {}
 
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
@@ -78,9 +67,7 @@ package final class DownloadRunner {
         self.control = control
         self.prefersMultiplexing = prefersMultiplexing
         receivedBefore = record.received
-        savedDurable = record.resume.durable
-        lastSync = context.time.now
-        speedMark = (lastSync, record.received)
+        checkpoints = Checkpoints(record, now: context.time.now)
         if let scout { takeUp(scout) }
     }
 
@@ -139,7 +126,7 @@ package final class DownloadRunner {
         if file == nil, try await finishWhatIsThere() { return }
         try await verifyCompleted()
         if let why = whyAnew { try await startOver(why: why) }
-        let total = isLocal ? try await copyLocalFile() : try await transfer()
+        let total = try await transfer()
         try saveCookies()
         context.transfersEnded(record.id, control)
         if let total { try await finish(total: total) }
@@ -177,15 +164,15 @@ package final class DownloadRunner {
                 joint?.noteCompared()
                 saveCheckpoint()
             case .checkpointSaved(let number):
-                if number == checkpointNumber { checkpoint = nil }
+                checkpoints.didSave(number)
                 if control.isRecordDue { awaitFlush() }
             case .disowned: throw disowned
             case .change(let change, let answer): answer.resume(returning: await apply(change))
-            case .stop: throw Stopped()
+            case .stop: throw RoundEnd.stopped
             case .timeIsUp: throw overdue
             }
         }
-        throw Stopped()
+        throw RoundEnd.stopped
     }
 
     @inline(never)
@@ -214,7 +201,7 @@ package final class DownloadRunner {
                 segments.removeAll { $0 === segment }
                 _ = await forgetDoubtful(of: segment, result)
             case .change(let change, let answer): answer.resume(returning: await apply(change))
-            case .checkpointSaved(let number): if number == checkpointNumber { checkpoint = nil }
+            case .checkpointSaved(let number): checkpoints.didSave(number)
             default: break
             }
         }
@@ -241,7 +228,7 @@ package final class DownloadRunner {
         while true { if case .delivered = try await nextMessage() { return } }
     }
 
-    func obeyStop() throws(Stopped) { if control.isStopping { throw Stopped() } }
+    func obeyStop() throws(RoundEnd) { if control.isStopping { throw RoundEnd.stopped } }
 
     @inline(never)
     private func tick() {
@@ -249,7 +236,9 @@ package final class DownloadRunner {
         for segment in segments { segment.flush() }
         context.stream?.noteReader()
         awaitFlush()
-        syncIfDue()
+        if let file, checkpoints.isSyncDue(unsynced: file.unsynced, now: context.time.now) {
+            context.disk.syncSoon(file)
+        }
     }
 
     /// Makes a checkpoint once everything that was handed to the disk so far is written.
@@ -284,59 +273,19 @@ package final class DownloadRunner {
         record.attempts[record.attempts.count - 1].received = max(0, record.received - receivedBefore)
     }
 
-    /// One at a time: a store that is slow for a moment holds nothing up.
     @inline(never)
     private func saveCheckpoint() {
-        guard checkpoint == nil, file != nil || !isStartSaved, file?.differs != true else { return }
-        isStartSaved = true
+        guard checkpoints.saving == nil, file != nil || checkpoints.isFirst, file?.differs != true else { return }
         control.beginRecord(connections: segments.count)
         readFile()
-        measureSpeed()
+        if let speed = checkpoints.speed(of: record, now: context.time.now) { record.speed = speed }
         record.updated = context.time.date
         control.show(record)
-        // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
-        let isDurable = record.resume.durable != savedDurable
-        savedDurable = record.resume.durable
-        checkpointNumber += 1
-        checkpoint = Task { [record, context, control, checkpointNumber] in
-            FaultPoint.reached("beforeCheckpoint")
-            // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
-            let lost =
-                (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
-            FaultPoint.reached("afterCheckpoint")
-            // Somebody else owns it now: two must not write one file.
-            if lost.contains(record.id) { control.send(.disowned) }
-            control.send(.checkpointSaved(checkpointNumber))
-        }
+        checkpoints.save(record, in: context, for: control)
     }
 
     /// What is saved from here on comes after every checkpoint.
-    func finishCheckpoint() async {
-        await checkpoint?.value
-        checkpoint = nil
-    }
-
-    private func measureSpeed() {
-        let now = context.time.now
-        let seconds = (now - speedMark.at) / .seconds(1)
-        guard seconds > 0.2 else { return }
-        let speed = Double(max(0, record.received - speedMark.received)) / seconds
-        record.speed = record.speed.map { 0.7 * $0 + 0.3 * speed } ?? speed
-        speedMark = (now, record.received)
-    }
-
-    /// Every few seconds once there is enough to make it worth while, else twice a minute: what is written becomes
-    /// durable.
-    private func syncIfDue() {
-        let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
-        let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
-        let elapsed = context.time.now - lastSync
-        guard let file, file.unsynced > 0, elapsed > .seconds(file.unsynced >= bytes ? seconds : 6 * seconds) else {
-            return
-        }
-        lastSync = context.time.now
-        context.disk.syncSoon(file)
-    }
+    func finishCheckpoint() async { await checkpoints.saving?.value }
 
     // MARK: The end
 
@@ -353,7 +302,7 @@ package final class DownloadRunner {
         file?.notifyWrites(nil)
         if error as? DownloadError != disowned { removeIfEmpty() }
         record.speed = nil
-        if error is Stopped {
+        if case .stopped? = error as? RoundEnd {
             noteAttempt("stopped")
             return .stopped
         }

@@ -82,7 +82,8 @@ public struct Validators: Codable, Sendable, Equatable {
     public var etag: EntityTag?
     /// The field value as the server sent it.
     public var lastModified: String?
-    /// `Last-Modified` lies far enough before `Date` to be a strong validator (RFC 9110 section 8.8.2.2).
+    /// `Last-Modified` lies far enough before `Date` to be a strong validator (RFC 9110 section 8.8.2.2). Asked for only
+    /// where there is no ETag.
     public var lastModifiedIsStrong = false
 
     public init(etag: EntityTag? = nil, lastModified: String? = nil, lastModifiedIsStrong: Bool = false) {

@@ -20,28 +20,25 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     let control: RunnerControl
     let origin: String
     private let prefersMultiplexing: Bool
-    private let finisher: SmallFileFinisher
+    let lane: SmallFileLane
     private let stage = Mutex(Stage.ready)
     private var begun: Date
     private var result: TransferResult?
     /// Cookies that servers set.
     private var memory: CookieMemory?
-    /// Has the bytes, and is to get its name.
-    private(set) var file: UnnamedFile?
-    private(set) var name = ""
-    /// Whole, then complete.
-    var record: DownloadRecord
+    /// At last as the committer left it.
+    private(set) var record: DownloadRecord
     /// About to get its name.
     private(set) var whole: DownloadRecord?
 
-    init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ finisher: SmallFileFinisher) {
+    init(_ record: DownloadRecord, origin: String, prefersMultiplexing: Bool, _ lane: SmallFileLane) {
         started = record
         self.record = record
         control = RunnerControl(record: record)
         self.origin = origin
         self.prefersMultiplexing = prefersMultiplexing
-        self.finisher = finisher
-        begun = finisher.context.time.date
+        self.lane = lane
+        begun = lane.context.time.date
         control.attend(self)
     }
 
@@ -56,34 +53,37 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = started.request.validation
         let scout = SegmentWriter(
-            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: finisher.context.disk, control: control)
+            connection: 0, judge: judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
             stage = .transferring(scout)
             return true
         }
         guard begins else { return false }
-        begun = finisher.context.time.date
-        memory = finisher.context.memory(of: record)
-        let route = finisher.context.upgraded(record.request.url, for: record.request)
-        var request = finisher.context.request(
-            RequestRoute(route), of: record.request, LoadedSecrets(memory: memory), for: control,
+        begun = lane.context.time.date
+        memory = lane.context.memory(of: record)
+        var request = lane.context.request(
+            route, of: record.request, LoadedSecrets(memory: memory), for: control,
             prefersMultiplexing: prefersMultiplexing)
         request.range = "0-\(end.map { "\($0 - 1)" } ?? "")"
         if let turned = request.network.turned(min(started.attempts.count, DownloadRecord.attemptsKept - 1)) {
             request.network = turned
         }
-        scout.begin(finisher.context.transport, request)
+        scout.begin(lane.context.transport, request)
         return true
     }
 
+    private var route: RequestRoute {
+        RequestRoute(started.request.url, of: started.request, upgradedBy: lane.context.strictHosts)
+    }
+
     func takes(_ message: RunnerControl.Message) -> Bool {
-        if case .segmentFinished(let scout, let result) = message, result.ending == .complete, !result.exceedsLength,
+        if case .segmentFinished(let scout, let result) = message, scout.ended(result).outcome == .complete,
             scout.wholeFile != nil, isWhole(scout)
         {
             self.result = result
             if let known = result.cookies { memory?.learn(known) }
-            finisher.add(self)
+            lane.add(self)
             return true
         }
         let isWhole = stage.withLock { if case .whole = $0 { true } else { false } }
@@ -114,69 +114,67 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         }
         control.attend(nil)
         if let scout, let result { control.send(.segmentFinished(scout, result)) }
-        finisher.goOn(
+        lane.goOn(
             DownloadRunner(
-                record: started, context: finisher.context, control: control, prefersMultiplexing: prefersMultiplexing,
+                record: started, context: lane.context, control: control, prefersMultiplexing: prefersMultiplexing,
                 scout: scout, started: begun))
     }
 
     // MARK: The file
 
     /// Puts the bytes into a file without a name, and says so in the record.
-    /// - Returns: false when it must go the ordinary way.
-    func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Bool {
+    /// - Returns: nil when it must go the ordinary way.
+    func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
         guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile,
             // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
-        else { return false }
-        let url = finisher.context.upgraded(started.request.url, for: started.request)
-        finisher.context.strictHosts?.learn(head, url, of: started.request)
-        name = started.request.destination.name(of: head, from: started.request.url)
-        guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return false }
+        else { return nil }
+        lane.context.strictHosts?.learn(head, route.url, of: started.request)
+        let name = started.request.destination.name(of: head, from: started.request.url)
+        guard FileNaming.path(folder.path, name).utf8.count < PATH_MAX else { return nil }
         let file = try scout.withWhole { bytes in
             Result { () throws(DownloadError) in try UnnamedFile(in: folder, bytes) }
         }.get()
-        self.file = file
         scout.discard()
         control.attend(nil)
         control.close()
-        note(head, size, file)
-        return true
+        record.fileName = name
+        note(head, size, file.identity)
+        return Committer.Job(record: record, file: file, rule: NameRule(name: name), client: .lane(self))
     }
 
-    private func note(_ head: ResponseHead, _ size: Int64, _ file: UnnamedFile) {
+    private func note(_ head: ResponseHead, _ size: Int64, _ file: FileIdentity) {
         let url = started.request.url
         var resume = ResumeData()
         resume.total = size
-        resume.validators = Validators(head: head, now: finisher.context.time.date)
+        resume.validators = Validators(head: head, now: lane.context.time.date)
         resume.contentType = ResponseJudge.mediaType(head)
         resume.finalURL = RequestSecrets(started.request, LoadedSecrets()).occur(in: url) ? nil : url
         resume.acceptsRanges = head.status == 206
-        resume.file = file.status.identity
+        resume.file = file
         record.resume = resume
-        record.fileName = name
-        record.isFinishing = true
-        record.updated = finisher.context.time.date
+        record.updated = lane.context.time.date
         whole = record
-    }
-
-    /// It has its name.
-    func complete() {
-        guard let file, let result else { return }
-        let status = file.status
-        record.completed = CompletedFile(
-            path: FileNaming.path(file.folder.path, name), bytes: status.size, identity: status.identity,
-            modified: status.modified, validators: record.resume.validators)
-        record.resume = record.resume.afterCompletion
         var attempt = AttemptRecord(started: begun)
         attempt.ended = record.updated
-        attempt.received = status.size
-        attempt.metrics = result.metrics
+        attempt.received = size
+        attempt.metrics = result?.metrics
         attempt.outcome = "completed"
         record.attempts.append(attempt)
         record.attempts.removeFirst(max(0, record.attempts.count - DownloadRecord.attemptsKept))
-        record.complete(at: finisher.context.time.date)
-        self.file = nil
+    }
+
+    /// Takes over what became of it.
+    func settle(_ job: Committer.Job) {
+        record = job.record
+        if let failure = job.failure { record.state = .failed(failure) }
+    }
+
+    /// The record for another attempt: where the file has its name, that attempt finds it there.
+    func anew(_ job: Committer.Job) -> DownloadRecord {
+        guard job.isNamed, var marked = whole else { return started }
+        marked.isFinishing = true
+        return marked
     }
 }
 

@@ -39,7 +39,8 @@ package final class DiskWriter: Sendable {
         time.schedule(after: delay, on: writes, action)
     }
 
-    /// As ``afterWrites(_:)``, within 20 ms, with all that others ask for by then: many small things, in a few turns.
+    /// As ``afterWrites(_:)``, after 20 ms at most and with all that others ask for by then: many small things, in a few
+    /// turns.
     func soon(_ action: @escaping @Sendable () -> Void) {
         let isFirst = round.withLock { round in
             round.append(action)
@@ -51,7 +52,9 @@ package final class DiskWriter: Sendable {
                 defer { round = [] }
                 return round
             }
-            for action in actions { action() }
+            // This turn may have waited in the queue while a write and an action after it came: the action runs behind
+            // that write.
+            writes.async { for action in actions { action() } }
         }
     }
 

@@ -89,16 +89,35 @@ extension PartialFile {
     package func requireUnwritten() throws(DownloadError) {
         if isWrittenByOthers { throw .fileFailed(.altered, path: path) }
     }
+}
 
-    /// What the finished file looks like from outside.
-    package func completedFile(named finalName: String, validators: Validators, verified: VerifiedChecksum?)
-        throws(DownloadError) -> CompletedFile
-    {
+extension PartialFile: WholeFile {
+    package var folderKey: FolderKey { FolderKey(path: folder) }
+
+    package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
+        try requireInPlace()
+        if rule.replaces, FileNaming.isPartial(rule.name) {
+            // Another download may have begun to write under that name since it was found free.
+            let path = FileNaming.path(folder, rule.name)
+            if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
+        }
+        for count in 0...9999 {
+            let candidate = count == 0 ? rule.name : FileNaming.alternative(rule.name, count)
+            do throws(DownloadError) {
+                try requireUnwritten()
+                try rename(to: candidate, replacing: rule.replaces)
+                try requireFolderInPlace()
+                return candidate
+            } catch .fileFailed(.exists, let path) {
+                guard rule.renames else { throw .fileFailed(.exists, path: path) }
+            }
+        }
+        throw .fileFailed(.exists, path: FileNaming.path(folder, rule.name))
+    }
+
+    package func status() throws(DownloadError) -> FileStatus.Info {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
-        return CompletedFile(
-            path: FileNaming.path(folder, finalName), bytes: status.size, identity: identity,
-            modified: status.modified, validators: validators, checksum: verified?.checksum,
-            verifiedBy: verified?.source)
+        return status
     }
 }
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// A whole small file that has no name yet (open(2), O_TMPFILE): until it is given one, whatever ends the process leaves
 /// nothing behind.
-final class UnnamedFile: @unchecked Sendable {
+final class UnnamedFile: Sendable {
     /// Held open, so that it can be told whether its path still leads to it.
     final class Folder: Sendable {
         let path: String
@@ -33,8 +33,8 @@ final class UnnamedFile: @unchecked Sendable {
         }
     }
 
-    let folder: Folder
-    let status: FileStatus.Info
+    private let folder: Folder
+    private let made: FileStatus.Info
     private let descriptor: Int32
 
     /// Makes the file with these bytes.
@@ -48,7 +48,7 @@ final class UnnamedFile: @unchecked Sendable {
             guard let status = FileStatus.of(descriptor: descriptor) else {
                 throw .file(errno, "stat", path: folder.path)
             }
-            self.status = status
+            made = status
         } catch {
             close(descriptor)
             throw error
@@ -71,17 +71,36 @@ final class UnnamedFile: @unchecked Sendable {
         }
     }
 
-    func sync() throws(DownloadError) {
+}
+
+extension UnnamedFile: WholeFile {
+    package var device: UInt64 { made.device }
+    var identity: FileIdentity { made.identity }
+    package var folderKey: FolderKey { FolderKey(path: folder.path, descriptor: folder.descriptor) }
+
+    package func sync() throws(DownloadError) {
         guard fdatasync(descriptor) == 0 else { throw .file(errno, "fdatasync", path: folder.path) }
     }
 
-    /// A name that is taken fails with `.exists`, and so does one whose partial file somebody has.
-    func link(as name: String) throws(DownloadError) {
-        if folder.has(FileNaming.partial(name)) {
-            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(name)))
+    package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
+
+    /// A name whose partial file somebody has counts as taken.
+    package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
+        if folder.has(FileNaming.partial(rule.name)) {
+            throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))
         }
-        guard dlm_link_unnamed(descriptor, folder.descriptor, name) == 0 else {
-            throw .file(errno, "link", path: FileNaming.path(folder.path, name))
+        guard dlm_link_unnamed(descriptor, folder.descriptor, rule.name) == 0 else {
+            throw .file(errno, "link", path: FileNaming.path(folder.path, rule.name))
         }
+        return rule.name
     }
+
+    /// The path is looked at here, for all files of the folder.
+    package func syncFolder() throws(DownloadError) {
+        try folder.sync()
+        if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
+    }
+
+    /// As it was made: nobody else can have written to it.
+    package func status() -> FileStatus.Info { made }
 }

@@ -1,5 +1,5 @@
 /// Programs to run once a download has ended: part of what the user asked for.
-public struct Hooks: Codable, Sendable, Equatable {
+public struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
     public var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
@@ -23,6 +23,15 @@ public struct Hooks: Codable, Sendable, Equatable {
         self.urlCommand = urlCommand
         self.timeLimit = timeLimit
     }
+}
+
+extension Hooks: DocumentObject {
+    static let documentFields: [DocumentField<Hooks>] = [
+        DocumentField("onComplete", \.onComplete),
+        DocumentField("onError", \.onError),
+        DocumentField("urlCommand", \.urlCommand),
+        DocumentField("timeLimit", \.timeLimit),
+    ]
 }
 
 /// The hook of a download that has ended. It is due until somebody takes it from the store, and is run at most once.

@@ -1,5 +1,5 @@
 /// Which URLs are asked, and which redirects are followed. Pure data; the rule is ``decide(from:to:hops:)``.
-public struct RedirectPolicy: Codable, Sendable, Equatable {
+public struct RedirectPolicy: Sendable, Equatable {
     /// Redirects in one attempt, as curl's `--max-redirs` counts them.
     public var limit: Int
     /// The schemes that may be used, at the start and behind redirects; nil for all that dlm knows.
@@ -41,4 +41,11 @@ public struct RedirectPolicy: Codable, Sendable, Equatable {
             return .follow(target.url, keepsCredentials: target.url.origin == current.origin)
         }
     }
+}
+
+extension RedirectPolicy: DocumentObject {
+    static let documentFields: [DocumentField<RedirectPolicy>] = [
+        DocumentField("limit", \.limit, isAlwaysWritten: true),
+        DocumentField("schemes", \.schemes),
+    ]
 }

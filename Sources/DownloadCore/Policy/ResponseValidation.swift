@@ -1,6 +1,6 @@
 /// What an answer must be to be taken for the file, judged on its head before a byte is written (Alamofire's
 /// `validate()`). Pure data; the rule is ``failure(of:total:)``.
-public struct ResponseValidation: Codable, Sendable, Equatable {
+public struct ResponseValidation: Sendable, Equatable {
     /// The media types that are wanted; empty for any.
     public var types: [MediaRange]
     /// The status codes whose body is the file; nil for 200, and 206 for a part of it.
@@ -42,4 +42,12 @@ public struct ResponseValidation: Codable, Sendable, Equatable {
         guard let maximumSize, let size, size > maximumSize else { return nil }
         return .verificationFailed(.tooLarge(limit: maximumSize, size: size))
     }
+}
+
+extension ResponseValidation: DocumentObject {
+    static let documentFields: [DocumentField<ResponseValidation>] = [
+        DocumentField("types", \.types, isAlwaysWritten: true),
+        DocumentField("statuses", \.statuses),
+        DocumentField("maximumSize", \.maximumSize),
+    ]
 }

@@ -1,5 +1,5 @@
 /// When a failed attempt is followed by another: data, and a pure rule.
-public struct RetryPolicy: Codable, Sendable, Equatable {
+public struct RetryPolicy: Sendable, Equatable {
     /// Attempts after the first one, counted anew after progress.
     public var limit: Int
     /// The first delay in seconds; it doubles each time.
@@ -42,4 +42,13 @@ public struct RetryPolicy: Codable, Sendable, Equatable {
     func repeats(_ error: DownloadError) -> Bool {
         error.isTransient || error.httpStatus.map { statuses?.contains($0) ?? false } ?? false
     }
+}
+
+extension RetryPolicy: DocumentObject {
+    static let documentFields: [DocumentField<RetryPolicy>] = [
+        DocumentField("limit", \.limit, isAlwaysWritten: true),
+        DocumentField("delay", \.delay, isAlwaysWritten: true),
+        DocumentField("maximumDelay", \.maximumDelay, isAlwaysWritten: true),
+        DocumentField("statuses", \.statuses),
+    ]
 }

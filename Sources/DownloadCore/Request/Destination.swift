@@ -1,5 +1,5 @@
 /// Where the finished file goes: Alamofire's destination closure as a value.
-public struct Destination: Codable, Sendable, Equatable {
+public struct Destination: Sendable, Equatable {
     /// What to do when the final name is taken.
     public enum IfExists: String, Codable, Sendable, CaseIterable {
         /// End with status 3 and touch nothing.
@@ -35,4 +35,16 @@ public struct Destination: Codable, Sendable, Equatable {
         self.ifExists = ifExists
         self.createsFolders = createsFolders
     }
+}
+
+extension Destination: DocumentObject {
+    static let documentFields: [DocumentField<Destination>] = [
+        DocumentField("ifExists", \.ifExists, isAlwaysWritten: true),
+        DocumentField("createsFolders", \.createsFolders, isAlwaysWritten: true),
+        DocumentField("takesServerName", \.takesServerName),
+        DocumentField("keepsRemoteTime", \.keepsRemoteTime),
+        DocumentField("continues", \.continues),
+        DocumentField("folder", \.folder),
+        DocumentField("fileName", \.fileName),
+    ]
 }

@@ -1,5 +1,6 @@
-/// What the user asked for: a value that is stored, sent to other processes and printed.
-public struct DownloadRequest: Codable, Sendable, Equatable {
+/// What the user asked for: a value that is stored, sent to other processes and printed. A property that is added here is
+/// kept and sent once it is one of the ``documentFields``.
+public struct DownloadRequest: Sendable, Equatable {
     public var url: SourceURL
     public var destination: Destination
     /// Where the same file is, too, in the order in which they are asked. Credentials go to the origin of ``url`` alone.
@@ -84,7 +85,7 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
     }
 
     /// In seconds.
-    public struct Timeouts: Codable, Sendable, Equatable {
+    public struct Timeouts: Sendable, Equatable {
         /// Name resolution, TCP and TLS together, for each attempt to connect.
         public var connect: Double
         /// No byte for so long cuts the connection.
@@ -98,7 +99,75 @@ public struct DownloadRequest: Codable, Sendable, Equatable {
             self.total = total
         }
     }
+}
 
+extension DownloadRequest: DocumentObject {
+    /// All that is kept and sent of a request, under these names. An object is written as a whole by its own type, or by
+    /// the fields that it has.
+    package static let documentFields: [DocumentField<DownloadRequest>] = [
+        DocumentField("destination", object: \.destination),
+        DocumentField("headers", \.headers),
+        DocumentField("http", \.http),
+        DocumentField("credential", \.credential),
+        DocumentField("secretFiles", \.secretFiles),
+        DocumentField("checksum", \.checksum),
+        DocumentField("checksums", \.checksums),
+        DocumentField("connections", \.connectionsOfDocument),
+        DocumentField("connectionLimit", \.connectionLimitOfDocument),
+        DocumentField("rateLimit", \.rateLimit),
+        DocumentField("retry", object: \.retry),
+        DocumentField("redirect", object: \.redirect),
+        DocumentField("trust", \.trust),
+        DocumentField("network", \.network),
+        DocumentField("timeouts", object: \.timeouts),
+        DocumentField("acceptsUnverified", \.acceptsUnverified),
+        DocumentField("validation", object: \.validation),
+        DocumentField("startsPaused", \.startsPaused),
+        DocumentField("hooks", object: \.hooksOfDocument),
+        DocumentField("mirrors", \.mirrors),
+        DocumentField("size", \.size),
+        DocumentField("pieces", \.pieces),
+        DocumentField("followsMetalink", \.followsMetalink),
+        DocumentField("location", \.location),
+        DocumentField("describedName", \.describedName),
+        DocumentField("describedBy", \.describedBy),
+        DocumentField("schedule", \.schedule),
+        DocumentField("pacing", \.pacing),
+        DocumentField("repairs", \.repairs),
+        DocumentField("url", \.url),
+        DocumentField("priority", \.priority),
+    ]
+
+    /// Some older programs wrote a limit as here, as a number below 0.
+    private var connectionsOfDocument: Int {
+        get { connectionsWithoutLimit }
+        set { connections = newValue }
+    }
+
+    /// Beside the number: programs that do not know the limit take their own.
+    private var connectionLimitOfDocument: Int? {
+        get { connectionLimit }
+        set {
+            guard connections == Self.automaticConnections, let newValue else { return }
+            connections = Self.possibleConnectionLimits.contains(newValue) ? -newValue : .max
+        }
+    }
+
+    private var hooksOfDocument: Hooks {
+        get { hooks ?? Hooks() }
+        set { hooks = newValue == Hooks() ? nil : newValue }
+    }
+}
+
+extension DownloadRequest.Timeouts: DocumentObject {
+    static let documentFields: [DocumentField<DownloadRequest.Timeouts>] = [
+        DocumentField("connect", \.connect, isAlwaysWritten: true),
+        DocumentField("stall", \.stall, isAlwaysWritten: true),
+        DocumentField("total", \.total),
+    ]
+}
+
+extension DownloadRequest {
     /// What a list asks for: then it is encoded, sent and stored once for all its URLs.
     package func differsOnlyInURL(from other: DownloadRequest) -> Bool {
         var same = self

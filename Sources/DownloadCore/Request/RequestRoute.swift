@@ -1,6 +1,7 @@
 import HTTPTypes
 
-/// The way of a request along its redirects: where it goes next, and what of it goes along. Pure.
+/// The way of a request along its redirects: where it goes next, and what of it goes along. This is the one place that
+/// decides that, for downloads as for documents and probes. Pure, but for a look at the list of strict hosts.
 struct RequestRoute: Equatable {
     private(set) var url: SourceURL
     private(set) var hops = 0
@@ -17,10 +18,27 @@ struct RequestRoute: Equatable {
         self.sendsCredentials = sendsCredentials
     }
 
+    /// Begins at one of the request's sources.
+    /// - Parameters:
+    ///   - strictHosts: hosts that are asked over https in any case.
+    ///   - sendsCredentials: nil where the URL is the request's own or one of its mirrors, which tells.
+    init(
+        _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
+        sendsCredentials: Bool? = nil
+    ) {
+        self.init(
+            strictHosts?.upgraded(source, for: request) ?? source,
+            sendsCredentials: sendsCredentials ?? (source.origin == request.url.origin))
+    }
+
     /// - Parameters:
     ///   - status: of the redirect.
     ///   - location: made absolute.
-    mutating func follow(_ status: Int, to location: String, of request: DownloadRequest) throws(DownloadError) {
+    ///   - strictHosts: hosts that are asked over https in any case.
+    mutating func follow(
+        _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
+    ) throws(DownloadError) {
+        let location = strictHosts?.upgraded(location: location, for: request) ?? location
         switch request.redirect.decide(from: url, to: location, hops: hops) {
         case .refuse(let failure): throw .protocolViolated(failure)
         case .follow(let target, let keepsCredentials):

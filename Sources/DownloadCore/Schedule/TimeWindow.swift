@@ -28,6 +28,14 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         }
     }
 
+    /// The days in order: one window is always the same text.
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(days.sorted(), forKey: .days)
+        try values.encode(start, forKey: .start)
+        try values.encode(end, forKey: .end)
+    }
+
     public static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 

@@ -60,7 +60,21 @@ extension SegmentWriter {
         var isFinished = false
     }
 
-    // MARK: What cannot be believed
+    // MARK: The end
+
+    /// What its end means depends on these.
+    /// - Parameters:
+    ///   - hasAll: all that was asked for has come, of a file whose size is known.
+    ///   - excess: see ``EndedTransfer/excess``.
+    func ended(
+        _ result: TransferResult, hasAll: Bool = false, excess: DownloadError? = SegmentWriter.overlong
+    ) -> EndedTransfer {
+        state.withLock { state in
+            EndedTransfer(
+                result: result, verdict: state.verdict, refusal: state.refusal, isCut: state.cut != nil,
+                hasAll: hasAll, maximumSize: judge.validation.maximumSize, excess: excess)
+        }
+    }
 
     /// What it brought and may not belong to the file: all of it where more came than announced or its chunks are
     /// malformed; the last of it where it ended between chunks, whose sizes may have been wrong a little before.

@@ -106,9 +106,6 @@ package final class SegmentWriter: TransferSink {
     /// Its next bytes are told at once: then another transfer need not bring them.
     package func tellMove() { state.withLock { $0.tellsMove = true } }
 
-    /// It ends, or ended, before what was asked for.
-    package var isCut: Bool { state.withLock { $0.cut != nil } }
-
     /// Gives the bytes a place; what was held back goes on.
     package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in

@@ -8,7 +8,7 @@ package struct RunnerContext: Sendable {
     package let store: any DownloadStore
     package let disk: DiskWriter
     package let time: any TimeSource
-    package let finisher: Finisher
+    package let committer: Committer
     /// Sent with every request unless the user set it: identity encoding, the user agent.
     package let userAgent: String
     /// The limit of the whole session.
@@ -37,11 +37,6 @@ extension RunnerContext {
     /// The cookies of a download.
     func memory(of record: DownloadRecord) -> CookieMemory? {
         cookies?.memory(of: record.id, record.request.secretFiles, user: record.request.credential?.user)
-    }
-
-    /// Where a request for the URL goes: over https, if the host wants that.
-    func upgraded(_ url: SourceURL, for download: DownloadRequest) -> SourceURL {
-        strictHosts?.upgraded(url, for: download) ?? url
     }
 
     /// A request for a download, whatever part of it is asked for.

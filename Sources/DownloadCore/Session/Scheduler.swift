@@ -22,15 +22,17 @@ package struct Scheduler: Sendable, Equatable {
 
     /// At least 1; those that run already stay when it falls.
     package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
+    /// The most that the limit of open files allows.
+    var mostByFiles = Int.max
     package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
     /// In place of ``maxPerOrigin``.
     package var hostLimits: [HostPattern: Int] = [:]
     /// By priority, then order.
-    private var candidates: [Candidate] = []
-    private var running: [DownloadID: String] = [:]
+    package private(set) var candidates: [Candidate] = []
+    package private(set) var running: [DownloadID: String] = [:]
     private var perOrigin: [String: Int] = [:]
     /// Between two attempts: each stays in memory.
-    private var retrying: [DownloadID: String] = [:]
+    package private(set) var retrying: [DownloadID: String] = [:]
     private var retryingPerOrigin: [String: Int] = [:]
     /// Origins that asked to be left alone, and until when.
     private var holds: [String: ContinuousClock.Instant] = [:]
@@ -42,7 +44,11 @@ package struct Scheduler: Sendable, Equatable {
 
     package var candidateCount: Int { candidates.count }
 
-    package var hasFreeSlot: Bool { running.count < maxConcurrent && retrying.count < Self.retryingAtMost }
+    package var hasFreeSlot: Bool {
+        running.count < most && retrying.count < Self.retryingAtMost
+    }
+
+    private var most: Int { min(maxConcurrent, mostByFiles) }
 
     /// Where so many downloads failed and wait for another attempt, the others of a long queue would only join them.
     static let retryingAtMost = 4096
@@ -91,7 +97,7 @@ package struct Scheduler: Sendable, Equatable {
     /// - Parameter origin: nil: that of the first.
     package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
         guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
-            count <= self.limit(origin), running.count <= maxConcurrent, retrying.count < Self.retryingAtMost,
+            count <= self.limit(origin), running.count <= most, retrying.count < Self.retryingAtMost,
             retryingPerOrigin[origin, default: 0] < Self.retryingPerOriginAtMost
         else { return [] }
         let taken = candidates.prefix(limit).prefix { $0.origin == origin && isMeant($0.id) }.map(\.id)

@@ -1,77 +1,69 @@
 import Foundation
 
-/// Changes of downloads that wait in the store, and of those that run.
+/// Changes of downloads, and the downloads that wait for their schedules.
 extension SessionManager {
-    /// Changes what has no runner, and is not being changed.
+    /// Changes downloads that are not active, and that nobody else changes.
     /// - Returns: those for which it made a difference.
     func changeIdle(_ ids: [DownloadID], _ change: DownloadChange) async throws -> Set<DownloadID> {
         if ids.isEmpty { return [] }
-        let withheld = withhold(ids)
+        book.beginChange(of: ids)
         let records: [DownloadRecord]
         let results: [ChangedRecord]
         do {
             records = try await store.records(.ids(ids))
             results = try await store.change(ids, change, session: identifier)
         } catch {
-            await giveBack(ids, withheld)
+            report { $0.cancelChange(of: ids, at: parts.time.date) }
+            await fill()
             throw error
         }
-        release(ids)
         for (old, result) in zip(records, results) {
             if result.didChange { keepSecrets(of: old, after: change) }
-            settle(result, change, wasCandidate: withheld[old.id] != nil)
+            settle(result, change)
         }
         return Set(results.filter(\.didChange).map(\.record.id))
     }
 
     /// What follows from a change in the store.
-    private func settle(_ result: ChangedRecord, _ change: DownloadChange, wasCandidate: Bool) {
+    private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
         var record = result.record
-        if record.state.kind != .waiting { parked[record.id] = nil }
         secrets.restore(&record)
-        if held[record.id] != nil { held[record.id] = record.state == .paused(.user) ? record : nil }
-        if wasCandidate && record.state.kind.isActive || record.state == .queued && record.session == identifier {
-            offer(record)
-        } else {
-            retries[record.id] = nil
-        }
+        report { $0.endChange(to: record, by: change, didChange: result.didChange, at: parts.time.date) }
         guard result.didChange else { return }
         let snapshot = DownloadSnapshot(record: record)
         switch change {
-        case .pause:
-            if isForeground, record.session == identifier, stopReason == nil { held[record.id] = record }
-            broadcaster.send(.didPause(snapshot))
+        case .pause: broadcaster.send(.didPause(snapshot))
         case .cancel: broadcaster.send(.didCancel(snapshot))
         case .priority, .rateLimit, .url: broadcaster.send(.didChange(snapshot))
         }
     }
 
-    /// Changes one that was running when it was looked at.
+    /// Changes one that was active when it was looked at.
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
             await waitForChanges(of: [id])
             recallReady()
-            guard let entry = entries[id] else { return try await !changeIdle([id], change).isEmpty }
+            guard let active = book[active: id] else { return try await !changeIdle([id], change).isEmpty }
             switch change {
             case .pause: stop(id, .pause(.user))
             case .cancel: stop(id, .cancel)
             case .url: stop(id, .change(change))
             case .priority, .rateLimit:
-                if entry.record.state.kind == .waiting { return await changeWaiting(id, change) }
-                if let didChange = await entry.control.change(change) {
-                    _ = entries[id]?.record.apply(change)
-                    if didChange { broadcaster.send(.didChange(DownloadSnapshot(record: entry.control.record))) }
+                if active.isBackingOff { return await changeBackingOff(id, change) }
+                if let didChange = await active.control.change(change) {
+                    book.update(id) { _ = $0.record.apply(change) }
+                    if didChange { broadcaster.send(.didChange(DownloadSnapshot(record: active.control.record))) }
                     return didChange
                 }
             }
-            let left = await waitUntilOver(id, entry.control)
-            if let failure = unsaved[id]?.failure { throw failure }
+            let left = await wait(book.waitForEnd(of: id, active.control))
+            if let failure = book[unsaved: id]?.failure { throw failure }
             if let left, Self.shows(left, change) { return true }
         }
     }
 
-    /// Whether a download that was stopped for a change has become what was wanted: its end, or the wish of another, may
-    /// have come first.
+    /// Whether a download that was stopped for a change has become what was wanted: its end, or what another caller asked
+    /// for, may have come first.
     private static func shows(_ record: DownloadRecord, _ change: DownloadChange) -> Bool {
         switch change {
         case .pause: record.state == .paused(.user)
@@ -81,26 +73,18 @@ extension SessionManager {
         }
     }
 
-    /// Changes one between two attempts.
-    private func changeWaiting(_ id: DownloadID, _ change: DownloadChange) async -> Bool {
-        guard var record = entries[id]?.record, record.apply(change) else { return false }
-        entries[id]?.record = record
-        entries[id]?.control.show(record)
-        let saving = Task { [before = saves[id], record] in
-            _ = await before?.value
-            return await save(record)
-        }
-        saves[id] = saving
-        record = await saving.value
-        if saves[id] == saving { saves[id] = nil }
-        // It goes on waiting, and its next save may succeed.
-        unsaved[id] = nil
+    /// Changes one between two attempts. It goes on waiting, also if the store fails: its next save may succeed.
+    private func changeBackingOff(_ id: DownloadID, _ change: DownloadChange) async -> Bool {
+        guard let record = book.beginSavingChange(of: id, change) else { return false }
+        book[active: id]?.control.show(record)
+        _ = await save(record)
+        if report({ $0.endSavingChange(of: id) }) { await delayEnded(id) }
         broadcaster.send(.didChange(DownloadSnapshot(record: record)))
         return true
     }
 
     /// The secrets that still belong to the request at its new address.
-    func keepSecrets(of record: DownloadRecord, after change: DownloadChange) {
+    private func keepSecrets(of record: DownloadRecord, after change: DownloadChange) {
         guard case .url = change else { return }
         var full = record
         secrets.restore(&full)
@@ -108,60 +92,218 @@ extension SessionManager {
         secrets.keep(full)
     }
 
+    /// Returns once nobody changes any of these in the store. What is active then may be another thing than before.
+    func waitForChanges(of ids: [DownloadID]) async {
+        while let waiter = book.waitForChanges(of: ids) { await wait(waiter) }
+    }
+
+    // MARK: Stopping
+
+    /// Asks an attempt to end, or ends the delay between two; without a reason it is paused for that of the session's end.
+    func stop(_ id: DownloadID, _ reason: StopReason? = nil) {
+        guard let active = book.stop(id, reason) else { return }
+        active.control.stop()
+        if active.isBackingOff { active.timer?.cancel() }
+    }
+
+    /// What becomes of a download that runs no more, because it was asked to stop.
+    func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
+        var record = stopped
+        switch reason {
+        case nil: await pause(record, book.stopReason ?? .user)
+        case .pause(let reason): await pause(record, reason)
+        case .cancel:
+            record.move(to: .cancelled)
+            record.leaveForeground()
+            let saved = await save(record)
+            leave(saved)
+            announce(saved.record, .didCancel(DownloadSnapshot(record: saved.record)))
+        case .remove:
+            record.move(to: .paused(.user))
+            leave(await save(record))
+        case .park:
+            record.move(to: .waiting(.schedule, until: record.closedUntil(at: parts.time.date) ?? parts.time.date))
+            await park([record])
+        case .change(let change):
+            _ = record.apply(change)
+            secrets.keep(record)
+            if let reason = book.stopReason { return await pause(record, reason) }
+            record.move(to: .queued)
+            let saved = await save(record)
+            leave(saved)
+            announce(saved.record, .didChange(DownloadSnapshot(record: saved.record)))
+            if saved.record.state == .queued { book.offer(QueuedDownload(saved.record), at: parts.time.date) }
+        }
+    }
+
+    /// Unless the store could not take it.
+    private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
+        broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
+    }
+
+    func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
+        var record = running
+        record.move(to: .paused(reason))
+        let stays = reason == .user && isForeground && book.stopReason == nil
+        if !stays { record.leaveForeground() }
+        FaultPoint.reached("pausing")
+        let saved = await save(record)
+        FaultPoint.reached("paused")
+        leave(saved, to: stays && saved.record.failure == nil ? .paused(saved.record) : nil)
+        announce(saved.record, .didPause(DownloadSnapshot(record: saved.record)))
+    }
+
+    // MARK: What the store could not take
+
+    /// A record as it stands after its save.
+    struct Saved {
+        /// Failed, if the store could not take it.
+        var record: DownloadRecord
+        /// The store failed, and is to be asked again.
+        var isUnsaved = false
+    }
+
+    func save(_ record: DownloadRecord) async -> Saved {
+        var saved = Saved(record: record)
+        saved.record.updated = parts.time.date
+        do {
+            if try await store.save([saved.record], session: identifier).contains(record.id) {
+                saved.record.state = .failed(.sessionUnavailable(.ownedElsewhere(record.id, session: "another")))
+                saved.record.session = nil
+            }
+        } catch {
+            saved.record.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
+            saved.record.leaveForeground()
+            saved.isUnsaved = true
+        }
+        return saved
+    }
+
     /// Gives the store what it could not take: nothing may stay at work in it that nobody works on.
     func saveUnsaved() async throws {
-        let records = Array(unsaved.values)
+        let records = book.unsaved
         if records.isEmpty { return }
         _ = try await store.save(records, session: identifier)
-        for record in records where unsaved[record.id]?.updated == record.updated { unsaved[record.id] = nil }
-        if records.contains(where: { DueHook($0) != nil }) { lookForHooks() }
+        report { $0.saved(records) }
+        if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
     }
 
     /// Files that are complete, and stay so whatever becomes of the store: it has them as about to get their names, and
     /// whoever looks at them next finds that they have. It is asked again until then.
     func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
-        for record in records { unsaved[record.id] = record }
+        for record in records { report { $0.keepUnsaved(record) } }
         guard let first = records.first else { return }
         let what = records.count == 1 ? "\(first.id): \(first.displayName) is" : "\(records.count) downloads are"
         parts.notice("\(what) complete, but not recorded as such: \(error)")
     }
 
-    // MARK: Withholding
+    // MARK: Schedules
 
-    /// Returns once nobody changes any of these in the store. What runs then may be another thing than before.
-    func waitForChanges(of ids: [DownloadID]) async {
-        while ids.contains(where: changing.contains) {
-            await withCheckedContinuation { changeWaiters.append($0) }
+    /// Saves downloads as waiting for their schedules.
+    func park(_ records: [DownloadRecord]) async {
+        if let reason = book.endsAll {
+            for record in records { await pause(record, reason) }
+            return
+        }
+        for saved in await save(records) {
+            let place = book.parkedPlace(saved.record, now: parts.time.now)
+            leave(saved, to: place)
+            let snapshot = DownloadSnapshot(record: saved.record)
+            broadcaster.send(saved.record.failure.map { .didFail(snapshot, $0) } ?? .didPostpone(snapshot))
         }
     }
 
-    /// Keeps these from being started while the store changes them: one change at a time, see ``waitForChanges(of:)``.
-    /// Returns those that waited for a slot.
-    func withhold(_ ids: [DownloadID]) -> [DownloadID: DownloadRecord] {
-        changing.formUnion(ids)
-        if !arrivals.isEmpty { arrivals.removeAll { ids.contains($0.id) } }
-        if isFilling { leftWhileLoading.formUnion(ids) }
-        var withheld: [DownloadID: DownloadRecord] = [:]
-        for id in ids {
-            guard let record = candidates.removeValue(forKey: id) else { continue }
-            scheduler.remove(id)
-            withheld[id] = record
+    func parkArrivals() async {
+        while book.hasArrivals { await park(report { $0.takeArrivals(at: parts.time.date) }) }
+    }
+
+    /// In one transaction, and one by one if that fails.
+    private func save(_ records: [DownloadRecord]) async -> [Saved] {
+        if records.isEmpty { return [] }
+        let stamped = records.map { record in
+            var record = record
+            record.updated = parts.time.date
+            return record
         }
-        return withheld
+        if let lost = try? await store.save(stamped, session: identifier), lost.isEmpty {
+            return stamped.map { Saved(record: $0) }
+        }
+        var saved: [Saved] = []
+        for record in records { saved.append(await save(record)) }
+        return saved
     }
 
-    func release(_ ids: [DownloadID]) {
-        changing.subtract(ids)
-        let waiters = changeWaiters
-        changeWaiters = []
-        for waiter in waiters { waiter.resume() }
-    }
-
-    /// The store refused: all is as before, what was passed over meanwhile included.
-    func giveBack(_ ids: [DownloadID], _ withheld: [DownloadID: DownloadRecord]) async {
-        release(ids)
-        for record in withheld.values { offer(record) }
-        leaveToStore()
+    /// Called twice a second. The clock on the wall counts: it may be put, and the machine may sleep.
+    func keepTimes() async {
+        let now = parts.time.date
+        if let change = pulse.rateClock.change(at: now) { rateLimit.bytesPerSecond = change }
+        for id in book.closing(at: now) { stop(id, .park) }
+        let due = book.takeDue(at: now)
+        if due.isEmpty { return }
+        await goOn(due)
+        book.lookForNextDue()
         await fill()
+    }
+
+    private func goOn(_ ids: [DownloadID]) async {
+        let (waiting, failed) = await waitingForTime(ids)
+        report { $0.endClaim(of: failed) }
+        let queued = waiting.map { record in
+            var record = record
+            secrets.restore(&record)
+            record.move(to: .queued)
+            return record
+        }
+        for saved in await save(queued) {
+            if let failure = saved.record.failure {
+                leave(saved)
+                broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), failure))
+            } else {
+                report { $0.goOn(saved.record, at: parts.time.date) }
+            }
+        }
+    }
+
+    /// Those of them that the store still shows as waiting for their schedules, and those of which it could not tell. The
+    /// others are forgotten.
+    private func waitingForTime(_ ids: [DownloadID]) async -> (records: [DownloadRecord], failed: [DownloadID]) {
+        var (records, failed): ([DownloadRecord], [DownloadID]) = ([], [])
+        if let all = try? await store.records(.ids(ids)) {
+            records = all
+        } else {
+            // One is gone from the store, or that fails: then they are asked for again.
+            for id in ids {
+                do { records += try await store.records(.ids([id])) } catch DownloadError.noSuchDownload {
+                    continue
+                } catch { failed.append(id) }
+            }
+        }
+        records = records.filter { record in
+            if case .waiting(.schedule, _) = record.state { record.session == identifier } else { false }
+        }
+        let known = Set(records.map(\.id) + failed)
+        report { $0.forget(ids.filter { !known.contains($0) }) }
+        return (records, failed)
+    }
+
+    /// At the end of the session: whoever goes on with them looks at their times anew.
+    func pauseParked(_ reason: DownloadState.PauseReason) async {
+        var ids = book.takeParked()[...]
+        while !ids.isEmpty {
+            let part = Array(ids.prefix(SessionBook.partSize))
+            ids = ids.dropFirst(part.count)
+            let (waiting, failed) = await waitingForTime(part)
+            report { $0.forget(failed) }
+            let paused = waiting.map { record in
+                var record = record
+                record.move(to: .paused(reason))
+                record.leaveForeground()
+                return record
+            }
+            for saved in await save(paused) {
+                leave(saved)
+                broadcaster.send(.didPause(DownloadSnapshot(record: saved.record)))
+            }
+        }
     }
 }

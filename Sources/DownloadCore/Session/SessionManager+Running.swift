@@ -2,177 +2,198 @@ import Foundation
 
 /// From queued to the end of an attempt, and to the next one.
 extension SessionManager {
-    /// Records kept ready beside those that run.
-    private static let windowSize = 256
-    /// Records fetched past those that wait for busy origins.
-    private static let beyondSize = 64
-    /// Whole files on their way to their names; each holds descriptors.
-    static let finishingLimit = 128
-
     // MARK: Starting
-
-    /// Keeps the record ready, or leaves it to the store until there is room.
-    func offer(_ record: DownloadRecord) {
-        let id = record.id
-        if candidates[id] != nil || entries[id] != nil || changing.contains(id) { return }
-        if record.request.schedule != nil, closedUntil(record) != nil {
-            arrivals.append(record)
-            isFillWanted = true
-            return
-        }
-        // Whoever is between two attempts is not queued in the store.
-        if candidates.count >= 2 * Self.windowSize, retries[id] == nil {
-            leaveToStore()
-            guard let last = scheduler.last(where: { retries[$0] == nil }),
-                last.follows(id, priority: record.request.priority)
-            else { return }
-            scheduler.remove(last.id)
-            candidates[last.id] = nil
-        }
-        enlist(record)
-    }
-
-    func enlist(_ record: DownloadRecord) {
-        candidates[record.id] = record
-        scheduler.add(.init(id: record.id, origin: record.source.origin, priority: record.request.priority))
-    }
-
-    /// Something waits in the store that is not kept ready.
-    func leaveToStore() {
-        queueMayHaveMore = true
-        queuePosition = nil
-        nothingBeyond = nil
-        leftToStore = true
-    }
 
     /// Starts what may start.
     func fill() async {
-        isFillWanted = true
-        guard !isFilling else { return }
-        isFilling = true
-        defer { isFilling = false }
-        while isFillWanted {
-            isFillWanted = false
-            await fillOnce()
+        guard filling == .idle else {
+            filling = .wantedAgain
+            return
         }
+        repeat {
+            filling = .busy
+            await fillOnce()
+        } while filling == .wantedAgain || book.hasArrivals
+        filling = .idle
     }
 
     private func fillOnce() async {
-        _ = scheduler.releaseHolds(at: parts.time.now)
+        _ = book.scheduler.releaseHolds(at: parts.time.now)
         await parkArrivals()
         learnSlots()
         startReady()
-        while stopReason == nil, !isFinishing, scheduler.hasFreeSlot,
-            finishing < Self.finishingLimit, smallFiles?.isFull != true
-        {
-            if candidates.isEmpty, queueMayHaveMore { await loadMore() }
+        while hasRoom {
+            if book.wantsQueue { await loadMore() }
             await parkArrivals()
-            if !candidates.isEmpty, queueMayHaveMore, !scheduler.canStart { await loadBeyond() }
-            guard stopReason == nil, !isFinishing, let id = scheduler.start() else { break }
-            guard let record = candidates.removeValue(forKey: id) else {
-                scheduler.ended(id)
-                continue
+            if book.wantsBeyond { await loadBeyond() }
+            guard works != nil, let next = book.start(at: parts.time.date, now: parts.time.now) else { break }
+            switch next {
+            case .attempt(let queued): start(queued)
+            case .parking(let record): await park([record])
             }
-            if let until = closedUntil(record) {
-                scheduler.ended(id)
-                retries[id] = nil
-                await park(record, until: until)
-                continue
-            }
-            if let pause = record.request.pacing {
-                scheduler.hold(record.source.origin, until: parts.time.now + .seconds(pause))
-            }
-            start(record, failures: retries.removeValue(forKey: id) ?? 0)
         }
         if let smallFiles, smallFiles.ready.isLow {
-            while candidates.count < ReadyFiles.most, queueMayHaveMore, await loadMore() {}
+            while book.scheduler.candidateCount < ReadyFiles.most, book.queue.mayHaveMore, await loadMore() {}
             makeReady()
         }
     }
 
+    private var hasRoom: Bool { book.hasRoom && smallFiles?.isFull != true }
+
     /// - Returns: false when there is no use in asking again at once: nothing new came, or the store fails.
     @discardableResult
     private func loadMore() async -> Bool {
-        let known = candidates.count
-        leftWhileLoading = []
-        leftToStore = false
-        // A store that fails now is asked again at the next tick.
-        guard
-            let records = try? await store.queued(
-                session: parts.identifier, after: queuePosition, limit: Self.windowSize)
-        else { return false }
-        if !leftToStore {
-            queueMayHaveMore = records.count == Self.windowSize
-            queuePosition =
-                queueMayHaveMore ? records.last.map { .init(priority: $0.request.priority, id: $0.id) } : nil
+        let known = book.scheduler.candidateCount
+        book.queue.beginReading()
+        let answer = try? await store.queued(
+            session: identifier, after: book.queue.position, limit: SessionBook.windowSize)
+        guard let answer else {
+            // It is asked again at the next tick.
+            book.queue.endReading()
+            return false
         }
-        if records.contains(where: isComing) { leaveToStore() }
-        // One that ended since the store answered is queued no more.
-        for var record in records where !leftWhileLoading.contains(record.id) && !isComing(record) {
+        for var record in book.didRead(answer) {
             secrets.restore(&record)
-            offer(record)
+            book.offer(QueuedDownload(record), at: parts.time.date)
         }
-        return candidates.count > known
+        return book.scheduler.candidateCount > known
     }
 
-    /// Whoever is just adding or resuming it has its secrets, and will offer it.
-    private func isComing(_ record: DownloadRecord) -> Bool {
-        resuming.contains(record.id) || handingOver > 0 && record.request.hasSecrets
-    }
-
-    /// Everything that is kept ready waits for origins that are busy: others may have their turn.
     private func loadBeyond() async {
-        let busy = scheduler.saturatedOrigins
-        if let nothingBeyond, nothingBeyond.isSubset(of: busy) { return }
-        leftWhileLoading = []
-        leftToStore = false
-        // A store that fails now is asked again when something ends.
-        guard
-            let records = try? await store.queued(
-                session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: Self.windowSize)
-        else { return }
-        if records.contains(where: isComing) { leaveToStore() }
-        let new = records.filter { record in
-            candidates[record.id] == nil && entries[record.id] == nil && !changing.contains(record.id)
-                && !leftWhileLoading.contains(record.id) && !isComing(record)
-        }
-        if new.isEmpty, !leftToStore { nothingBeyond = busy }
-        for var record in new.prefix(Self.beyondSize) {
+        guard let busy = book.busyOrigins else { return }
+        book.queue.beginReading()
+        let answer = try? await store.queued(
+            session: identifier, excluding: busy.flatMap(SourceURL.prefixes), limit: SessionBook.windowSize)
+        // A store that fails is asked again when something ends.
+        guard let answer else { return book.queue.endReading() }
+        for var record in book.didRead(answer, without: busy) {
             secrets.restore(&record)
-            enlist(record)
+            book.enlist(QueuedDownload(record))
         }
     }
 
-    private func start(_ queued: DownloadRecord, failures: Int) {
+    private func start(_ queued: QueuedDownload) {
         guard let context else { return }
-        var record = queued
+        var record = queued.record
         record.forgetLostFile()
-        let begun = record
-        record.move(to: .running)
+        let failures = queued.failures ?? 0
         if let smallFiles, smallFiles.isUsable, record.mayBeSmall {
-            let attempt = attempt(begun, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
-            entries[record.id]?.record = record
-            entries[record.id]?.failures = failures
+            let attempt = attempt(record, smallFiles, prefersMultiplexing: prefersMultiplexing(record))
+            var active = ActiveDownload(attempt.started, attempt.control)
+            active.failures = failures
+            book.begin(active)
             attempt.begin()
             return
         }
-        unsaved[queued.id] = nil
+        record.move(to: .running)
         let control = RunnerControl(record: record)
-        let allowed = timeLeft.removeValue(forKey: record.id) ?? record.request.timeouts.total.map { .seconds($0) }
-        let deadline = allowed.map { parts.time.now + $0 }
-        entries[record.id] = Entry(
-            record: record, control: control, failures: failures, deadline: deadline, closes: closes(record))
+        var active = ActiveDownload(record, control)
+        active.failures = failures
+        let allowed = queued.timeLeft ?? record.request.timeouts.total.map { .seconds($0) }
+        active.deadline = allowed.map { parts.time.now + $0 }
+        active.closes = record.closes(at: parts.time.date)
+        book.begin(active)
         run(
             DownloadRunner(
                 record: record, context: context, control: control,
-                prefersMultiplexing: prefersMultiplexing(record), deadline: deadline))
+                prefersMultiplexing: prefersMultiplexing(record), deadline: active.deadline))
     }
 
-    nonisolated func run(_ runner: sending DownloadRunner) {
+    private nonisolated func run(_ runner: sending DownloadRunner) {
         Task {
             let outcome = await runner.run()
             await self.ended(runner.record, outcome)
         }
+    }
+
+    // MARK: Small files
+
+    /// What the small files of a session ask of it.
+    var callsOfSmallFiles: SmallFileLane.Calls {
+        SmallFileLane.Calls(
+            goOn: { runner in self.run(runner) },
+            begin: { records in for record in records { await self.beginAgain(record) } },
+            slotsMoved: { await self.fill() },
+            ended: { attempts in await self.ended(attempts) })
+    }
+
+    /// In the ordinary way, with all that was asked of the first attempt.
+    private func beginAgain(_ record: DownloadRecord) {
+        guard let context, book[active: record.id] != nil else { return }
+        let control = RunnerControl(record: record)
+        if book.beginAgain(record.id, control) { control.stop() }
+        run(DownloadRunner(record: record, context: context, control: control, prefersMultiplexing: false))
+    }
+
+    private func ended(_ attempts: [SmallFileAttempt]) async {
+        learnSlots()
+        var events: [DownloadEvent] = []
+        events.reserveCapacity(2 * attempts.count)
+        for attempt in attempts {
+            leave(Saved(record: attempt.record))
+            events.append(.didStart(DownloadSnapshot(record: attempt.whole ?? attempt.started), atOffset: 0))
+            events.append(endEvent(of: attempt.record))
+        }
+        broadcaster.send(events)
+        await fill()
+    }
+
+    /// Learns which slots were passed on: what follows goes by them.
+    func learnSlots() {
+        for news in smallFiles?.ready.takeNews() ?? [] {
+            switch news {
+            case .passed(let id, let next): book.passSlot(from: id, to: next)
+            case .freed(let id): book.freeSlot(of: id)
+            }
+        }
+    }
+
+    /// Gives free slots to the small files that are next, unless others come first by now.
+    private func startReady() {
+        guard let smallFiles, let first = smallFiles.ready.first else { return }
+        if book.scheduler.hasOneBefore(first.id, priority: first.started.request.priority) { return recallReady() }
+        while hasRoom, book.scheduler.hasFreeSlot(for: first.origin), let attempt = smallFiles.ready.takeFirst() {
+            book.takeSlot(for: attempt.id)
+            attempt.begin()
+        }
+    }
+
+    /// Has the next small files follow those that run.
+    private func makeReady() {
+        guard let smallFiles, smallFiles.isUsable, book.mayBegin else { return }
+        let ready = smallFiles.ready
+        let room = ReadyFiles.most - ready.count
+        let records = book.takeNext(room, of: ready.first?.origin) { record in
+            var record = record
+            record.forgetLostFile()
+            return record.mayBeSmall ? record : nil
+        }
+        let files = records.map { record in
+            let attempt = attempt(record, smallFiles, prefersMultiplexing: record.request.url.scheme == "https")
+            book.begin(ActiveDownload(record, attempt.control, .ready))
+            return attempt
+        }
+        ready.add(files, areAll: records.count < room)
+    }
+
+    private func attempt(
+        _ record: DownloadRecord, _ smallFiles: SmallFileLane, prefersMultiplexing: Bool
+    ) -> SmallFileAttempt {
+        var running = record
+        running.move(to: .running)
+        return SmallFileAttempt(
+            running, origin: record.request.url.origin, prefersMultiplexing: prefersMultiplexing, smallFiles)
+    }
+
+    private func prefersMultiplexing(_ record: DownloadRecord) -> Bool {
+        record.request.url.scheme == "https" && book.scheduler.hasWaiting(for: record.request.url.origin)
+    }
+
+    /// Those that have not begun wait as all others do: they are to be changed, or others may come first now.
+    func recallReady() {
+        let attempts = smallFiles?.ready.takeBack() ?? []
+        learnSlots()
+        for attempt in attempts { report { $0.recall(attempt.id) } }
     }
 
     // MARK: Ending
@@ -180,129 +201,122 @@ extension SessionManager {
     /// The attempt needs no slot any more; word of an earlier attempt changes nothing.
     func transfersEnded(_ id: DownloadID, _ control: RunnerControl) async {
         learnSlots()
-        guard let entry = entries[id], entry.control === control else { return }
-        if !entry.isFinishing { finishing += 1 }
-        entries[id]?.isFinishing = true
-        scheduler.ended(id)
-        await fill()
+        if book.endTransfers(of: id, control) { await fill() }
     }
 
     /// Unless the store could not take it.
-    func endEvent(of record: DownloadRecord) -> DownloadEvent {
+    private func endEvent(of record: DownloadRecord) -> DownloadEvent {
         let snapshot = DownloadSnapshot(record: record)
         return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
     }
 
-    private func ended(_ ended: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
-        var record = ended
+    private func ended(_ record: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
         learnSlots()
-        scheduler.ended(record.id)
-        let wish = entries[record.id]?.wish
+        let active = book.endAttempt(of: record.id)
+        let reason = active?.stopReason
+        var failed: FailedAttempt?
         switch outcome {
-        case .completed:
-            if record.state != .completed {
-                record.move(to: .completed)
-                record.leaveForeground()
-                record = await save(record)
-            }
-            leave(record)
-            broadcaster.send(endEvent(of: record))
-        case .stopped: await stopped(record, wish)
-        case .failed(let error, let retryAfter):
-            // It would have been tried again, or was not to go on in any case.
-            if let wish, record.request.retry.repeats(error) || !wish.isPause {
-                await stopped(record, wish)
-            } else {
-                await failed(record, error, retryAfter)
-            }
+        case .completed: await completed(record)
+        case .stopped: await stopped(record, reason)
+        case .failed(let error, let pause): failed = FailedAttempt(error: error, pause: pause)
         case .renewed(let error):
             secrets.keep(record)
-            if let wish {
-                await stopped(record, wish)
+            failed = FailedAttempt(error: error, isRenewed: true)
+        }
+        if var failed {
+            failed.failures = active?.failures ?? 0
+            failed.deadline = active?.deadline
+            // It would have been tried again, or was not to go on in any case.
+            if let reason, failed.isRenewed || record.request.retry.repeats(failed.error) || !reason.isPause {
+                await stopped(record, reason)
             } else {
-                await failed(record, error, nil, isRenewed: true)
+                await self.failed(record, failed)
             }
         }
         await fill()
     }
 
-    /// What becomes of a download that runs no more, because it was asked to stop.
-    func stopped(_ stopped: DownloadRecord, _ wish: Wish?) async {
-        var record = stopped
-        switch wish {
-        case nil: await pause(record, stopReason ?? .user)
-        case .pause(let reason): await pause(record, reason)
-        case .cancel:
-            record.move(to: .cancelled)
+    private func completed(_ ended: DownloadRecord) async {
+        var saved = Saved(record: ended)
+        if ended.state != .completed {
+            saved.record.move(to: .completed)
+            saved.record.leaveForeground()
+            saved = await save(saved.record)
+        }
+        leave(saved)
+        broadcaster.send(endEvent(of: saved.record))
+    }
+
+    private func failed(_ ended: DownloadRecord, _ failed: FailedAttempt) async {
+        var record = ended
+        let origin = record.source.origin
+        if let pause = failed.pause, pause.isForOrigin, pause.origin == origin {
+            book.scheduler.hold(origin, until: parts.time.now + .seconds(pause.seconds))
+            recallReady()
+        }
+        let next = AfterFailure.decide(&record, failed, now: parts.time.now) {
+            NetworkOutage.isDown(NetworkPath(ended), parts.network)
+        }
+        switch next {
+        case .fail(let error):
+            record.move(to: .failed(error))
             record.leaveForeground()
-            record = await save(record)
-            leave(record)
-            announce(record, .didCancel(DownloadSnapshot(record: record)))
-        case .remove:
-            record.move(to: .paused(.user))
-            leave(await save(record))
-        case .park:
-            timeLeft[record.id] = entries[record.id]?.deadline.map { $0 - parts.time.now }
-            await park(record, until: closedUntil(record) ?? parts.time.date)
-        case .change(let change):
-            _ = record.apply(change)
-            secrets.keep(record)
-            if let stopReason { return await pause(record, stopReason) }
-            record.move(to: .queued)
-            record = await save(record)
-            leave(record)
-            announce(record, .didChange(DownloadSnapshot(record: record)))
-            if record.state == .queued { offer(record) }
+            let saved = await save(record)
+            leave(saved)
+            broadcaster.send(.didFail(DownloadSnapshot(record: saved.record), error))
+        case .retry(let delay, let failures):
+            let until = parts.time.date.addingTimeInterval(delay)
+            await backOff(record, failed.error, .waiting(.retry(failed.error), until: until), failures, delay)
+        case .network(let failures):
+            // Until it is woken, or its time is over: then the attempt that follows says so.
+            let delay = failed.deadline.map { ($0 - parts.time.now) / .seconds(1) } ?? Self.noEnd
+            await backOff(record, failed.error, .waiting(.network(failed.error), until: nil), failures, delay)
         }
     }
 
-    /// Unless the store could not take it.
-    private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
-        broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
+    /// In seconds.
+    private static let noEnd = 1e9
+
+    private func backOff(
+        _ ended: DownloadRecord, _ error: DownloadError, _ state: DownloadState, _ failures: Int, _ delay: Double
+    ) async {
+        if let reason = book.endsAll { return await pause(ended, reason) }
+        var record = ended
+        record.move(to: state)
+        let saved = await save(record)
+        let (id, snapshot) = (record.id, DownloadSnapshot(record: saved.record))
+        if let failure = saved.record.failure {
+            leave(saved)
+            return broadcaster.send(.didFail(snapshot, failure))
+        }
+        let endsAtOnce = report { $0.backOff(saved.record, failures: failures, RunnerControl(record: saved.record)) }
+        let timer = Task { [weak self, time = parts.time] in
+            try? await time.sleep(for: .seconds(max(0, delay)))
+            await self?.delayEnded(id)
+        }
+        if endsAtOnce { timer.cancel() }
+        book.setTimer(of: id, timer)
+        broadcaster.send(.willRetry(snapshot, error))
     }
 
-    func pause(_ running: DownloadRecord, _ reason: DownloadState.PauseReason) async {
-        var record = running
-        record.move(to: .paused(reason))
-        let holds = reason == .user && isForeground && stopReason == nil
-        if !holds { record.leaveForeground() }
-        FaultPoint.reached("pausing")
-        record = await save(record)
-        FaultPoint.reached("paused")
-        if holds, record.failure == nil { held[record.id] = record }
-        leave(record)
-        announce(record, .didPause(DownloadSnapshot(record: record)))
+    /// The delay between two attempts is over, or was cut short.
+    func delayEnded(_ id: DownloadID) async {
+        let stop = report { $0.endDelay(of: id, at: parts.time.date, now: parts.time.now) }
+        if let stop { return await stopped(stop.record, stop.reason) }
+        await fill()
     }
 
-    /// Asks an attempt to end; without a wish it is paused for the reason of the session's own end.
-    func stop(_ id: DownloadID, _ wish: Wish? = nil) {
-        guard let entry = entries[id] else { return }
-        if let wish { entries[id]?.wish = wish }
-        entry.control.stop()
-        if entry.record.state.kind == .waiting { entry.task?.cancel() }
-    }
+    // MARK: Leaving
 
-    func leave(_ record: DownloadRecord) {
-        if entries.removeValue(forKey: record.id)?.isFinishing == true { finishing -= 1 }
-        scheduler.doesNotWait(record.id)
+    /// A download is not active any more.
+    /// - Parameter place: where it is from now on, if the store has taken its record.
+    func leave(_ saved: Saved, to place: Place? = nil) {
+        let record = saved.record
+        report { $0.leave(record, to: saved.isUnsaved ? .unsaved(record) : place) }
         if !parts.keepsUnfinished, record.state.kind.isEnded || record.state.kind == .paused {
             deleteUnfinished(record)
         }
-        if DueHook(record) != nil { lookForHooks() }
-        if isFilling { leftWhileLoading.insert(record.id) }
-        if returning.remove(record.id) != nil { leaveToStore() }
-        attemptIsOver(record)
-        guard entries.isEmpty else { return }
-        for waiter in idleWaiters { waiter.resume() }
-        idleWaiters.removeAll()
-    }
-
-    /// Returns once the attempt that `control` belongs to, or the time between two, has ended: with the record as that
-    /// left it, or nil when it was over before.
-    @discardableResult
-    func waitUntilOver(_ id: DownloadID, _ control: RunnerControl) async -> DownloadRecord? {
-        guard entries[id]?.control === control else { return nil }
-        return await withCheckedContinuation { leavers[id, default: []].append($0) }
+        if DueHook(record) != nil { hooks.look() }
     }
 
     /// Only a partial file of its own: the name may be that of another download, which is why this one failed.
@@ -313,28 +327,6 @@ extension SessionManager {
         } catch {
             parts.notice("\(error)")
         }
-    }
-
-    func attemptIsOver(_ record: DownloadRecord) {
-        for waiter in leavers.removeValue(forKey: record.id) ?? [] { waiter.resume(returning: record) }
-    }
-
-    /// The record as it stands after the save: failed, if the store could not take it.
-    func save(_ record: DownloadRecord) async -> DownloadRecord {
-        var saved = record
-        saved.updated = parts.time.date
-        do {
-            let lost = try await store.save([saved], session: parts.identifier)
-            if lost.contains(saved.id) {
-                saved.state = .failed(.sessionUnavailable(.ownedElsewhere(saved.id, session: "another")))
-                saved.session = nil
-            }
-        } catch {
-            saved.state = .failed(error as? DownloadError ?? .unexpected("\(error)"))
-            saved.leaveForeground()
-            unsaved[saved.id] = saved
-        }
-        return saved
     }
 }
 
@@ -347,11 +339,5 @@ extension DownloadRecord {
 
     var failure: DownloadError? {
         if case .failed(let error) = state { error } else { nil }
-    }
-}
-
-extension SessionManager.Wish {
-    fileprivate var isPause: Bool {
-        if case .pause = self { true } else { false }
     }
 }

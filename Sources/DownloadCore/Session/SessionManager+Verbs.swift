@@ -4,7 +4,7 @@ import Foundation
 /// What may be asked of a session, by its own process or another.
 extension SessionManager {
     public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
-        let isFirst = context == nil
+        let isFirst = works == nil
         try begin()
         // One that has little to do ends sooner than it would pay to give back the memory of its start.
         if isFirst, isForeground, requests.count >= Self.manyRequests { dlm_forget_code() }
@@ -16,10 +16,35 @@ extension SessionManager {
 
     private static let manyRequests = 100
 
+    private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+        book.queue.additions += 1
+        defer { book.queue.additions -= 1 }
+        let added = try await store.add(requests, session: identifier)
+        FaultPoint.reached("afterAdd")
+        startTicker()
+        broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
+        let haveSecrets = requests.contains { $0.hasSecrets }
+        let date = parts.time.date
+        // By index: to take each out of the array would copy all that it has.
+        for index in added.indices where added[index].kind != .joined {
+            // Of a new one nothing was kept before.
+            if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
+            if case .paused = added[index].record.state {
+                book.addPaused(added[index].record)
+                broadcaster.send(.didPause(DownloadSnapshot(record: added[index].record)))
+            } else {
+                book.adopt(added[index].record, at: date)
+            }
+        }
+        return added
+    }
+
     public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try begin()
         for id in ids {
-            if let entry = entries[id], entry.wish != nil { await waitUntilOver(id, entry.control) }
+            if let active = book[active: id], active.stopReason != nil {
+                await wait(book.waitForEnd(of: id, active.control))
+            }
         }
         try await saveUnsaved()
         try await store.releaseDeadSessions()
@@ -28,38 +53,11 @@ extension SessionManager {
         return claimed
     }
 
-    private func handOver(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
-        handingOver += 1
-        defer { handingOver -= 1 }
-        let added = try await store.add(requests, session: identifier)
-        FaultPoint.reached("afterAdd")
-        startTicker()
-        broadcaster.sendAdded(added.lazy.filter { $0.kind != .joined }.map(\.record))
-        let haveSecrets = requests.contains { $0.hasSecrets }
-        // By index: to take each out of the array would copy all that it has.
-        for index in added.indices where added[index].kind != .joined {
-            held[added[index].record.id] = nil
-            // Of a new one nothing was kept before.
-            if haveSecrets || added[index].kind != .inserted { secrets.keep(added[index].record) }
-            if case .paused = added[index].record.state {
-                hold(added[index].record)
-            } else {
-                takeUp(added[index].record)
-            }
-        }
-        return added
-    }
-
-    /// It is not to begin before somebody resumes it, for which a foreground session stays.
-    private func hold(_ record: DownloadRecord) {
-        if isForeground { held[record.id] = record }
-        broadcaster.send(.didPause(DownloadSnapshot(record: record)))
-    }
-
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+        await waitForChanges(of: ids)
         recallReady()
-        resuming.formUnion(ids)
-        defer { resuming.subtract(ids) }
+        let taken = book.beginClaim(of: ids)
+        defer { report { $0.endClaim(of: taken) } }
         let claimed = try await claim(ids)
         startTicker()
         let records = claimed.compactMap { download -> DownloadRecord? in
@@ -71,10 +69,13 @@ extension SessionManager {
         }
         // A record that is left to the store until there is room must come back with what was given anew.
         if overrides.changesRequests { _ = try await store.save(records, session: identifier) }
+        let alone = Set(taken)
         for record in records {
-            held[record.id] = nil
             broadcaster.send(.didResume(DownloadSnapshot(record: record)))
-            takeUp(record)
+            report {
+                alone.contains(record.id)
+                    ? $0.claimed(record, at: parts.time.date) : $0.adopt(record, at: parts.time.date)
+            }
         }
         return claimed
     }
@@ -93,14 +94,6 @@ extension SessionManager {
         return claimed
     }
 
-    /// What is queued for this session from now on. One whose last attempt is about to leave is found in
-    /// the store after that.
-    private func takeUp(_ record: DownloadRecord) {
-        if entries[record.id] != nil { returning.insert(record.id) }
-        timeLeft[record.id] = nil
-        offer(record)
-    }
-
     public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await saveUnsaved()
         try await store.releaseDeadSessions()
@@ -108,8 +101,8 @@ extension SessionManager {
         _ = try await store.records(.ids(ids))
         await waitForChanges(of: ids)
         recallReady()
-        let running = ids.filter { entries[$0] != nil }
-        var changed = try await changeIdle(ids.filter { entries[$0] == nil }, change)
+        let running = ids.filter(book.activeIDs.contains)
+        var changed = try await changeIdle(ids.filter { !book.activeIDs.contains($0) }, change)
         for id in running where try await changeRunning(id, change) { changed.insert(id) }
         await fill()
         return try await snapshots(.ids(ids)).map {
@@ -123,31 +116,29 @@ extension SessionManager {
         while true {
             await waitForChanges(of: ids)
             recallReady()
-            let running = ids.compactMap { id in entries[id].map { (id, $0.control) } }
+            let running = ids.compactMap { book[active: $0] }
             if running.isEmpty { break }
-            for (id, _) in running { stop(id, .remove) }
-            for (id, control) in running { stopped[id] = await waitUntilOver(id, control) }
+            for active in running { stop(active.record.id, .remove) }
+            for active in running {
+                stopped[active.record.id] = await wait(book.waitForEnd(of: active.record.id, active.control))
+            }
         }
-        let withheld = withhold(ids)
+        book.beginChange(of: ids)
         let removed: [DownloadRecord]
         do {
             removed = try await store.remove(ids, session: identifier) { DownloadRemoval.deletePartial(of: $0) }
         } catch {
+            report { $0.cancelChange(of: ids, at: parts.time.date) }
             for record in stopped.values where record.state == .paused(.user) {
-                if isForeground, stopReason == nil { held[record.id] = record }
+                if book.stopReason == nil { book.addPaused(record) }
                 broadcaster.send(.didPause(DownloadSnapshot(record: record)))
             }
-            await giveBack(ids, withheld)
+            await fill()
             throw error
         }
         FaultPoint.reached("removing")
-        release(ids)
-        for record in removed {
-            held[record.id] = nil
-            retries[record.id] = nil
-            parked[record.id] = nil
-            broadcaster.send(.didRemove(DownloadSnapshot(record: record)))
-        }
+        report { $0.forget(ids) }
+        for record in removed { broadcaster.send(.didRemove(DownloadSnapshot(record: record))) }
         for record in removed { try DownloadRemoval.deleteFiles(of: record, deletesFile: deletesFile) }
         await fill()
     }
@@ -157,15 +148,13 @@ extension SessionManager {
     public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await store.releaseDeadSessions()
         learnSlots()
-        var attended: [String: Bool] = [identifier: context != nil]
+        var attended: [String: Bool] = [identifier: works != nil]
         return try await store.records(selection).map { record in
             var snapshot =
-                entries[record.id].flatMap { entry in
-                    // Next in line, and in the store as queued.
-                    if entry.record.state == .queued { return nil }
-                    return DownloadSnapshot(
-                        record: entry.control.record,
-                        progress: entry.control.progress(id: record.id, state: entry.record.state))
+                book[active: record.id].flatMap { active in
+                    // The store shows it as queued.
+                    if active.stage == .ready { return nil }
+                    return DownloadSnapshot(record: active.control.record, progress: active.progress)
                 } ?? DownloadSnapshot(record: record)
             if let session = record.session {
                 let lives = attended[session] ?? parts.isAlive(session)
@@ -181,9 +170,7 @@ extension SessionManager {
 
     public func progress() -> [DownloadProgress] {
         learnSlots()
-        return entries.values.filter { $0.record.state != .queued }
-            .map { $0.control.progress(id: $0.record.id, state: $0.record.state) }
-            + held.values.map { DownloadSnapshot(record: $0).progress } + parked.values.map(\.progress)
+        return book.actives.filter { $0.stage != .ready }.map(\.progress) + book.progressAtRest
     }
 
     public func events() -> DownloadEvents { broadcaster.stream() }
@@ -198,30 +185,30 @@ extension SessionManager {
 
     /// Who asks for a session to work with must wait for the next one while this one ends.
     public func checkAvailability() async throws {
-        if stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        if book.stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
 
     public func status() async throws -> SessionStatus {
         try await checkAvailability()
         learnSlots()
-        let states = entries.values.map(\.record.state.kind)
+        let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
         return SessionStatus(
             identifier: identifier, pid: getpid(), version: parts.version, started: started,
-            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting } + parked.count,
+            running: states.count { $0 == .running }, waiting: states.count { $0 == .waiting },
             queued: try await store.queuedCount(session: identifier),
             settings: SessionSettings(
-                maxConcurrent: scheduler.maxConcurrent, maxPerHost: scheduler.maxPerOrigin,
+                maxConcurrent: book.scheduler.maxConcurrent, maxPerHost: book.scheduler.maxPerOrigin,
                 rateLimit: rateLimit.bytesPerSecond),
-            isFinishing: isFinishing)
+            isFinishing: book.isFinishing)
     }
 
     // MARK: The session itself
 
     public func configure(_ settings: SessionSettings) async throws {
-        if let limit = settings.maxConcurrent { scheduler.maxConcurrent = limit }
+        if let limit = settings.maxConcurrent { book.scheduler.maxConcurrent = limit }
         if let limit = settings.maxPerHost {
-            scheduler.maxPerOrigin = limit
-            scheduler.hostLimits = [:]
+            book.scheduler.maxPerOrigin = limit
+            book.scheduler.hostLimits = [:]
         }
         // Slots that are passed on stay as many as they were.
         recallReady()

@@ -1,178 +1,90 @@
 import CSystem
 import Foundation
 
-/// Owns the downloads that run in this process: the list, its beginning and its end. The verbs, scheduling, running,
-/// naming, storing and broadcasting live elsewhere.
+/// Owns the downloads that run in this process. What follows from what happens to them is decided by ``SessionBook``; the
+/// session manager asks the store, runs attempts, answers callers and publishes events.
 public actor SessionManager: DownloadService {
-    /// What a session is made of; transport, lock and socket come into being with the first download.
-    package struct Parts: Sendable {
-        let store: any DownloadStore
-        let identifier: String
-        /// Of the program.
-        let version: String
-        /// Takes the session's lock and starts the transport.
-        let start: @Sendable () throws -> any Transport
-        /// Makes the session answer other processes, and returns what ends that.
-        let serve: @Sendable (any DownloadService) async throws -> @Sendable () async -> Void
-        /// Gives the lock back.
-        let end: @Sendable () -> Void
-        /// Whether the process of another session lives.
-        let isAlive: @Sendable (String) -> Bool
-        /// What went wrong and is nobody's answer: for people.
-        let notice: @Sendable (String) -> Void
-        /// Nil: hooks are left to others.
-        let hooks: (any HookRunner)?
-        /// False: what is not complete when its work ends is deleted, for nothing is recorded that could go on with it.
-        let keepsUnfinished: Bool
-        /// See ``RunnerContext/watchesWriters``.
-        let watchesWriters: Bool
-        /// Where the one download goes that is not to become a file.
-        let stream: StreamOutput?
-        let network: any LocalNetwork
-        let time: any TimeSource
-        /// See ``RunnerContext/strictHosts``.
-        let strictHosts: HSTSStore?
-
-        package init(
-            store: any DownloadStore, identifier: String, version: String,
-            start: @escaping @Sendable () throws -> any Transport, end: @escaping @Sendable () -> Void,
-            serve: @escaping @Sendable (any DownloadService) async throws -> @Sendable () async -> Void = { _ in {} },
-            isAlive: @escaping @Sendable (String) -> Bool = { _ in false },
-            notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
-            keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
-            network: any LocalNetwork = KernelNetwork(), strictHosts: HSTSStore? = nil,
-            time: any TimeSource = SystemTime()
-        ) {
-            self.time = time
-            self.network = network
-            self.hooks = hooks
-            self.stream = stream
-            self.strictHosts = strictHosts
-            self.watchesWriters = watchesWriters
-            self.store = store
-            self.identifier = identifier
-            self.version = version
-            self.start = start
-            self.serve = serve
-            self.end = end
-            self.isAlive = isAlive
-            self.notice = notice
-            self.keepsUnfinished = keepsUnfinished
-        }
+    /// What comes into being with the first download.
+    struct Works {
+        let context: RunnerContext
+        let smallFiles: SmallFileLane
+        /// Begins to answer other processes; its value ends that.
+        let serving: Task<@Sendable () async -> Void, any Error>
+        var ticker: Task<Void, Never>?
     }
 
-    struct Entry {
-        var record: DownloadRecord
-        var control: RunnerControl
-        var task: Task<Void, Never>?
-        /// Attempts that failed in a row.
-        var failures = 0
-        /// It transfers nothing any more and needs no slot.
-        var isFinishing = false
-        /// Why it was asked to stop.
-        var wish: Wish?
-        /// When the time that the request gives it is over.
-        var deadline: ContinuousClock.Instant?
-        /// When its schedule says that it must stop.
-        var closes: Date?
+    /// What is compared twice a second with how it was before.
+    struct Pulse {
+        var number = 0
+        var sleep = SleepWatch()
+        var rateClock: RateClock
     }
 
-    /// What becomes of a download once its attempt has stopped.
-    enum Wish {
-        case pause(DownloadState.PauseReason)
-        case cancel
-        /// It goes on, changed.
-        case change(DownloadChange)
-        /// It goes on when its schedule says so.
-        case park
-        case remove
-    }
+    /// What may start is being started, perhaps while that is asked for again.
+    enum Filling { case idle, busy, wantedAgain }
 
-    nonisolated let parts: Parts
+    nonisolated let parts: SessionParts
     nonisolated var store: any DownloadStore { parts.store }
     nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
     /// What other sessions call this one.
     public nonisolated var identifier: String { parts.identifier }
     let started: Date
-    var context: RunnerContext?
-    var smallFiles: SmallFileFinisher?
-    var scheduler: Scheduler
-    let rateLimit: RateLimit
-    private let historyAge: Double?
-    /// What runs, waits, or is next; a million queued ones cost rows, not memory.
-    var entries: [DownloadID: Entry] = [:]
-    /// Entries that need no slot any more.
-    var finishing = 0
-    /// Records that wait for a slot.
-    var candidates: [DownloadID: DownloadRecord] = [:]
-    /// Attempts that failed in a row, of downloads that are queued for another.
-    var retries: [DownloadID: Int] = [:]
-    /// What is left of the time that their requests give them, of the same downloads.
-    var timeLeft: [DownloadID: Duration] = [:]
-    /// Paused from elsewhere: a foreground session stays for them.
-    var held: [DownloadID: DownloadRecord] = [:]
-    /// What the store could not take when an attempt ended: it still shows them at work.
-    var unsaved: [DownloadID: DownloadRecord] = [:]
-    /// Being changed in the store: not to be started meanwhile.
-    var changing: Set<DownloadID> = []
-    /// Want to change what is being changed.
-    var changeWaiters: [CheckedContinuation<Void, Never>] = []
+    var works: Works?
+    /// Where every download is; a million queued ones cost rows in the store, not memory.
+    var book: SessionBook
+    /// The callers that wait, by their numbers in the book.
+    var waiting: [SessionBook.Waiter: CheckedContinuation<DownloadRecord?, Never>] = [:]
+    var filling = Filling.idle
     /// What the store does not keep of requests that wait in it.
     var secrets = SecretKeeper()
-    /// Calls that have given the store requests whose secrets are not kept yet.
-    var handingOver = 0
-    /// Being claimed: what is given anew for them is not in the store yet.
-    var resuming: Set<DownloadID> = []
     let broadcaster = EventBroadcaster()
-    /// Set once everything is to stop, with the reason that paused downloads show.
-    var stopReason: DownloadState.PauseReason?
-    /// What runs may end; nothing new is begun.
-    var isFinishing = false
-    var queuePosition: QueuePosition?
-    var queueMayHaveMore = false
-    /// With these origins left out, nothing waits in the store that is not kept ready.
-    var nothingBeyond: Set<String>?
-    var isFilling = false
-    /// Asked to start what may start, perhaps while that is being done.
-    var isFillWanted = false
-    /// Changes of downloads between two attempts, on their way to the store: what becomes of those comes after.
-    var saves: [DownloadID: Task<DownloadRecord, Never>] = [:]
-    /// Ended since the last question to the store for more.
-    var leftWhileLoading: Set<DownloadID> = []
-    /// Something was left to the store since the last question to it for more: its answer may lack that.
-    var leftToStore = false
-    /// Queued again in the store while their last attempts were about to leave.
-    var returning: Set<DownloadID> = []
-    var hooks = HookBook()
-    var sleep = SleepWatch()
-    /// Wait for their times.
-    var parked: [DownloadID: Parked] = [:]
-    /// Of those, the earliest.
-    var nextDue: Date?
-    /// Came to the queue at the wrong time.
-    var arrivals: [DownloadRecord] = []
-    var rateClock: RateClock
-    private var ticker: Task<Void, Never>?
-    private var tickNumber = 0
-    private var serving: Task<@Sendable () async -> Void, any Error>?
-    var idleWaiters: [CheckedContinuation<Void, Never>] = []
-    var leavers: [DownloadID: [CheckedContinuation<DownloadRecord, Never>]] = [:]
+    let hooks: HookWorkers
+    let rateLimit: RateLimit
+    var pulse: Pulse
+    private let historyAge: Double?
     /// What clients ask for; whoever runs the session obeys.
     public nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
     package init(
-        parts: Parts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
+        parts: SessionParts, maxConcurrent: Int, maxPerHost: Int, hostLimits: [HostPattern: Int] = [:],
         rateLimit: Int64? = nil, timetable: RateTimetable = RateTimetable(), historyAge: Double? = nil
     ) {
-        rateClock = RateClock(timetable, usual: rateLimit)
         self.parts = parts
         started = parts.time.date
-        scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
+        var scheduler = Scheduler(maxConcurrent: maxConcurrent, maxPerOrigin: maxPerHost)
         scheduler.hostLimits = hostLimits
+        book = SessionBook(identifier: parts.identifier, scheduler: scheduler)
+        hooks = HookWorkers(parts.hooks, store: parts.store, session: parts.identifier, notice: parts.notice)
+        pulse = Pulse(rateClock: RateClock(timetable, usual: rateLimit))
         self.rateLimit = RateLimit(rateLimit)
         self.historyAge = historyAge
         (shutdownRequests, shutdownRequest) = AsyncStream.makeStream()
+    }
+
+    var context: RunnerContext? { works?.context }
+    var smallFiles: SmallFileLane? { works?.smallFiles }
+
+    // MARK: The book
+
+    /// Reports an event to the book, and answers the callers whose waits are over.
+    @discardableResult
+    func report<Result>(_ event: (inout SessionBook) -> Result) -> Result {
+        defer { if book.hasAnswers { answerWaiters() } }
+        return event(&book)
+    }
+
+    private func answerWaiters() {
+        for answer in book.takeAnswers() {
+            waiting.removeValue(forKey: answer.waiter)?.resume(returning: answer.record)
+        }
+    }
+
+    /// Returns once the book has answered the waiter; nil: there is nothing to wait for.
+    @discardableResult
+    func wait(_ waiter: SessionBook.Waiter?) async -> DownloadRecord? {
+        guard let waiter else { return nil }
+        return await withCheckedContinuation { waiting[waiter] = $0 }
     }
 
     // MARK: Beginning
@@ -180,26 +92,27 @@ public actor SessionManager: DownloadService {
     /// A background session: takes the lock, answers, and goes on where its predecessor stopped.
     public func start() async throws {
         try begin()
-        _ = try await serving?.value
+        _ = try await works?.serving.value
         try await store.releaseDeadSessions()
         try await store.requeue(session: identifier)
         startTicker()
-        leaveToStore()
+        book.queue.leaveToStore()
         await fill()
     }
 
     func begin() throws {
-        if stopReason != nil || isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
-        guard context == nil else { return }
+        if !book.mayBegin { throw DownloadError.sessionUnavailable(.shuttingDown) }
+        guard works == nil else { return }
         let transport = try parts.start()
+        book.scheduler.mostByFiles = FreeDescriptors.downloads()
         if !isForeground { dlm_forget_code() }
-        let isCrowded = scheduler.maxConcurrent >= Self.crowd
+        let isCrowded = book.scheduler.maxConcurrent >= Self.crowd
         let pool = isCrowded ? BufferPool(capacity: BufferPool.crowdedCapacity) : BufferPool()
         let disk = DiskWriter(pool: pool, time: parts.time)
         let context = RunnerContext(
             session: identifier, transport: transport, store: store, disk: disk, time: parts.time,
-            finisher: Finisher(
-                store: store, session: identifier, disk: disk,
+            committer: Committer(
+                store: store, session: identifier, time: parts.time,
                 unrecorded: { [weak self] records, error in await self?.keepUnrecorded(records, error) }),
             userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
@@ -208,9 +121,7 @@ public actor SessionManager: DownloadService {
             isCrowded: isCrowded,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
-        self.context = context
-        smallFiles = SmallFileFinisher(context: context, calls: callsOfSmallFiles)
-        serving = Task { [parts, isForeground] in
+        let serving = Task { [parts, isForeground] in
             // Many a `get` ends sooner than anybody could ask for it, and need not pay for a server.
             if isForeground { try await parts.time.sleep(for: Self.quiet) }
             do {
@@ -220,13 +131,18 @@ public actor SessionManager: DownloadService {
                 throw error
             }
         }
+        works = Works(
+            context: context,
+            smallFiles: SmallFileLane(
+                context: context, mostByFiles: book.scheduler.mostByFiles, calls: callsOfSmallFiles),
+            serving: serving)
     }
 
     /// Once something is claimed: what is asked for again is not old any more, and is not to be forgotten meanwhile.
     func startTicker() {
-        if ticker != nil || context == nil { return }
-        lookForHooks()
-        ticker = Task { [weak self, time = parts.time] in
+        guard works != nil, works?.ticker == nil else { return }
+        hooks.look()
+        works?.ticker = Task { [weak self, time = parts.time] in
             while !Task.isCancelled {
                 await self?.clearHistory()
                 for _ in 0..<Self.ticksPerHour where !Task.isCancelled {
@@ -241,6 +157,8 @@ public actor SessionManager: DownloadService {
     private static let ticksPerHour = 7200
     /// For hooks that a session has left which died since.
     private static let ticksBetweenLooks = 20
+    /// The number of looks at the clock between two questions to the kernel's tables that no event has caused.
+    private static let ticksBetweenQuestions = 10
     /// So many downloads at once hold little memory each.
     private static let crowd = 200
     private static let checkpointsAtOnce = 200
@@ -251,16 +169,35 @@ public actor SessionManager: DownloadService {
         // A store that is still full is asked again at the next tick.
         try? await saveUnsaved()
         learnSlots()
-        let running = entries.values.filter { $0.record.state == .running && !$0.isFinishing }
+        let running = book.actives.filter { $0.stage == .running || $0.stage == .whole }
         // Many at once take turns: each checkpoint is a row written.
         let turns = 1 + running.count / Self.checkpointsAtOnce
-        tickNumber += 1
-        for entry in running where Int(entry.record.id) % turns == tickNumber % turns { entry.control.tick() }
-        if tickNumber % Self.ticksBetweenLooks == 0 { lookForHooks() }
-        watchNetwork(tick: tickNumber)
+        pulse.number += 1
+        for active in running where Int(active.record.id) % turns == pulse.number % turns { active.control.tick() }
+        if pulse.number % Self.ticksBetweenLooks == 0 { hooks.look() }
+        watchNetwork()
         await keepTimes()
-        let isReleased = scheduler.releaseHolds(at: parts.time.now)
-        if isReleased || queueMayHaveMore && candidates.isEmpty { await fill() }
+        let isReleased = book.scheduler.releaseHolds(at: parts.time.now)
+        if isReleased || book.wantsQueue { await fill() }
+    }
+
+    /// What becomes of downloads when this machine's network goes, comes back or changes. With nothing to do and no news it
+    /// costs one system call.
+    private func watchNetwork() {
+        let network = parts.network
+        let slept = pulse.sleep.hasSlept(network.timeAsleep())
+        let waiting = book.actives.filter { $0.record.state.waitsForNetwork }
+        guard slept || !waiting.isEmpty || book.actives.contains(where: { $0.record.state == .running }) else { return }
+        let isNews = network.hasChanged() || slept
+        if isNews, let usable = network.usableAddresses() { context?.transport.leave(slept ? [] : usable) }
+        if waiting.isEmpty || !isNews && pulse.number % Self.ticksBetweenQuestions != 0 { return }
+        var known: [NetworkPath: Bool] = [:]
+        for active in waiting {
+            let path = NetworkPath(active.record)
+            let isDown = known[path] ?? NetworkOutage.isDown(path, network)
+            known[path] = isDown
+            if !isDown { active.timer?.cancel() }
+        }
     }
 
     // MARK: History
@@ -273,7 +210,7 @@ public actor SessionManager: DownloadService {
     /// Forgets what ended longer ago than the configuration says, with what is left of it on disk.
     private func clearHistory() async {
         do {
-            while let historyAge, stopReason == nil {
+            while let historyAge, book.stopReason == nil {
                 let limit = parts.time.date.addingTimeInterval(-historyAge)
                 let removed = try await store.removeEnded(before: limit, limit: Self.historyPart)
                 if removed.isEmpty { break }
@@ -297,68 +234,60 @@ public actor SessionManager: DownloadService {
     // MARK: The end
 
     public func pauseAll(_ reason: DownloadState.PauseReason) async {
-        stopReason = reason
-        endHooks()
-        // They come back to the candidates.
-        await waitForChanges(of: Array(changing))
+        book.stopReason = reason
+        hooks.end()
+        // What is changed comes back to the queue.
+        await waitForChanges(of: book.changing)
         recallReady()
-        // Those between two attempts are not queued in the store.
-        let retrying = candidates.values.filter { retries[$0.id] != nil }
-        candidates.removeAll()
-        arrivals = []
-        for id in entries.keys { stop(id) }
-        await pauseParked(reason)
+        let waiting = report { $0.dropQueue() }
+        for id in book.activeIDs { stop(id) }
         await withTaskGroup { group in
-            for record in retrying { group.addTask { await self.pause(record, reason) } }
+            for record in waiting { group.addTask { await self.pause(record, reason) } }
         }
-        await waitUntilIdle()
+        await wait(book.waitUntilIdle())
+        await pauseParked(reason)
         // A store that is still full leaves them at work in it; with this session gone they are told as interrupted.
         try? await saveUnsaved()
         guard isForeground else { return }
         // What never started only changes its state. A store that fails here costs only the reason: with this session
         // gone, the next process finds them and tells them as interrupted.
         try? await store.pauseQueued(session: identifier, reason: reason)
-        let kept = held.values.map { record in
+        let paused = report { $0.takePaused() }.map { record in
             var record = record
             record.session = nil
             return record
         }
-        held = [:]
         // The same holds for those that somebody had paused: the lock of a session that is gone is free.
-        _ = try? await store.save(kept, session: identifier)
+        _ = try? await store.save(paused, session: identifier)
     }
 
     /// Starts nothing new, and returns when what runs has ended. A ``pauseAll(_:)`` meanwhile cuts it short.
     public func finish() async {
-        isFinishing = true
+        book.isFinishing = true
         recallReady()
-        for (id, entry) in entries where entry.record.state.kind == .waiting { stop(id, .pause(.terminate)) }
-        await waitUntilIdle()
-        await waitForHooks()
-    }
-
-    func waitUntilIdle() async {
-        if !entries.isEmpty { await withCheckedContinuation { idleWaiters.append($0) } }
+        for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
+        await wait(book.waitUntilIdle())
+        await hooks.wait()
     }
 
     public func close() async {
-        if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
+        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         // What has ended well ends with its hook; a signal meanwhile cuts that short.
-        await waitForHooks()
-        if !entries.isEmpty { await pauseAll(stopReason ?? .user) }
-        stopReason = stopReason ?? .user
-        ticker?.cancel()
+        await hooks.wait()
+        if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
+        book.stopReason = book.stopReason ?? .user
+        hooks.end()
+        works?.ticker?.cancel()
         // Partial files of what it has just forgotten are deleted yet.
-        await ticker?.value
+        await works?.ticker?.value
         shutdownRequest.finish()
-        serving?.cancel()
+        works?.serving.cancel()
         // One that was not begun needs no end; why it could not be was told.
-        if let stopServing = try? await serving?.value { await stopServing() }
+        if let stopServing = try? await works?.serving.value { await stopServing() }
         if let context {
             context.transport.shutdown()
             context.strictHosts?.flush()
-            self.context = nil
-            smallFiles = nil
+            works = nil
             parts.end()
         }
         await store.close()

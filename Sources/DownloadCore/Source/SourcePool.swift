@@ -24,25 +24,25 @@ final class SourcePool {
     }
 
     private(set) var members: [Member]
+    private let strictHosts: HSTSStore?
     private var assigned: [Int: Int]
-    /// Pieces that were wrong, and from several members: which of them lied is not known.
+    /// How often a piece was wrong.
     private var doubts: [Int: Int] = [:]
 
     private static let mostStrikes = 3
+    private static let mostDoubts = 3
 
     /// - Parameters:
     ///   - first: runs already, and brings the first member's.
-    ///   - upgraded: where a request for a URL goes.
+    ///   - strictHosts: hosts that are asked over https in any case.
     init(
         _ urls: [SourceURL], first: Int, route: RequestRoute, validators: Validators, for request: DownloadRequest,
-        upgraded: (SourceURL) -> SourceURL = { $0 }
+        upgradedBy strictHosts: HSTSStore? = nil
     ) {
         members = urls.enumerated().map { index, url in
-            Member(
-                url: url,
-                route: index == 0
-                    ? route : RequestRoute(upgraded(url), sendsCredentials: url.origin == request.url.origin))
+            Member(url: url, route: index == 0 ? route : RequestRoute(url, of: request, upgradedBy: strictHosts))
         }
+        self.strictHosts = strictHosts
         members[0].validators = validators
         assigned = [first: 0]
     }
@@ -75,7 +75,7 @@ final class SourcePool {
 
     func follow(_ status: Int, to location: String, from member: Int, of request: DownloadRequest) throws(DownloadError)
     {
-        try members[member].route.follow(status, to: location, of: request)
+        try members[member].route.follow(status, to: location, of: request, upgradedBy: strictHosts)
     }
 
     /// - Parameter isFinal: one such failure is enough.
@@ -142,14 +142,15 @@ final class SourcePool {
         return loads
     }
 
-    /// A piece is not what it should be.
+    /// A piece is not what it should be. Blamed is the member that brought all of it: bytes of an earlier attempt are
+    /// nobody's. One that comes anew and stays wrong is blamed on all that brought some of it.
     /// - Returns: the members that are asked no more for it.
     func blame(_ piece: Int, _ range: Range<Int64>) -> [Int] {
-        let guilty = members.indices.filter { members[$0].brought.overlaps(range) }
-        for index in guilty { members[index].brought.remove(range) }
+        let suspects = members.indices.filter { members[$0].brought.overlaps(range) }
+        let broughtAll = suspects.filter { members[$0].brought.contains(range) }
+        for index in suspects { members[index].brought.remove(range) }
         doubts[piece, default: 0] += 1
-        // The first time it may be either of them.
-        guard guilty.count == 1 || doubts[piece, default: 0] > 1 else { return [] }
+        let guilty = doubts[piece, default: 0] >= Self.mostDoubts ? suspects : broughtAll
         for index in guilty { members[index].failure = members[index].failure ?? "it sends other bytes than it should" }
         return guilty
     }

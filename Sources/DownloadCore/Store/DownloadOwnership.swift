@@ -35,6 +35,9 @@ package struct DownloadOwnership {
         owner == session || standing(of: state, owner: owner) == .free ? nil : owner
     }
 
+    /// No process runs this session.
+    package mutating func isDead(_ other: String) -> Bool { other != session && !lives(other) }
+
     private mutating func lives(_ owner: String) -> Bool {
         if let known = answers[owner] { return known }
         let answer = isAlive(owner)

@@ -8,8 +8,8 @@ extension Get {
         guard let metalinkFile else { return }
         if metalinkFile.isEmpty { throw ValidationError("-M: no file given") }
         if streams { throw ValidationError("-o -: standard output takes one URL; leave out -M") }
-        if checksums.checksum != nil { throw ValidationError("--checksum belongs to a URL; -M brings its own") }
-        if !mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
+        if item.checksums.checksum != nil { throw ValidationError("--checksum belongs to a URL; -M brings its own") }
+        if !item.mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
     }
 
     /// The requests for its files, and what is to be said of those that cannot be asked for.
@@ -18,7 +18,7 @@ extension Get {
     ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument]) {
         guard let metalinkFile else { return ([], []) }
         let document = try await MetalinkDocument(metalinkFile, maker, in: context)
-        if place.output != nil, document.metalink.files.count > 1 {
+        if item.place.output != nil, document.metalink.files.count > 1 {
             throw ValidationError("-o names one file, and \(document.name) has several; give them a folder with -d")
         }
         if !output.quiet {
@@ -30,12 +30,12 @@ extension Get {
                 context.console.report("\(document.name): \(file.name): its signature is not checked")
             }
             do {
-                return try maker.request(for: file, of: document, near: mirrors.metalinkLocation)
+                return try maker.request(for: file, of: document, near: item.mirrors.metalinkLocation)
             } catch let error as DownloadError {
                 rejected.append(RejectedDocument(error))
             } catch {
                 rejected.append(
-                    RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: nil, of: document.name))
+                    RejectedDocument(UsageReport.sentence(error, of: ItemArguments.self), line: nil, of: document.name))
             }
             return nil
         }

@@ -4,18 +4,18 @@ import Glibc
 
 /// `-o -`: the body is all that goes to standard output, and nothing of it is recorded.
 extension Get {
-    var streams: Bool { place.output == DestinationOptions.stream }
+    var streams: Bool { item.place.output == DestinationOptions.stream }
 
     func validateStream() throws {
         guard streams else { return }
         func refuse(_ what: String) -> ValidationError { ValidationError("-o -: \(what)") }
         if background { throw refuse("standard output is that of this command; leave out -b") }
         if output.json { throw refuse("standard output is the file's; leave out --json") }
-        if place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
-        if place.continues { throw refuse("nothing is there to go on with; leave out -c") }
-        if mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
-        if !mirrors.mirror.isEmpty { throw refuse("it is read from one server; leave out --mirror") }
-        if let number = count.connections?.number, number > 1 {
+        if item.place.directory != nil { throw refuse("standard output is in no folder; leave out -d") }
+        if item.place.continues { throw refuse("nothing is there to go on with; leave out -c") }
+        if item.mirrors.repair { throw refuse("there is nothing to repair; leave out --repair") }
+        if !item.mirrors.mirror.isEmpty { throw refuse("it is read from one server; leave out --mirror") }
+        if let number = item.count.connections?.number, number > 1 {
             throw refuse("bytes in order come over one connection; leave out -x")
         }
     }

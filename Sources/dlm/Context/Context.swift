@@ -69,7 +69,7 @@ struct Context: Sendable {
     }
 
     /// Runs the command; an error becomes its one line and its status.
-    func status(of command: any ContextCommand) async -> Int32 {
+    func status(of command: any ContextAction) async -> Int32 {
         do {
             return try await command.run(in: self)
         } catch let error as DownloadError {

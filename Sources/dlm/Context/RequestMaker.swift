@@ -29,8 +29,8 @@ struct RequestMaker: Sendable {
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
-        try command.renew(&given)
-        overrides = command.overrides(in: given)
+        try command.item.renew(&given)
+        overrides = command.item.overrides(in: given)
     }
 
     static let pausedUnrecorded = ValidationError(
@@ -131,7 +131,8 @@ struct RequestMaker: Sendable {
         } catch let error as ListOptions.Failure {
             reject(RejectedDocument(error.message, line: error.line, of: listName))
         } catch {
-            reject(RejectedDocument(UsageReport.sentence(error, of: ItemOptions.self), line: line.number, of: listName))
+            let sentence = UsageReport.sentence(error, of: ItemArguments.self)
+            reject(RejectedDocument(sentence, line: line.number, of: listName))
         }
         return nil
     }

@@ -7,7 +7,9 @@ final class RequestTemplates: Sendable {
     private let options: ItemOptions
     private let settings: Settings
     private let workingFolder: String?
-    private let made = Mutex<[[Int]: DownloadRequest]>([:])
+    /// By the numbers of the sections, as text: that a list of numbers can be a key takes each start of the program a
+    /// search through all its types.
+    private let made = Mutex<[String: DownloadRequest]>([:])
     /// For hosts without sections.
     private let common: DownloadRequest
 
@@ -37,9 +39,10 @@ final class RequestTemplates: Sendable {
 
     private func known(_ sections: [Int]) throws -> DownloadRequest {
         if sections.isEmpty { return common }
-        if let request = made.withLock({ $0[sections] }) { return request }
+        let key = sections.map { "\($0)" }.joined(separator: " ")
+        if let request = made.withLock({ $0[key] }) { return request }
         let request = try Self.request(sections, options, settings, workingFolder)
-        made.withLock { $0[sections] = request }
+        made.withLock { $0[key] = request }
         return request
     }
 

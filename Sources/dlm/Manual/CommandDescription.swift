@@ -23,6 +23,8 @@ struct CommandDescription: Decodable, Sendable {
         let sectionTitle: String?
         let completionKind: [String: Ignored]?
 
+        var longName: String? { names?.first { $0.kind == "long" }?.name }
+
         /// The shell completes it by the names of files or folders.
         var isPath: Bool { completionKind.map { $0["file"] != nil || $0["directory"] != nil } ?? false }
     }
@@ -49,6 +51,16 @@ struct CommandDescription: Decodable, Sendable {
 
     /// Made once: the parser takes long for it.
     private static let known = Result { try CommandDescription(dump: DLM._dumpHelp()) }
+
+    /// Returns the visible options of a group.
+    static func arguments(of type: (some ParsableArguments).Type) -> [Argument] {
+        (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
+    }
+
+    /// The options that can be set outside of the command line, by their long names.
+    static let settings = arguments(of: SettingArguments.self).reduce(into: [String: Argument]()) { known, argument in
+        if let name = argument.longName { known[name] = argument }
+    }
 
     init(dump: String) throws { self = try JSONDecoder().decode(Root.self, from: Data(dump.utf8)).command }
 

@@ -96,7 +96,7 @@ extension ManualText {
         ManualSection(
             title: "SETTINGS",
             parts: OptionScope.settings.map { key in
-                .entry(key, OptionCatalog.settings[key]?.abstract ?? "")
+                .entry(key, CommandDescription.settings[key]?.abstract ?? "")
             })
     }
 

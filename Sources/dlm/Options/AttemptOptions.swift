@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadKit
+import Foundation
 
 /// When a download of `get` begins, when it is tried again, and when it has had its time.
 struct AttemptOptions: ParsableArguments {
@@ -58,5 +59,31 @@ struct AttemptOptions: ParsableArguments {
             request.schedule = schedule
         }
         if let wait { request.pacing = wait.value > 0 ? wait.value : nil }
+    }
+}
+
+extension AttemptOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        retryOn = words.value("retry-on", as: CodeList.init(argument:))
+        maxTime = words.value("max-time", as: Seconds.init(argument:))
+        at = words.value("at", as: StartArgument.init(argument:))
+        window = words.values("window", as: TimeWindow.init(argument:))
+        wait = words.value("wait", as: Seconds.init(argument:))
+        paused = words.flag("paused")
+    }
+}
+
+extension AttemptOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let schedule = request.schedule
+        let isElsewhere = schedule.map { $0.timeZone != TimeZone.current.identifier } ?? false
+        let zone = isElsewhere ? schedule.map { " (\($0.timeZone))" } ?? "" : ""
+        return [
+            ("retry-on", request.retry.statuses?.description),
+            ("max-time", request.timeouts.total.map(GivenOptions.seconds)),
+            ("at", schedule?.start.map { ShowText.text($0) }),
+        ]
+            + (schedule?.windows ?? []).map { ("window", "\($0)\(zone)") }
+            + [("wait", request.pacing.map(GivenOptions.seconds))]
     }
 }

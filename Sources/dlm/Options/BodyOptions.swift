@@ -69,3 +69,16 @@ struct BodyOptions: ParsableArguments {
         return try ChecksumFile.read(isInput ? nil : String(path))
     }
 }
+
+extension BodyOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        data = words.texts("data")
+        dataUrlencode = words.texts("data-urlencode")
+    }
+}
+
+extension BodyOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        [("data", request.http.body.map { _ in "(not stored)" })]
+    }
+}

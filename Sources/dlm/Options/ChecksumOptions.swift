@@ -65,6 +65,19 @@ struct ChecksumOptions: ParsableArguments {
     }
 }
 
+extension ChecksumOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        checksum = words.text("checksum")
+        checksumFile = words.path("checksum-file")
+    }
+}
+
+extension ChecksumOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        [("checksum-file", request.checksums?.source)]
+    }
+}
+
 /// A file of checksums on its way into memory.
 enum ChecksumFile {
     /// It cannot be fetched: which one is not told by the error.

@@ -28,3 +28,16 @@ struct CookieOptions: ParsableArguments {
         if let cookieJar { request.secretFiles.cookieJar = FolderPath.file(cookieJar) }
     }
 }
+
+extension CookieOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        cookieFile = words.path("cookie-file")
+        cookieJar = words.path("cookie-jar")
+    }
+}
+
+extension CookieOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        [("cookie-file", request.secretFiles.cookies), ("cookie-jar", request.secretFiles.cookieJar)]
+    }
+}

@@ -139,3 +139,32 @@ struct CredentialOptions: ParsableArguments {
         self.user = "\(user):\(try context.askPassword(user, context.signals))"
     }
 }
+
+extension CredentialOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        user = words.text("user", "u")
+        basic = words.flag("basic")
+        digest = words.flag("digest")
+        ntlm = words.flag("ntlm")
+        negotiate = words.flag("negotiate")
+        anyAuth = words.flag("anyauth")
+        awsSigv4 = words.text("aws-sigv4")
+        netrc = words.flag("netrc")
+        netrcFile = words.path("netrc-file")
+        bearerFile = words.path("bearer-file")
+        bearerCommand = words.path("bearer-command")
+    }
+}
+
+extension CredentialOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let files = request.secretFiles
+        return [
+            ("user", request.credential.map(\.user)), ("netrc-file", files.netrc), ("bearer-file", files.bearer),
+            ("bearer-command", files.bearerCommand), ("aws-sigv4", request.http.signature),
+        ]
+            + HTTPAuthentication.allCases.map {
+                ($0 == .any ? "anyauth" : $0.rawValue, GivenOptions.flag(request.http.authentication == $0))
+            }
+    }
+}

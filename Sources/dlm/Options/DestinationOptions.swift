@@ -80,3 +80,28 @@ struct DestinationOptions: ParsableArguments {
     static let noWorkingFolder = ValidationError(
         "the working folder is gone, or its name is not UTF-8; give a folder with -d")
 }
+
+extension DestinationOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        output = words.path("output", "o")
+        directory = words.path("directory", "d")
+        ifExists = words.value("if-exists")
+        continues = words.flag("continue", "c")
+        contentDisposition = words.last([
+            "content-disposition": .contentDisposition, "no-content-disposition": .noContentDisposition,
+        ])
+        remoteTime = words.last(["remote-time": .remoteTime, "no-remote-time": .noRemoteTime])
+    }
+}
+
+extension DestinationOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let place = request.destination
+        return [
+            ("if-exists", GivenOptions.text(place.ifExists, unless: .fail, \.rawValue)),
+            ("no-content-disposition", GivenOptions.flag(!place.takesServerName)),
+            ("remote-time", GivenOptions.flag(place.keepsRemoteTime)),
+            ("continue", GivenOptions.flag(place.continues)),
+        ]
+    }
+}

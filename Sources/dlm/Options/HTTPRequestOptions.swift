@@ -104,6 +104,29 @@ struct HTTPRequestOptions: ParsableArguments {
     }
 }
 
+extension HTTPRequestOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        userAgent = words.text("user-agent", "A")
+        referer = words.text("referer", "e")
+        query = words.texts("query")
+        compressed = words.flag("compressed")
+        method = words.text("method", "X")
+        hsts = words.last(["hsts": .hsts, "no-hsts": .noHsts])
+    }
+}
+
+extension HTTPRequestOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let http = request.http
+        return [
+            ("method", http.method), ("user-agent", http.userAgent.map { $0.isEmpty ? "\"\"" : $0 }),
+            ("referer", http.referer.map { $0.isEmpty ? "\"\"" : Redaction.hidden($0) }),
+            ("compressed", GivenOptions.flag(http.acceptsCompressed)),
+            ("no-hsts", GivenOptions.flag(http.upgradesKnownHosts == false)),
+        ]
+    }
+}
+
 /// What may stand unescaped in a form and in a query (RFC 3986 section 2.3), as curl escapes it.
 enum Form {
     static func encoded(_ text: some StringProtocol) -> String {

@@ -23,3 +23,9 @@ struct HeaderOptions: ParsableArguments {
         request.headers = request.headers.filter { !names.contains($0.name.lowercased()) } + fields
     }
 }
+
+extension HeaderOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        header = words.texts("header", "H")
+    }
+}

@@ -48,3 +48,22 @@ struct HookOptions: ParsableArguments {
         request.hooks = hooks
     }
 }
+
+extension HookOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        onComplete = words.path("on-complete")
+        onError = words.path("on-error")
+        urlCommand = words.text("url-command")
+        hookTimeout = words.value("hook-timeout", as: Seconds.init(argument:))
+    }
+}
+
+extension HookOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let hooks = request.hooks
+        return [
+            ("on-complete", hooks?.onComplete), ("on-error", hooks?.onError), ("url-command", hooks?.urlCommand),
+            ("hook-timeout", hooks?.timeLimit.map(GivenOptions.seconds)),
+        ]
+    }
+}

@@ -11,34 +11,6 @@ protocol ItemGroups: RenewableOptions {
     var hooks: HookOptions { get set }
 }
 
-extension ItemOptions: ItemGroups {
-    init(_ groups: some ItemGroups) {
-        self.init()
-        take(groups)
-    }
-}
-
 extension ItemGroups {
-    var item: ItemOptions {
-        get { ItemOptions(self) }
-        set { take(newValue) }
-    }
-
-    fileprivate mutating func take(_ groups: some ItemGroups) {
-        place = groups.place
-        transfer = groups.transfer
-        attempts = groups.attempts
-        checksums = groups.checksums
-        validation = groups.validation
-        http = groups.http
-        count = groups.count
-        fields = groups.fields
-        body = groups.body
-        credentials = groups.credentials
-        cookies = groups.cookies
-        trust = groups.trust
-        network = groups.network
-        mirrors = groups.mirrors
-        hooks = groups.hooks
-    }
+    var item: ItemOptions { ItemOptions(self) }
 }

@@ -3,7 +3,80 @@ import DownloadKit
 
 /// What can be said of one download: on the command line of `get`, below a URL in a list, and as a setting. A group of
 /// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
-struct ItemOptions: ParsableArguments {
+struct ItemOptions: ItemGroups {
+    var place: DestinationOptions
+    var transfer: TransferOptions
+    var attempts: AttemptOptions
+    var checksums: ChecksumOptions
+    var validation: ValidationOptions
+    var http: HTTPRequestOptions
+    var count: ConnectionOptions
+    var fields: HeaderOptions
+    var body: BodyOptions
+    var credentials: CredentialOptions
+    var cookies: CookieOptions
+    var trust: TrustOptions
+    var network: NetworkOptions
+    var mirrors: MirrorOptions
+    var hooks: HookOptions
+
+    /// Changes only what was given.
+    /// - Parameter workingFolder: absolute; relative folders start there.
+    func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
+        try place.apply(to: &request.destination, in: workingFolder)
+        transfer.apply(to: &request)
+        attempts.apply(to: &request)
+        validation.apply(to: &request)
+        checksums.apply(to: &request)
+        http.apply(to: &request)
+        try renew(&request)
+        try mirrors.apply(to: &request)
+        try hooks.apply(to: &request, in: workingFolder)
+    }
+}
+
+extension ItemOptions: ScannedOptions {
+    typealias Arguments = ItemArguments
+
+    init(_ groups: some ItemGroups) {
+        place = groups.place
+        transfer = groups.transfer
+        attempts = groups.attempts
+        checksums = groups.checksums
+        validation = groups.validation
+        http = groups.http
+        count = groups.count
+        fields = groups.fields
+        body = groups.body
+        credentials = groups.credentials
+        cookies = groups.cookies
+        trust = groups.trust
+        network = groups.network
+        mirrors = groups.mirrors
+        hooks = groups.hooks
+    }
+
+    init(_ words: inout ScannedWords) {
+        place = words.group()
+        transfer = words.group()
+        attempts = words.group()
+        checksums = words.group()
+        validation = words.group()
+        http = words.group()
+        count = words.group()
+        fields = words.group()
+        body = words.group()
+        credentials = words.group()
+        cookies = words.group()
+        trust = words.group()
+        network = words.group()
+        mirrors = words.group()
+        hooks = words.group()
+    }
+}
+
+/// ``ItemOptions`` for the argument parser.
+struct ItemArguments: ParsableArguments, ItemGroups {
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "How") var attempts: AttemptOptions
@@ -19,18 +92,4 @@ struct ItemOptions: ParsableArguments {
     @OptionGroup(title: "Network") var network: NetworkOptions
     @OptionGroup(title: "Mirrors") var mirrors: MirrorOptions
     @OptionGroup(title: "Hooks") var hooks: HookOptions
-
-    /// Changes only what was given.
-    /// - Parameter workingFolder: absolute; relative folders start there.
-    func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        try place.apply(to: &request.destination, in: workingFolder)
-        transfer.apply(to: &request)
-        attempts.apply(to: &request)
-        validation.apply(to: &request)
-        checksums.apply(to: &request)
-        http.apply(to: &request)
-        try renew(&request)
-        try mirrors.apply(to: &request)
-        try hooks.apply(to: &request, in: workingFolder)
-    }
 }

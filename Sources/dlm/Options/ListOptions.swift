@@ -62,17 +62,17 @@ final class ListOptions: Sendable {
 
     private static func parsed(_ options: [(line: Int, option: OptionText)]) throws(Failure) -> ItemOptions {
         do {
-            return try ItemOptions.parse(options.flatMap { try $0.option.arguments() })
+            return try ItemOptions.read(options.flatMap { try $0.option.arguments() })
         } catch {
             for (line, option) in options {
                 do {
-                    _ = try ItemOptions.parse(option.arguments())
+                    _ = try ItemOptions.read(option.arguments())
                 } catch {
                     throw Failure(line: line, message: option.problem(error))
                 }
             }
             // Each alone was right.
-            throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemOptions.self))
+            throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemArguments.self))
         }
     }
 }

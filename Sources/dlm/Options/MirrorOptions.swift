@@ -68,3 +68,21 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 }
+
+extension MirrorOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        mirror = words.texts("mirror")
+        metalinkLocation = words.text("metalink-location")
+        followMetalink = words.last(["follow-metalink": .followMetalink, "no-follow-metalink": .noFollowMetalink])
+        repair = words.flag("repair")
+    }
+}
+
+extension MirrorOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        [
+            ("repair", GivenOptions.flag(request.repairs)), ("metalink-location", request.location),
+            ("no-follow-metalink", GivenOptions.flag(!request.followsMetalink)),
+        ]
+    }
+}

@@ -67,6 +67,35 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
+extension NetworkOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        proxy = words.text("proxy")
+        noProxy = words.text("no-proxy")
+        interface = words.text("interface")
+        ipv4 = words.flag("ipv4", "4")
+        ipv6 = words.flag("ipv6", "6")
+        http11 = words.flag("http1.1")
+        http2 = words.flag("http2")
+        resolve = words.texts("resolve")
+        dohUrl = words.text("doh-url")
+    }
+}
+
+extension NetworkOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let network = request.network
+        let pinned = network.addresses?.map { ("resolve", "\($0.host):\($0.port):\($0.address)" as String?) } ?? []
+        return [
+            ("proxy", network.proxy.map { $0.url.isEmpty ? "\"\"" : $0.url }),
+            ("proxy-user", network.proxy?.credential.map(\.user)), ("no-proxy", network.noProxy),
+            ("interface", network.interface), ("ipv4", GivenOptions.flag(network.addressFamily == .ipv4)),
+            ("ipv6", GivenOptions.flag(network.addressFamily == .ipv6)),
+            ("http1.1", GivenOptions.flag(network.httpVersion == .http1)),
+            ("http2", GivenOptions.flag(network.httpVersion == .http2)), ("doh-url", network.nameServer),
+        ] + pinned
+    }
+}
+
 extension ProxyAddress {
     private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 

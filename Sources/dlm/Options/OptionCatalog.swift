@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. Made
-/// of what the parser knows, so that no option has to be listed twice.
+/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. No
+/// option has to be listed for it: the parser knows them, and so does the code that reads scanned words.
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
         let name: String
@@ -10,9 +10,6 @@ struct OptionCatalog: Sendable {
         let isRepeatable: Bool
         /// The name of a file or a folder.
         let isPath: Bool
-        /// What it is where nobody gives it, if the parser knows.
-        let standard: String?
-        let abstract: String
     }
 
     private let options: [String: Option]
@@ -22,23 +19,32 @@ struct OptionCatalog: Sendable {
     /// In the order of the help.
     let names: [String]
 
+    /// Asks the parser, which takes some milliseconds.
     init(_ type: (some ParsableArguments).Type) {
-        let arguments = (try? CommandDescription(dump: type._dumpHelp()).visibleArguments) ?? []
-        let named = arguments.compactMap { argument -> Option? in
-            guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return nil }
-            return Option(
-                name: name, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
-                isPath: argument.isPath, standard: argument.defaultValue,
-                abstract: argument.abstract ?? "")
+        let arguments = CommandDescription.arguments(of: type)
+        let named = arguments.compactMap { argument in
+            argument.longName.map {
+                Option(
+                    name: $0, isFlag: argument.kind == "flag", isRepeatable: argument.isRepeating,
+                    isPath: argument.isPath)
+            }
         }
-        let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
-        self.options = options
-        letters = arguments.reduce(into: [:]) { letters, argument in
-            guard let name = argument.names?.first(where: { $0.kind == "long" })?.name else { return }
+        let letters = arguments.reduce(into: [Character: String]()) { letters, argument in
+            guard let name = argument.longName else { return }
             for short in argument.names ?? [] where short.kind == "short" {
                 if let letter = short.name.first { letters[letter] = name }
             }
         }
+        self.init(named, letters)
+    }
+
+    /// Takes the options that are asked for when words are scanned. It knows no letters.
+    init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
+
+    private init(_ named: [Option], _ letters: [Character: String] = [:]) {
+        let options = Dictionary(named.map { ($0.name, $0) }) { first, _ in first }
+        self.options = options
+        self.letters = letters
         names = named.map(\.name).filter { name in
             // The opposite of a flag is said by false.
             let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
@@ -47,13 +53,13 @@ struct OptionCatalog: Sendable {
     }
 
     /// Those of one download.
-    static let item = OptionCatalog(ItemOptions.self)
+    static let item = OptionCatalog(scannedBy: ItemOptions.self)
 
     /// Those outside of the command line.
-    static let settings = OptionCatalog(SettingOptions.self)
+    static let settings = OptionCatalog(scannedBy: SettingOptions.self)
 
     /// Those of a command line.
-    static let get = OptionCatalog(Get.self)
+    static let get = OptionCatalog(GetCommand.self)
 
     subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
 

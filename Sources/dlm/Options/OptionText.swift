@@ -52,7 +52,7 @@ struct OptionText: Equatable {
         "all-proxy": "proxy", "load-cookies": "cookie-file", "save-cookies": "cookie-jar", "pause": "paused",
     ]
 
-    /// For the parser of ``ItemOptions``.
+    /// For the parser of ``ItemArguments``.
     func arguments() throws(ValidationError) -> [String] {
         if OptionScope.item.contains(name), let option = OptionCatalog.item[name] {
             return try option.arguments(value, in: .item)
@@ -65,6 +65,6 @@ struct OptionText: Equatable {
 
     /// One line: what, and why not.
     func problem(_ error: any Error) -> String {
-        OptionFailure(error, of: ItemOptions.self, option: name, value: value).text(written)
+        OptionFailure(error, of: ItemArguments.self, option: name, value: value).text(written)
     }
 }

@@ -17,6 +17,15 @@ struct OutputOptions: ParsableArguments {
     var color: ColorChoice?
 }
 
+extension OutputOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        json = words.flag("json")
+        quiet = words.flag("quiet", "q")
+        verbose = words.count("verbose", "v")
+        color = words.value("color")
+    }
+}
+
 /// What the commands that download take in addition.
 struct ProgressOptions: ParsableArguments {
     @Option(
@@ -24,4 +33,10 @@ struct ProgressOptions: ParsableArguments {
             "Show progress on stderr: bars on a terminal and nothing elsewhere (auto, the default), bars (bar), a line "
                 + "every few seconds (plain), JSON values (json), or nothing (none).", valueName: "how"))
     var progress: ProgressChoice?
+}
+
+extension ProgressOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        progress = words.value("progress")
+    }
 }

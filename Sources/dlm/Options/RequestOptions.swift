@@ -77,6 +77,12 @@ struct ConnectionOptions: ParsableArguments {
     var connections: ConnectionCount?
 }
 
+extension ConnectionOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        connections = words.value("connections", "x", as: ConnectionCount.init(argument:))
+    }
+}
+
 /// How the requests of `get` are made and repeated.
 struct TransferOptions: ParsableArguments {
     // The parser does not tell the defaults of what it transforms.
@@ -148,5 +154,31 @@ struct TransferOptions: ParsableArguments {
         if let stallTimeout { request.timeouts.stall = stallTimeout.value }
         if let maxRedirects { request.redirect.limit = maxRedirects }
         if let priority { request.priority = priority }
+    }
+}
+
+extension TransferOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        limitRate = words.value("limit-rate", as: ByteRate.init(argument:))
+        retries = words.value("retries")
+        retryDelay = words.value("retry-delay", as: Seconds.init(argument:))
+        connectTimeout = words.value("connect-timeout", as: Seconds.init(argument:))
+        stallTimeout = words.value("stall-timeout", as: Seconds.init(argument:))
+        maxRedirects = words.value("max-redirects")
+        priority = words.value("priority")
+    }
+}
+
+extension TransferOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let (times, usualTimes) = (request.timeouts, DownloadRequest.Timeouts())
+        let (retry, usual) = (request.retry, RetryPolicy())
+        return [
+            ("retries", GivenOptions.text(retry.limit, unless: usual.limit) { "\($0)" }),
+            ("retry-delay", GivenOptions.text(retry.delay, unless: usual.delay, GivenOptions.seconds)),
+            ("connect-timeout", GivenOptions.text(times.connect, unless: usualTimes.connect, GivenOptions.seconds)),
+            ("stall-timeout", GivenOptions.text(times.stall, unless: usualTimes.stall, GivenOptions.seconds)),
+            ("max-redirects", GivenOptions.text(request.redirect.limit, unless: RedirectPolicy().limit) { "\($0)" }),
+        ]
     }
 }

@@ -40,3 +40,10 @@ struct SessionOptions: ParsableArguments {
         if limitsEach { configuration.rateLimit = nil }
     }
 }
+
+extension SessionOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        maxConcurrent = words.value("max-concurrent", "j")
+        maxPerHost = words.value("max-per-host")
+    }
+}

@@ -4,7 +4,8 @@ import DownloadKit
 enum SettingDefaults {
     /// A dash for what is simply not there.
     static func value(_ key: String) -> String {
-        known[key] ?? OptionCatalog.settings[key].map { $0.standard ?? ($0.isFlag ? "false" : "-") } ?? "-"
+        if let value = known[key] ?? CommandDescription.settings[key]?.defaultValue { return value }
+        return OptionCatalog.settings[key]?.isFlag ?? false ? "false" : "-"
     }
 
     /// Of the options that the parser knows no default of.

@@ -3,7 +3,46 @@ import DownloadKit
 
 /// What can be set outside of the command line, by the names of its long options: one struct for `config.yaml`, for the
 /// environment and for the sections of hosts.
-struct SettingOptions: ParsableArguments, ItemGroups {
+struct SettingOptions {
+    var historyAge: HistoryAge?
+    var limitWindow: [LimitWindow]
+    var session: SessionOptions
+    var item: ItemOptions
+    var progress: ProgressOptions
+    var output: OutputOptions
+
+    /// Of a session of any kind. A limit of the speed is for all its downloads together; ``item`` has it no more.
+    func apply(to configuration: inout SessionConfiguration) {
+        if !limitWindow.isEmpty { configuration.timetable = RateTimetable(limitWindow.compactMap(\.entry)) }
+        if let historyAge { configuration.historyAge = historyAge.seconds }
+        if let maxConcurrent = session.maxConcurrent { configuration.maxConcurrent = maxConcurrent }
+        if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }
+        if let limitRate = item.transfer.limitRate { configuration.rateLimit = limitRate.limit }
+    }
+}
+
+extension SettingOptions: ScannedOptions {
+    init(_ arguments: SettingArguments) {
+        historyAge = arguments.historyAge
+        limitWindow = arguments.limitWindow
+        session = arguments.session
+        item = arguments.item
+        progress = arguments.progress
+        output = arguments.output
+    }
+
+    init(_ words: inout ScannedWords) {
+        historyAge = words.value("history-age", as: HistoryAge.init(argument:))
+        limitWindow = words.values("limit-window", as: LimitWindow.init(argument:))
+        session = words.group()
+        item = ItemOptions(&words)
+        progress = words.group()
+        output = words.group()
+    }
+}
+
+/// ``SettingOptions`` for the argument parser.
+struct SettingArguments: ParsableArguments, ItemGroups {
     @Option(help: "How long downloads that ended are remembered.", transform: HistoryAge.init(argument:))
     var historyAge: HistoryAge?
 
@@ -30,15 +69,6 @@ struct SettingOptions: ParsableArguments, ItemGroups {
     @OptionGroup(title: "Hooks") var hooks: HookOptions
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
-
-    /// Of a session of any kind. A limit of the speed is for all its downloads together; ``item`` has it no more.
-    func apply(to configuration: inout SessionConfiguration) {
-        if !limitWindow.isEmpty { configuration.timetable = RateTimetable(limitWindow.compactMap(\.entry)) }
-        if let historyAge { configuration.historyAge = historyAge.seconds }
-        if let maxConcurrent = session.maxConcurrent { configuration.maxConcurrent = maxConcurrent }
-        if let maxPerHost = session.maxPerHost { configuration.maxPerHost = maxPerHost }
-        if let limitRate = item.transfer.limitRate { configuration.rateLimit = limitRate.limit }
-    }
 }
 
 /// How long a download stays in the history: a time, or `none` for ever.

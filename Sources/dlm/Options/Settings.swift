@@ -37,20 +37,20 @@ struct Settings: Sendable {
     private static func options(_ entries: [SettingsEntry], _ home: String?) throws(SettingsError) -> SettingOptions? {
         if entries.isEmpty { return nil }
         do {
-            return try SettingOptions.parse(entries.flatMap { try $0.arguments(home: home) })
+            return try SettingOptions.read(entries.flatMap { try $0.arguments(home: home) })
         } catch {
             for entry in entries { try check(entry, home) }
             // Each alone was right.
             let place = entries.last?.place ?? ""
-            throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingOptions.self))")
+            throw SettingsError("\(place): \(UsageReport.sentence(error, of: SettingArguments.self))")
         }
     }
 
     private static func check(_ entry: SettingsEntry, _ home: String?) throws(SettingsError) {
         do {
-            _ = try SettingOptions.parse(entry.arguments(home: home))
+            _ = try SettingOptions.read(entry.arguments(home: home))
         } catch {
-            let failure = OptionFailure(error, of: SettingOptions.self, option: entry.key, value: entry.text)
+            let failure = OptionFailure(error, of: SettingArguments.self, option: entry.key, value: entry.text)
             throw SettingsError(failure.text(entry.place))
         }
     }

@@ -38,7 +38,7 @@ struct SettingsEntry: Equatable, Sendable {
         }
     }
 
-    /// For the parser of ``SettingOptions``.
+    /// For the parser of ``SettingArguments``.
     /// - Parameter home: what `~/` at the beginning of a path stands for: no shell looks at it.
     func arguments(home: String?) throws(ValidationError) -> [String] {
         guard let option = OptionCatalog.settings[key] else { throw ValidationError("unknown option") }

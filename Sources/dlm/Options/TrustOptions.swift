@@ -153,6 +153,38 @@ struct TrustOptions: ParsableArguments {
     }
 }
 
+extension TrustOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        insecure = words.flag("insecure", "k")
+        allowUnverified = words.flag("allow-unverified")
+        caCertificate = words.path("ca-certificate")
+        crlFile = words.path("crl-file")
+        certificate = words.path("certificate")
+        privateKey = words.path("private-key")
+        pinnedPublicKey = words.path("pinned-public-key")
+        tlsMin = words.value("tls-min")
+        knownHosts = words.path("known-hosts")
+        sshKey = words.path("ssh-key")
+        ssl = words.flag("ssl")
+        sslReqd = words.flag("ssl-reqd")
+        proto = words.value("proto", as: Schemes.init(argument:))
+    }
+}
+
+extension TrustOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let trust = request.trust
+        return [
+            ("ca-certificate", trust.authorities), ("crl-file", trust.revocations), ("certificate", trust.certificate),
+            ("private-key", trust.privateKey), ("pinned-public-key", trust.pinnedKey),
+            ("tls-min", trust.minimumTLS?.rawValue), ("known-hosts", trust.knownHosts), ("ssh-key", trust.sshKey),
+            ("ssl", GivenOptions.flag(trust.ftpTLS == .attempted)),
+            ("ssl-reqd", GivenOptions.flag(trust.ftpTLS == .required)),
+            ("proto", request.redirect.schemes.map { $0.joined(separator: ",") }),
+        ]
+    }
+}
+
 extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 
 /// The schemes that `--proto` leaves, as curl reads it: `https`, `=https`, `-http`, `-all,https`.

@@ -42,6 +42,25 @@ struct ValidationOptions: ParsableArguments {
     }
 }
 
+extension ValidationOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        expectType = words.texts("expect-type")
+        expectStatus = words.value("expect-status", as: ExpectedCodes.init(argument:))
+        maxSize = words.value("max-size", as: ByteSize.init(argument:))
+    }
+}
+
+extension ValidationOptions: TellingOptions {
+    static func given(in request: DownloadRequest) -> GivenOptions.List {
+        let validation = request.validation
+        let types = validation.types.map(\.description).joined(separator: ",")
+        return [
+            ("expect-type", types.isEmpty ? nil : types), ("expect-status", validation.statuses?.description),
+            ("max-size", validation.maximumSize.map(String.init)),
+        ]
+    }
+}
+
 /// Status codes as they are listed: `403,520-529`.
 struct CodeList: Equatable {
     let codes: StatusCodes

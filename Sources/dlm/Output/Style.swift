@@ -50,8 +50,12 @@ struct Style: Equatable {
     /// A locale that says something else than UTF-8 is believed; none at all (containers) is not taken as one.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
-            guard let value = environment[name]?.lowercased(), !value.isEmpty else { continue }
-            return value.contains("utf-8") || value.contains("utf8")
+            guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }
+            // Not String.contains, whose first call costs every start of the program a search through all its types.
+            return value.indices.contains {
+                let rest = value[$0...]
+                return rest.starts(with: "utf-8".utf8) || rest.starts(with: "utf8".utf8)
+            }
         }
         return true
     }

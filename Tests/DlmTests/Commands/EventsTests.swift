@@ -54,7 +54,7 @@ struct EventsTests {
         Glibc.signal(SIGPIPE, SIG_IGN)
         let command = try DLM.command(["events", "--since", "0"])
         async let status = context.status(of: command)
-        while !service.isLogged { await Task.yield() }
+        await service.wait(until: \.isLogged)
         service.changeElsewhere(1, .started)
         var seen = ""
         while seen.count(where: { $0 == "\n" }) < 2 {

@@ -24,9 +24,7 @@ struct WaitTests {
         _ arguments: [String], _ service: FakeService, looks: Int = 0, _ work: (FakeService) -> Void
     ) async throws -> (status: Int32, captured: CapturedConsole) {
         async let result = run(arguments, service)
-        while service.state.withLock(\.seen) < looks || !service.isLogged {
-            await Task.yield()
-        }
+        await service.wait { $0.isLogged && $0.state.withLock(\.seen) >= looks }
         work(service)
         return try await result
     }

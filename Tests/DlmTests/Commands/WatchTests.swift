@@ -48,10 +48,10 @@ struct WatchTests {
         let service = WaitTests.service(2)
         service.change(2) { $0.state = .queued }
         async let result = run(["watch"], service)
-        while !service.isLogged || service.state.withLock({ $0.looks[1] == nil }) { await Task.yield() }
+        await service.wait { $0.isLogged && $0.state.withLock { $0.looks[1] != nil } }
         service.changeElsewhere(2, .started) { $0.state = .running }
         // What starts and ends before the next look may be missed.
-        while service.state.withLock({ $0.looks[2] == nil }) { await Task.yield() }
+        await service.wait { $0.state.withLock { $0.looks[2] != nil } }
         service.changeElsewhere(1, .completed) { $0.complete(path: "/data/f1") }
         service.changeElsewhere(2, .completed) { $0.complete(path: "/data/f2") }
         let (status, captured) = try await result

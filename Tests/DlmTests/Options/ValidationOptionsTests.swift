@@ -9,7 +9,7 @@ import Testing
 @Suite("What answers must be, and when they are asked for again", .inTurn, .serialized)
 struct ValidationOptionsTests {
     private func request(_ arguments: String...) throws -> DownloadRequest {
-        let command = try #require(try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) as? Get)
+        let command = try #require(try DLM.command(["get", "http://h.example/a"] + arguments) as? Get)
         return try RequestMaker(command, workingFolder: "/nowhere").request("http://h.example/a").get()
     }
 
@@ -50,7 +50,7 @@ struct ValidationOptionsTests {
             ["--paused", "--ephemeral"], ["-c", "--if-exists", "overwrite"],
         ])
     func refused(arguments: [String]) {
-        #expect(throws: (any Error).self) { try DLM.parseAsRoot(["get", "http://h.example/a"] + arguments) }
+        #expect(throws: (any Error).self) { try DLM.command(["get", "http://h.example/a"] + arguments) }
     }
 
     @Test("Sizes are written as speeds are", arguments: [("0", 0), ("7", 7), ("500k", 512_000), ("2MiB", 2 << 20)])

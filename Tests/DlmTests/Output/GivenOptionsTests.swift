@@ -10,7 +10,7 @@ import Testing
 struct GivenOptionsTests {
     private func request(_ words: [String]) throws -> DownloadRequest {
         var request = DownloadRequest(url: .example("https://h/a"), destination: Destination(folder: "/d"))
-        try ItemOptions.parse(words).apply(to: &request, in: "/work")
+        try ItemOptions.read(words).apply(to: &request, in: "/work")
         return request
     }
 
@@ -28,24 +28,51 @@ struct GivenOptionsTests {
         #expect(GivenOptions.lines(request) == ["max-time=\(time)s"])
     }
 
-    @Test(
-        "As it was asked for, by the long names",
-        arguments: [
-            "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
+    /// A line for each option; others that have simple values are found by trying.
+    static let examples = [
+        "method=PUT", "user-agent=me", "referer=http://r/", "compressed", "max-redirects=3", "proto=https",
+        "cookie-jar=/j",
+        "tls-min=1.3",
+        "proxy=http://10.0.0.1:3128",
+        "no-proxy=a,b", "interface=lo", "ipv4", "ipv6", "http1.1", "http2", "doh-url=https://dns/q",
+        "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
+        "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
+        "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
+        "repair", "metalink-location=de", "no-follow-metalink",
+        "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
+        "at=2026-12-24 18:00:00",
+        "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
+        "aws-sigv4=aws:amz:eu-central-1:s3",
+    ]
+    /// Options with lines of their own in `dlm show`, and those that only say how another one is read.
+    private static let elsewhere: Set = [
+        "output", "directory", "header", "checksum", "connections", "limit-rate", "priority", "paused", "mirror",
+        "insecure", "allow-unverified", "query", "data-urlencode", "netrc",
+    ]
+    /// Options with files, which the test below gives, and secrets.
+    private static let others: Set = [
+        "netrc-file", "bearer-file", "bearer-command", "cookie-file", "ca-certificate", "crl-file", "certificate",
+        "private-key", "pinned-public-key", "known-hosts", "ssh-key", "on-complete", "on-error", "checksum-file",
+        "user", "data",
+    ]
 
-            "cookie-jar=/j",
-            "tls-min=1.3",
-            "proxy=http://10.0.0.1:3128",
-            "no-proxy=a,b", "interface=lo", "ipv4", "ipv6", "http1.1", "http2", "doh-url=https://dns/q",
-            "resolve=h:443:127.0.0.1", "retries=9", "retry-delay=2s", "retry-on=403", "connect-timeout=3s",
-            "stall-timeout=0.5s", "max-time=3600s", "if-exists=rename", "no-content-disposition", "remote-time",
-            "continue", "expect-type=image/*", "expect-status=203", "max-size=1024",
-            "repair", "metalink-location=de", "no-follow-metalink",
-            "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
-            "at=2026-12-24 18:00:00",
-            "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
-            "aws-sigv4=aws:amz:eu-central-1:s3",
-        ])
+    /// Of options that no line above gives.
+    private static let values = ["3", "2s", "de", "5k", "http://h/", "01:00-06:00", "a=b"]
+
+    @Test("Every option of a download is told, or has a line of its own")
+    func complete() throws {
+        for name in OptionCatalog.item.names where !Self.elsewhere.contains(name) && !Self.others.contains(name) {
+            let isTold = Self.examples.contains { $0 == name || $0 == "no-" + name || $0.hasPrefix(name + "=") }
+            if isTold { continue }
+            let option = try #require(OptionCatalog.item[name])
+            let tries = option.isFlag ? [["--" + name], ["--no-" + name]] : Self.values.map { ["--\(name)=\($0)"] }
+            let lines = tries.compactMap { try? request($0) }.flatMap { GivenOptions.lines($0) }
+            #expect(
+                lines.contains { $0.contains(name) }, "--\(name) is not told; if it is, give it a value in examples")
+        }
+    }
+
+    @Test("As it was asked for, by the long names", arguments: examples)
     func told(line: String) throws {
         #expect(GivenOptions.lines(try request(["--" + line])) == [line])
     }

@@ -26,7 +26,9 @@ struct WireFuzzTests {
                 guard let requests = try? group.requests() else { continue }
                 for request in requests {
                     if let why = Self.impossible(request) { return why }
-                    guard let again = try? WireGroup(request).requests(), again == [request] else {
+                    guard let sent = try? WireAdd(groups: [WireGroup(request)]).json(),
+                        let again = try? WireAdd.read(sent).groups.first?.requests(), again == [request]
+                    else {
                         return "\(request) became another one"
                     }
                 }

@@ -65,7 +65,7 @@ struct CrashAnywhereTests {
             default: .reply(old)
             }
         }
-        bench.transport.onTaken.withLock { $0 = { total in if total % 30 == 0 { witness.look() } } }
+        bench.transport.onTaken.withLock { $0 = { total in if total % 60 == 0 { witness.look() } } }
         let id = try await bench.add {
             $0.destination.folder = folder.path
             $0.connections = connections

@@ -52,7 +52,7 @@ final class RunnerBench: Sendable {
     ) async -> (outcome: DownloadRunner.Outcome, record: DownloadRecord) {
         let context = RunnerContext(
             session: "own", transport: transport, store: store, disk: disk, time: disk.time,
-            finisher: Finisher(store: store, session: "own", disk: disk) { _, _ in }, userAgent: "dlm/test",
+            committer: Committer(store: store, session: "own", time: disk.time) { _, _ in }, userAgent: "dlm/test",
             watchesWriters: false, transfersEnded: { _, _ in },
             announce: { [events] event in events.update { $0.append(event) } })
         let runner = DownloadRunner(

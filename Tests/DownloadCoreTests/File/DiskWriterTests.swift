@@ -26,6 +26,24 @@ struct DiskWriterTests {
         #expect(bench.poolIsWhole())
     }
 
+    @Test("What is to be done soon comes after the writes that were handed over before it, however busy the disk is")
+    func soon() async {
+        let time = ManualTime()
+        let disk = DiskWriter(pool: BufferPool(), time: time)
+        let steps = Mutex<[String]>([])
+        let busy = DispatchSemaphore(value: 0)
+        disk.afterWrites { busy.wait() }
+        disk.soon { steps.withLock { $0.append("first") } }
+        // Its turn is in the queue, behind what the disk is busy with.
+        time.advance(by: .milliseconds(20))
+        disk.afterWrites { steps.withLock { $0.append("write") } }
+        disk.soon { steps.withLock { $0.append("second") } }
+        busy.signal()
+        await disk.afterWrites()
+        await disk.afterWrites()
+        #expect(steps.withLock { $0 } == ["write", "first", "second"])
+    }
+
     @Test("An error on the writer's thread comes back")
     func error() async throws {
         let bench = try WriterBench()

@@ -118,12 +118,4 @@ import Testing
         let unknown = ResponseHead.of(200, [("Transfer-Encoding", "chunked")])
         #expect(verdict(validation, of: unknown) == .body(offset: 0, end: nil, total: nil))
     }
-
-    @Test("It survives being stored")
-    func codable() throws {
-        let validation = ResponseValidation(
-            types: [try #require(MediaRange("image/*"))], statuses: StatusCodes("200,403-405"), maximumSize: 7)
-        let text = try JSONEncoder().encode(validation)
-        #expect(try JSONDecoder().decode(ResponseValidation.self, from: text) == validation)
-    }
 }

@@ -73,12 +73,6 @@ import Testing
         #expect(error.exitStatus == 4)
     }
 
-    @Test("A policy survives being stored")
-    func codable() throws {
-        let policy = RetryPolicy(limit: 7, delay: 0.5, maximumDelay: 9, statuses: StatusCodes("403,520-529"))
-        #expect(try JSONDecoder().decode(RetryPolicy.self, from: JSONEncoder().encode(policy)) == policy)
-    }
-
     private func delay(_ policy: RetryPolicy, _ failures: Int, jitter: Double) -> Double? {
         guard
             case .retry(let delay) = policy.decide(Self.transient, failures: failures, retryAfter: nil, jitter: jitter)

@@ -81,4 +81,42 @@ struct SourcePoolTests {
         #expect(pool.member(for: 4, running: [0]) == 0)
         #expect(pool.member(for: 0, running: [0, 4]) == 0)
     }
+
+    @Test("A mirror's redirect to a host that wants https alone is followed over https")
+    func strictHosts() throws {
+        let folder = try TemporaryFolder()
+        let hosts = HSTSStore(path: folder.path + "/hsts")
+        hosts.learn("max-age=1000", of: "c.example")
+        let urls = try ["https://a.example/f", "https://b.example/f"].map { try SourceURL.parse($0).get().url }
+        let request = DownloadRequest(url: urls[0], destination: Destination(folder: "/d"))
+        let pool = SourcePool(
+            urls, first: 0, route: RequestRoute(urls[0]), validators: Validators(), for: request, upgradedBy: hosts)
+        try pool.follow(302, to: "http://c.example/f", from: 1, of: request)
+        #expect(pool.members[1].route.url.string == "https://c.example/f")
+        hosts.flush()
+    }
+
+    @Test("A wrong piece is blamed on the source that brought all of it, not on one that brought the end of it")
+    func blamed() throws {
+        let pool = try pool("http://a/f", "http://b/f")
+        // The beginning came in an earlier attempt.
+        pool.note(60..<100, from: 0)
+        #expect(pool.blame(0, 0..<100) == [])
+        pool.note(0..<100, from: 0)
+        pool.note(100..<200, from: 1)
+        #expect(pool.blame(1, 100..<200) == [1])
+        #expect(pool.usable == 1 && pool.members[0].failure == nil)
+        #expect(pool.blame(0, 0..<100) == [0])
+        #expect(pool.usable == 0)
+    }
+
+    @Test("A piece that stays wrong is blamed on all that bring parts of it")
+    func blamedTogether() throws {
+        let pool = try pool("http://a/f", "http://b/f")
+        for time in 1...3 {
+            pool.note(0..<50, from: 0)
+            pool.note(50..<100, from: 1)
+            #expect(pool.blame(0, 0..<100) == (time < 3 ? [] : [0, 1]))
+        }
+    }
 }

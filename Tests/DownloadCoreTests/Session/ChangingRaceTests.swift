@@ -35,10 +35,10 @@ struct ChangingRaceTests {
                 }()
             }
         }
-        while await manager.entries[id]?.wish == nil { await Task.yield() }
+        while await manager.book[active: id]?.stopReason == nil { await Task.yield() }
         gate.open()
         #expect(try await asked.value)
-        #expect(await manager.entries[id] == nil)
+        #expect(await manager.book[active: id] == nil)
         switch wanted {
         case .paused: #expect(try await bench.record(id).state == .paused(.user))
         case .cancelled: #expect(try await bench.record(id).state == .cancelled)
@@ -60,7 +60,7 @@ struct ChangingRaceTests {
             await manager.finish()
             isFinished.update { $0 = true }
         }
-        while await !manager.isFinishing { await Task.yield() }
+        while await !manager.book.isFinishing { await Task.yield() }
         gate.open()
         try #require(await isFinished.wait(atMost: .seconds(5)) { $0 })
         await task.value
@@ -84,7 +84,7 @@ struct ChangingRaceTests {
                 part.map { try bench.request(host: "other.example", "/\($0)") { $0.priority = 5 } }
             ).map(\.record.id)
         }
-        while await bench.manager.entries[id] != nil { await Task.yield() }
+        while await bench.manager.book[active: id] != nil { await Task.yield() }
         _ = try await bench.manager.cancel(others)
         let isComplete = await bench.events.wait(atMost: .seconds(10)) { $0.contains { $0.word == "complete" } }
         #expect(isComplete)
@@ -109,10 +109,36 @@ struct ChangingRaceTests {
         gate.open()
         #expect(try await pausing.value.map(\.didChange) == [true])
         #expect(try await rising.value.map(\.didChange) == [true])
-        #expect(await manager.entries.isEmpty)
+        #expect(await manager.book.activeIDs.isEmpty)
         let record = try await bench.record(ids[1])
         #expect(record.state == .paused(.user) && record.request.priority == 3)
         #expect(bench.transport.requests.count == 1)
+    }
+
+    @Test("What is resumed while it is being paused runs")
+    func resumeDuringPause() async throws {
+        let store = GatedStore()
+        let gate = StoreGate()
+        store.change { $0.afterChange = { if case .pause = $0 { await gate.pass() } } }
+        let bench = try await SessionBench(store: store, maxConcurrent: 1) { request, _ in
+            .reply(request.url.path == "/0" ? Self.stalled : Self.reply)
+        }
+        let ids = try await bench.manager.add([try bench.request("/0"), try bench.request("/1")]).map(\.record.id)
+        #expect(await bench.transport.taken.wait { $0 == 1 })
+        let manager = bench.manager
+        let pausing = Task { try await manager.pause([ids[1]]) }
+        #expect(await gate.isReached())
+        let resuming = Task { try await manager.resume([ids[1]], overrides: RequestOverrides()) }
+        for _ in 0..<2000 { await Task.yield() }
+        gate.open()
+        _ = try await pausing.value
+        guard case .claimed? = try await resuming.value.first else {
+            Issue.record("it was not resumed")
+            return
+        }
+        _ = try await manager.cancel([ids[0]])
+        #expect(await bench.events.wait { $0.contains { $0.word == "complete" } })
+        #expect(await manager.book.paused.isEmpty)
     }
 
     @Test("What is resumed as it fails starts again")

@@ -7,6 +7,8 @@ import Synchronization
 final class GatedStore: ForwardingStore {
     struct Gates: Sendable {
         var beforeChange: (@Sendable (DownloadChange) async throws -> Void)?
+        /// The change is in the store, but nobody knows yet.
+        var afterChange: (@Sendable (DownloadChange) async -> Void)?
         var beforeRemove: (@Sendable () async throws -> Void)?
         var beforeSave: (@Sendable ([DownloadRecord]) async -> Void)?
         /// It is in the store, but nobody knows yet.
@@ -67,7 +69,9 @@ final class GatedStore: ForwardingStore {
 
     func change(_ ids: [DownloadID], _ change: DownloadChange, session: String) async throws -> [ChangedRecord] {
         try await gates.withLock { $0 }.beforeChange?(change)
-        return try await inner.change(ids, change, session: session)
+        let changed = try await inner.change(ids, change, session: session)
+        await gates.withLock { $0 }.afterChange?(change)
+        return changed
     }
 
     func remove(

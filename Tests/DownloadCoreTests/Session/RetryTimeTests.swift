@@ -27,13 +27,11 @@ struct RetryTimeTests {
 
     @Test("What is to wait beyond its time limit is given up at once")
     func overdue() async throws {
-        let time = ManualTime(leaps: true)
-        let bench = try await SessionBench(time: time) { _, _ in .reply(Self.busy(3600)) }
-        let begin = time.now
+        // Nobody turns this clock.
+        let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }
         let id = try await bench.add { $0.timeouts.total = 1800 }
         #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")
         #expect(bench.transport.requests.count == 1)
-        #expect(time.now - begin < .seconds(1800))
     }
 
     @Test("The time limit ends an attempt that brings nothing more")

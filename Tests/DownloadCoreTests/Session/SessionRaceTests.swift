@@ -124,8 +124,8 @@ struct SessionRaceTests {
         await #expect(throws: owned) { try await bench.manager.pause([id]) }
         #expect(await bench.events.wait { $0.contains(where: \.isEnd) })
         #expect(bench.words(id).last == "fail")
-        #expect(await bench.manager.held.isEmpty)
-        #expect(await bench.manager.unsaved.isEmpty)
+        #expect(await bench.manager.book.paused.isEmpty)
+        #expect(await bench.manager.book.unsaved.isEmpty)
     }
 
     @Test("A change between two attempts does not undo the pause after it")
@@ -166,7 +166,7 @@ struct SessionRaceTests {
         let id = try await bench.add()
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
         let manager = bench.manager
-        let control = try #require(await manager.entries[id]?.control)
+        let control = try #require(await manager.book[active: id]?.control)
         store.change {
             $0.beforeSave = { records in
                 guard records.contains(where: { $0.state == .running }) else { return }
@@ -209,11 +209,11 @@ struct SessionRaceTests {
         let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 400_000 })
         let manager = bench.manager
-        while await manager.candidates[ids[0]] == nil { await Task.yield() }
+        while await manager.book[queued: ids[0]] == nil { await Task.yield() }
         let changing = Task { try await manager.change([ids[0]], .priority(7)) }
         #expect(await gate.isReached())
         let ending = Task { await manager.pauseAll(.interrupt) }
-        while await manager.stopReason == nil { await Task.yield() }
+        while await manager.book.stopReason == nil { await Task.yield() }
         await letOthersRun()
         gate.open()
         await ending.value

@@ -18,7 +18,7 @@ struct TransferRequestTests {
         request.trust.certificate = "/me.pem"
         request.timeouts.stall = 7
         var route = RequestRoute(sendsCredentials ? url : try SourceURL.parse("https://other.example/").get().url)
-        if !sendsCredentials { try route.follow(302, to: url.string, of: request) }
+        if !sendsCredentials { try route.follow(302, to: url.string, of: request, upgradedBy: nil) }
         return TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
     }
 

@@ -88,14 +88,7 @@ import Testing
                     try await Self.run(sandbox, endsBy: end, "get", "-x", "2", "-M", document)
                     #expect(sandbox.names == ["file.bin.part"])
                     if !liesOn { mirrors.servers[1].handle(honest) }
-                    var result = try await sandbox.perform("resume", "1")
-                    withKnownIssue("both sources are blamed for a wrong piece", isIntermittent: true) {
-                        #expect(result.ending == .exited(0), "\(result.stderr)")
-                    }
-                    if result.ending == .exited(9) {
-                        #expect(sandbox.names == ["file.bin.part"])
-                        result = try await sandbox.perform("resume", "1")
-                    }
+                    let result = try await sandbox.perform("resume", "1")
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Several mirrors at the same time", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Several mirrors at the same time", .long, .serialized, .timeLimit(.minutes(3)))
     struct ParallelMirrorTests {
         static let content = Content(seed: 830, size: 12 * mebibyte + 7)
 

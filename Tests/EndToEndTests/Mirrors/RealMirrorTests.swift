@@ -34,7 +34,7 @@ extension Nginx {
 }
 
 extension EndToEnd {
-    @Suite("Mirrors: real servers", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Mirrors: real servers", .long, .serialized, .timeLimit(.minutes(3)))
     struct RealMirrorTests {
         static let content = Content(seed: 890, size: 16 * mebibyte + 11)
         static let slow = "/slow/file.bin"
@@ -51,7 +51,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content, Self.content, Self.content) { sandbox, servers in
                 let document = try sandbox.write(
                     metalink: Self.document(servers.map { $0.url(Self.slow) }, hasPieces: hasPieces))
-                let result = try await sandbox.run("get", "-x", connections, "-M", document)
+                let result = try await sandbox.perform("get", "-x", connections, "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 for server in servers { #expect(await server.waitUntil { $0.sent(Self.slow) >= mebibyte }) }
                 let sources = try #require(try await sandbox.show(1).sources)
@@ -67,7 +67,7 @@ extension EndToEnd {
                 for (index, server) in servers.enumerated() {
                     try server.date("file.bin", 1_700_000_000 + (areSame ? 0 : Double(index)))
                 }
-                let result = try await sandbox.run(
+                let result = try await sandbox.perform(
                     "get", "-x", "2", "--mirror", servers[1].url(Self.slow), servers[0].url(Self.slow))
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let sources = try #require(try await sandbox.show(1).sources)
@@ -91,7 +91,7 @@ extension EndToEnd {
                     ]
                     + servers.map { $0.url("/file.bin") }
                 let document = try sandbox.write(metalink: Self.document(urls))
-                let result = try await sandbox.run("get", "-x", connections, "--retry-delay", "0.1", "-M", document)
+                let result = try await sandbox.perform("get", "-x", connections, "--retry-delay", "0.1", "-M", document)
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 let sources = try #require(try await sandbox.show(1).sources)
                 #expect(sources.map { $0.failure == nil } == [false, false, false, false, false, true], "\(sources)")
@@ -131,11 +131,11 @@ extension EndToEnd {
                 let url = servers[0].url(Self.path)
                 if inBackground {
                     #expect(try await sandbox.run("get", "-x", "3", "-b", url).ending == .exited(0))
-                    #expect(try await sandbox.run("wait", "1").ending == .exited(0))
+                    #expect(try await sandbox.perform("wait", "1").ending == .exited(0))
                     #expect(try await sandbox.run("daemon", "stop").ending == .exited(0))
                     try expectFile(Self.content, "file.bin", in: sandbox)
                 } else {
-                    let result = try await sandbox.run("get", "-x", "3", "-v", url)
+                    let result = try await sandbox.perform("get", "-x", "3", "-v", url)
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                     #expect(result.stderr.contains("described by \(url).meta4"), "\(result.stderr)")
                 }
@@ -154,7 +154,7 @@ extension EndToEnd {
             let wrong = Self.content.flipping(9 * mebibyte)
             try await withNginxMirrors(wrong, Self.content) { sandbox, servers in
                 try describe(servers)
-                let result = try await sandbox.run("get", "-x", "2", servers[0].url(Self.path))
+                let result = try await sandbox.perform("get", "-x", "2", servers[0].url(Self.path))
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -166,9 +166,7 @@ extension EndToEnd {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 if kind != "missing" { try describe(servers, kind == "junk" ? "<html>" : nil) }
                 let options = kind == "off" ? ["--no-follow-metalink", "-v"] : ["-v"]
-                let result = try await ChildProcess(
-                    try sandbox.launch(["get"] + options + [servers[0].url(Self.path)])
-                ).result()
+                let result = try await sandbox.perform(["get"] + options + [servers[0].url(Self.path)])
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 #expect(result.stderr.contains("is not used: ") == (kind != "off"), "\(result.stderr)")
                 #expect(servers[0].log.contains { $0.path.hasSuffix("meta4") } == (kind != "off"))
@@ -180,13 +178,16 @@ extension EndToEnd {
         func killed() async throws {
             try await withNginxMirrors(Self.content, Self.content) { sandbox, servers in
                 try describe(servers)
-                let get = try sandbox.start("get", "-x", "2", servers[0].url(Self.path))
-                #expect(await servers[1].waitUntil { !$0.isEmpty })
+                // Slow enough to be killed before its end.
+                let get = try sandbox.start("get", "-x", "2", "--limit-rate", "1M", servers[0].url(Self.path))
+                // The document has come: the download is in the store.
+                #expect(await servers[0].waitUntil { !$0.isEmpty })
+                try await sandbox.waitToShow(1) { $0.describedBy != nil && $0.received > 0 }
                 get.send(SIGKILL)
                 _ = try await get.result()
                 await servers[0].stop()
                 #expect(!sandbox.exists("file.bin") && sandbox.exists("file.bin.part"))
-                let result = try await sandbox.run("resume", "1")
+                let result = try await sandbox.perform("resume", "1")
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -202,7 +203,7 @@ extension EndToEnd {
                         $0.fields = [("Link", "<x.meta4>; rel=describedby; type=application/metalink4+xml")]
                     }
                 }
-                let result = try await sandbox.run("get", "-v", server.url()) {
+                let result = try await sandbox.perform("get", "-v", server.url()) {
                     $0.environment["DLM_FAULT_DOCUMENT_SECONDS"] = "0.2"
                 }
                 try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)

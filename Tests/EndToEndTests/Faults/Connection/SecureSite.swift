@@ -24,10 +24,19 @@ struct SecureSite: Sendable {
 
     func run(_ arguments: String...) async throws -> ChildProcess.Result { try await run(arguments) }
 
-    /// Starts a download and ends it with SIGTERM once the server has sent so many bytes.
+    /// Starts a download and ends it with SIGTERM once the server has sent so many bytes and dlm has taken some of them.
     func interrupt(_ arguments: [String], after bytes: Int64) async throws {
         let (reached, result) = try await launch(arguments).interrupted(
-            asProcess: isProcess, after: bytes, from: server)
+            asProcess: isProcess, after: bytes, from: server
+        ) {
+            // The one under test; the others have a few bytes.
+            _ = try await sandbox.ask {
+                guard let id = try? await sandbox.ids(of: [server.url()]).first else { return Int64(0) }
+                return try await sandbox.show(id).received
+            } until: {
+                $0 > 1000
+            }
+        }
         #expect(reached && result.ending == .signalled(SIGTERM), "\(result.stderr)")
     }
 }

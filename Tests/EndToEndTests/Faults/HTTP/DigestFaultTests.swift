@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    @Suite("Servers that tell a digest, right or wrong", .serialized, .timeLimit(.minutes(3)))
+    @Suite("Servers that tell a digest, right or wrong", .long, .serialized, .timeLimit(.minutes(3)))
     struct DigestFaultTests {
         static let content = Content(seed: 90, size: 9 * mebibyte)
         /// What a wrong digest is of.

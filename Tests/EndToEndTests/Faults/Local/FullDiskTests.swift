@@ -20,7 +20,7 @@ extension EndToEnd {
             let server = try FaultServer.serving(Content(seed: 95, size: 16 * mebibyte), etag: "\"v1\"")
             defer { server.stop() }
             try await Self.withSmallDisk { sandbox in
-                let result = try await sandbox.run("get", server.url())
+                let result = try await sandbox.perform("get", server.url())
                 expectFailure(3, of: result)
                 #expect(result.stderr.contains("space"))
                 #expect(!sandbox.exists("file.bin"))
@@ -35,10 +35,10 @@ extension EndToEnd {
             }
             defer { server.stop() }
             try await Self.withSmallDisk { sandbox in
-                expectFailure(3, of: try await sandbox.run("get", server.url()))
+                expectFailure(3, of: try await sandbox.perform("get", server.url()))
                 #expect(!sandbox.exists("file.bin"))
                 try #require(SmallDisk.mount(32, at: sandbox.files, flags: MS_REMOUNT) == 0)
-                let result = try await sandbox.run("resume", try await sandbox.onlyID())
+                let result = try await sandbox.perform("resume", try await sandbox.onlyID())
                 try expectDownloaded(content, as: "file.bin", by: result, in: sandbox)
             }
         }
@@ -49,7 +49,7 @@ extension EndToEnd {
             defer { server.stop() }
             try await Self.withSmallDisk { sandbox in
                 let list = (0..<10).map { server.url("/f\($0)") }.joined(separator: "\n")
-                let result = try await sandbox.run("get", "-i", "-") { $0.input = list }
+                let result = try await sandbox.perform("get", "-i", "-") { $0.input = list }
                 #expect(result.ending == .exited(3), "\(result.stderr)")
                 for path in result.outputLines {
                     #expect(try sha256(of: String(path)) == Content(seed: 97, size: mebibyte).sha256)

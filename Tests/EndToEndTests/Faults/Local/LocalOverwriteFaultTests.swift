@@ -12,7 +12,7 @@ import Testing
             static let points: [(name: String, plan: String)] = [
                 ("at its start", "afterWrite:1"), ("in the middle", "afterWrite:12"),
                 ("before it is hashed", "beforeChecksum:1"), ("before it is synced", "beforeSync:1"),
-                ("before its finishing mark", "beforeFinishingMark:1"), ("before its last name", "beforeRename:1"),
+                ("before its finishing mark", "beforeFinishingMark:1"), ("before its last name", "beforeName:1"),
             ]
 
             struct Cell: Sendable {

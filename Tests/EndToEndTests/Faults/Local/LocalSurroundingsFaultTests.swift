@@ -5,7 +5,6 @@ import Testing
 extension EndToEnd {
     @Suite("Faults of the surroundings", .serialized, .timeLimit(.minutes(3)))
     struct LocalSurroundingsFaultTests {
-        /// Without the variable the password database names the home folder: that of whoever runs the tests.
         static let homes = ["/dev/null", "relative", "/proc/nowhere"]
 
         @Test("No home folder: status 12, and what to set")
@@ -24,6 +23,28 @@ extension EndToEnd {
                 try trial.judge(result, errors: [12])
                 #expect(result.stderr.contains("XDG_STATE_HOME"), "\(result.stderr)")
                 try await trial.expectRecovery()
+            }
+        }
+
+        @Test(
+            "Without the variable the home folder is that of the password database",
+            .enabled(if: geteuid() == 0, "needs root, for a password database of its own"))
+        func unset() async throws {
+            for home in [nil, ""] {
+                try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
+                    let trial = LocalTrial("HOME is \(home == nil ? "not set" : "empty")", sandbox, server)
+                    let elsewhere = try TemporaryFolder()
+                    defer { elsewhere.remove() }
+                    try elsewhere.write("root:x:0:0::\(elsewhere.path):/bin/sh\n", to: "passwd")
+                    let script = "/usr/bin/mount --bind \"$0\" /etc/passwd && exec \"$@\""
+                    var launch = try trial.launch(
+                        through: ["/usr/bin/unshare", "-m", "/bin/sh", "-c", script, elsewhere("passwd")])
+                    launch.environment["HOME"] = home
+                    launch.environment["XDG_STATE_HOME"] = nil
+                    launch.environment["XDG_CONFIG_HOME"] = nil
+                    try trial.judge(try await ChildProcess(launch).result(), errors: [])
+                    #expect(elsewhere.exists(".local/state/dlm/downloads.sqlite"))
+                }
             }
         }
 
@@ -100,7 +121,7 @@ extension EndToEnd {
                 var launch = try sandbox.launch(through: shell, ["get", "-b", server.url()])
                 launch.environment["TMPDIR"] = "/nonexistent"
                 #expect(try await ChildProcess(launch).result().ending == .exited(0))
-                let result = try await sandbox.run("wait", "1")
+                let result = try await sandbox.perform("wait", "1")
                 try expectDownloaded(LocalTrial.content, as: "file.bin", by: result, in: sandbox)
                 FaultTrial(area: .local, fault: "get -b without streams").note(result, isRight: true)
             }

@@ -7,26 +7,28 @@ enum KillPoint: String, CaseIterable, Sendable {
     case afterAdd, beforeCreate, afterCreate, afterReserve, afterWrite, beforeCheckpoint, afterCheckpoint
     case committing, committed
     case beforeChecksum, beforeSync, afterSync, beforeFinishingMark, afterFinishingMark
-    case beforeRename, afterRename, beforeCompleted, afterCompleted
+    case beforeName, afterName, beforeCompleted, afterCompleted
     /// Everything is forgotten because the remote file changed.
     case beforeTruncate, afterTruncate
     case pausing, paused, partialRemoved, removing
     /// A small file, which has no name until it is whole.
-    case unnamedCreated, unnamedWritten, beforeFilesMarked, afterFilesMarked, beforeLink, afterLink
+    case unnamedCreated, unnamedWritten
 
     /// Passed by every download that lasts a second.
     static let ofDownload = allCases.filter { $0 < .beforeTruncate }
     /// Passed by every new small file.
     static let ofSmallFile: [KillPoint] =
-        [.afterAdd] + allCases.filter { .unnamedCreated <= $0 } + [.committing, .committed]
+        [.afterAdd, .committing, .committed]
+        + allCases.filter { .unnamedCreated <= $0 || .beforeFinishingMark <= $0 && $0 < .beforeTruncate }
 
     static func < (one: KillPoint, other: KillPoint) -> Bool {
         (allCases.firstIndex(of: one) ?? 0) < (allCases.firstIndex(of: other) ?? 0)
     }
 
-    /// All bytes are on disk, and that is recorded; up to 1 MiB is with the finishing mark only.
+    /// All bytes are on disk, and that is recorded: up to 1 MiB is with the finishing mark only, and a small file vanishes
+    /// unless it has its name.
     func hasEverything(of size: Int64) -> Bool {
-        if .unnamedCreated <= self { return self == .afterLink }
+        if size <= KillTrial.small { return .afterName <= self && self < .beforeTruncate }
         return (size > mebibyte ? KillPoint.committed : .beforeFinishingMark) < self && self < .beforeTruncate
     }
 }
@@ -50,6 +52,9 @@ struct KillTrial: Sendable, CustomStringConvertible {
         "\(point):\(count) -x \(connections) \(size) \(target)\(hasChecksum ? " checksum" : "")\(resumes ? " resume" : "")"
     }
 
+    static let small: Int64 = 100_000
+    var place: String { "\(point)\(size <= Self.small ? ", small file" : "")" }
+
     var content: Content { Content(seed: 300, size: size) }
     var name: String { target == .rename ? "file (1).bin" : "file.bin" }
     /// Slow enough for a checkpoint.
@@ -71,7 +76,7 @@ struct KillTrial: Sendable, CustomStringConvertible {
     }
 
     var cell: FaultTrial {
-        FaultTrial(area: .process, fault: "kill -9 at \(point)", moment: .fresh, connections: connections)
+        FaultTrial(area: .process, fault: "kill -9 at \(place)", moment: .fresh, connections: connections)
     }
 
     /// Never a final name with anything but a whole file, whatever killed the process.
@@ -131,7 +136,7 @@ extension EndToEnd {
             }
             for point in KillPoint.ofSmallFile {
                 for resumes in [false, true] {
-                    trials.append(KillTrial(point: point, size: 100_000, resumes: resumes))
+                    trials.append(KillTrial(point: point, size: KillTrial.small, resumes: resumes))
                 }
             }
             return trials
@@ -276,7 +281,7 @@ extension EndToEnd {
                     try trial.expectNoLie(in: sandbox)
                     let sent = server.log.bytesSent
                     _ = try await sandbox.startDaemon()
-                    let result = try await sandbox.run("wait", "1")
+                    let result = try await sandbox.perform("wait", "1")
                     #expect(result.ending == .exited(0), "\(trial): \(result.stderr)")
                     try expectFile(trial.content, "file.bin", in: sandbox, trial)
                     #expect(sandbox.names == ["file.bin"])

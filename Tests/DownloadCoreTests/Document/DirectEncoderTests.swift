@@ -3,8 +3,6 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-@testable import DownloadStorage
-
 @Suite("JSON that is written directly", .inTurn)
 struct DirectEncoderTests {
     private struct Tree: Codable, Equatable {
@@ -59,7 +57,9 @@ struct DirectEncoderTests {
         try readAgain(Tree(text: "日本\u{2028}🇯🇵", flag: true, numbers: [], branches: [leaf, leaf], nothing: [1, nil]))
         try readAgain("plain")
         try readAgain([1, 2])
-        try readAgain(DownloadState.waiting(.retry(.serverRefused(status: 503, phrase: "a\"b")), until: Date().stored))
+        try readAgain(
+            DownloadState.waiting(
+                .retry(.serverRefused(status: 503, phrase: "a\"b")), until: Date(timeIntervalSince1970: 1.5)))
     }
 
     @Test("is what Foundation writes of the state that whole queues are looked for by")

@@ -1,32 +1,36 @@
 /// Writes a value as JSON straight into bytes: several columns of each recorded file are JSON, and Foundation, which
 /// builds a tree of dictionaries first, takes several times as long. Keys stand in the order in which the value writes
 /// them; numbers that JSON lacks are words, as ``JSONText`` reads them.
-struct DirectEncoder: Encoder {
+package struct DirectEncoder: Encoder {
     fileprivate let output: Output
     /// Containers that are open around what is written here.
     fileprivate let depth: Int
 
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    package var codingPath: [any CodingKey] { [] }
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    static func encode(_ value: some Encodable) throws -> String {
+    package static func encode(_ value: some Encodable) throws -> String {
+        String(decoding: try bytes(value), as: UTF8.self)
+    }
+
+    package static func bytes(_ value: some Encodable) throws -> [UInt8] {
         let output = Output()
         try value.encode(to: DirectEncoder(output: output, depth: 0))
         output.close(to: 0)
-        return String(decoding: output.bytes, as: UTF8.self)
+        return output.bytes
     }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         output.open("{", "}")
         return KeyedEncodingContainer(DirectObject(encoder: DirectEncoder(output: output, depth: depth + 1)))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer {
         output.open("[", "]")
         return DirectArray(encoder: DirectEncoder(output: output, depth: depth + 1))
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
 extension DirectEncoder {
@@ -86,22 +90,22 @@ extension DirectEncoder {
 }
 
 extension DirectEncoder: SingleValueEncodingContainer {
-    func encodeNil() { output.bytes += "null".utf8 }
-    func encode(_ value: Bool) { output.bytes += (value ? "true" : "false").utf8 }
-    func encode(_ value: String) { output.write(value) }
-    func encode(_ value: Double) { output.write(value) }
-    func encode(_ value: Float) { output.write(Double(value)) }
-    func encode(_ value: Int) { encode(integer: value) }
-    func encode(_ value: Int8) { encode(integer: value) }
-    func encode(_ value: Int16) { encode(integer: value) }
-    func encode(_ value: Int32) { encode(integer: value) }
-    func encode(_ value: Int64) { encode(integer: value) }
-    func encode(_ value: UInt) { encode(integer: value) }
-    func encode(_ value: UInt8) { encode(integer: value) }
-    func encode(_ value: UInt16) { encode(integer: value) }
-    func encode(_ value: UInt32) { encode(integer: value) }
-    func encode(_ value: UInt64) { encode(integer: value) }
-    func encode(_ value: some Encodable) throws { try value.encode(to: self) }
+    package func encodeNil() { output.bytes += "null".utf8 }
+    package func encode(_ value: Bool) { output.bytes += (value ? "true" : "false").utf8 }
+    package func encode(_ value: String) { output.write(value) }
+    package func encode(_ value: Double) { output.write(value) }
+    package func encode(_ value: Float) { output.write(Double(value)) }
+    package func encode(_ value: Int) { encode(integer: value) }
+    package func encode(_ value: Int8) { encode(integer: value) }
+    package func encode(_ value: Int16) { encode(integer: value) }
+    package func encode(_ value: Int32) { encode(integer: value) }
+    package func encode(_ value: Int64) { encode(integer: value) }
+    package func encode(_ value: UInt) { encode(integer: value) }
+    package func encode(_ value: UInt8) { encode(integer: value) }
+    package func encode(_ value: UInt16) { encode(integer: value) }
+    package func encode(_ value: UInt32) { encode(integer: value) }
+    package func encode(_ value: UInt64) { encode(integer: value) }
+    package func encode(_ value: some Encodable) throws { try value.encode(to: self) }
 
     private func encode(integer: some FixedWidthInteger) { output.bytes += String(integer).utf8 }
 }

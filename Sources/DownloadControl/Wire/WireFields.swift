@@ -1,0 +1,53 @@
+import DownloadCore
+
+/// The fields of a request as they travel: those of ``RequestDocument``, without the objects around some of them. What a
+/// request gains travels under its own name.
+enum WireFields {
+    typealias Field = DocumentField<DownloadRequest>
+
+    /// Names that version 1 of the API had before there was one document for the store, too. No name is added here.
+    private static let names = [
+        "destination.fileName": "file", "destination.takesServerName": "contentDisposition",
+        "destination.keepsRemoteTime": "remoteTime", "destination.continues": "continue",
+        "startsPaused": "paused", "pacing": "wait", "followsMetalink": "followMetalink", "repairs": "repair",
+        "validation.types": "expectType", "validation.statuses": "expectStatus", "validation.maximumSize": "maxSize",
+        "retry.limit": "retries", "retry.delay": "retryDelay", "retry.maximumDelay": "retryMaximumDelay",
+        "retry.statuses": "retryOn", "timeouts.connect": "connectTimeout", "timeouts.stall": "stallTimeout",
+        "timeouts.total": "maxTime", "redirect.limit": "maxRedirects", "hooks.timeLimit": "hookTimeout",
+    ]
+
+    /// The fields that ``WireGroup`` writes and reads in its own way, and those that only a session finds out.
+    private static let others: Set = [
+        "url", "destination.folder", "headers", "credential", "checksum", "http", "secretFiles", "trust", "network",
+        "redirect.schemes", "describedName", "describedBy",
+    ]
+
+    /// A value at one place of the document, and the fields that carry it between processes.
+    private static let groups: [(whole: Field, parts: [(name: String, field: Field)])] =
+        DownloadRequest.documentFields.map { field in
+            let parts = field.parts.map { ("\(field.name).\($0.name)", $0) }
+            let all = (parts.isEmpty ? [(field.name, field)] : parts).filter { path, _ in !others.contains(path) }
+            return (field, all.map { path, field in (name(of: path), field) })
+        }
+
+    static var all: [(name: String, field: Field)] { groups.flatMap(\.parts) }
+
+    /// Writes the fields in which the request differs from the baseline.
+    static func write(_ request: DownloadRequest, to document: inout Field.Writer) throws {
+        let usual = RequestDocument.baseline
+        for (whole, parts) in groups where !whole.isUsual(request, usual) {
+            for (name, field) in parts { try field.write(request, unless: usual, to: &document, as: name) }
+        }
+    }
+
+    static func read(into request: inout DownloadRequest, from document: Field.Reader) throws {
+        for (_, parts) in groups {
+            for (name, field) in parts { try field.read(into: &request, from: document, as: name) }
+        }
+    }
+
+    /// - Parameter path: of a field in the document, as `retry.limit`.
+    static func name(of path: String) -> String {
+        names[path] ?? String(path[(path.lastIndex(of: ".").map(path.index(after:)) ?? path.startIndex)...])
+    }
+}

@@ -1,0 +1,155 @@
+import DownloadCore
+import Foundation
+
+/// URLs and what is wanted of each: the fields in which it differs from ``RequestDocument/baseline``.
+struct WireGroup: Sendable {
+    var urls: [String]
+    /// The part that all downloads of the group share, with its secrets.
+    private let request: DownloadRequest
+
+    var folder: String { request.destination.folder }
+
+    init(_ request: DownloadRequest) {
+        urls = [request.url.string]
+        var request = request
+        request.pieces = request.pieces.flatMap { $0.carriedSize > PieceHashes.longestCarried ? nil : $0 }
+        self.request = request
+    }
+
+    /// In order.
+    func requests() throws(WireProblem) -> [DownloadRequest] {
+        if urls.isEmpty { throw WireProblem("urls: give at least one") }
+        var requests: [DownloadRequest] = []
+        requests.reserveCapacity(urls.count)
+        for text in urls {
+            let parsed = try Self.url(text)
+            requests.append(request)
+            requests[requests.count - 1].url = parsed.url
+            if request.credential == nil, parsed.credential != nil {
+                requests[requests.count - 1].credential = parsed.credential
+            }
+        }
+        return requests
+    }
+
+    static func url(_ text: String) throws(WireProblem) -> (url: SourceURL, credential: Credential?) {
+        switch SourceURL.parse(text) {
+        case .success(let parsed): return parsed
+        case .failure(let failure): throw WireProblem(failure, text)
+        }
+    }
+}
+
+// MARK: Writing
+
+extension WireGroup: Encodable {
+    /// Without the URLs.
+    func encode(to encoder: any Encoder) throws {
+        var document = encoder.container(keyedBy: DocumentKey.self)
+        try document.encode(folder, forKey: "folder")
+        try WireFields.write(request, to: &document)
+        if !request.headers.isEmpty { try document.encode(request.headers.map(\.wire), forKey: "headers") }
+        try document.encodeIfPresent(request.credential?.user, forKey: "user")
+        try document.encodeIfPresent(request.credential?.password, forKey: "password")
+        try document.encodeIfPresent(request.checksum?.description, forKey: "checksum")
+        if !request.trust.verifiesServer { try document.encode(true, forKey: "insecure") }
+        let options = WireOptions(
+            http: request.http, secretFiles: request.secretFiles, trust: request.trust, network: request.network,
+            schemes: request.redirect.schemes)
+        try document.encodeIfPresent(options, forKey: "options")
+    }
+
+    /// The URLs are written here: an encoder takes several times as long for them.
+    func write(to text: inout Data) throws {
+        text.append(contentsOf: #"{"urls":["#.utf8)
+        for (index, url) in urls.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            if url.utf8.allSatisfy(Self.isUnescaped) {
+                text.append(UInt8(ascii: "\""))
+                text.append(contentsOf: url.utf8)
+                text.append(UInt8(ascii: "\""))
+            } else {
+                text.append(contentsOf: try JSONText.encode(url).utf8)
+            }
+        }
+        text.append(contentsOf: "],".utf8)
+        text.append(contentsOf: try DirectEncoder.bytes(self).dropFirst())
+    }
+
+    /// As it stands in JSON.
+    private static func isUnescaped(_ byte: UInt8) -> Bool {
+        (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+}
+
+// MARK: Reading
+
+extension WireGroup: Decodable {
+    init(from decoder: any Decoder) throws {
+        let document = try decoder.container(keyedBy: DocumentKey.self)
+        urls = try document.decode([String].self, forKey: "urls")
+        var request = RequestDocument.baseline
+        request.destination.folder = try document.decode(String.self, forKey: "folder")
+        try Self.checkMirrors(document)
+        try WireFields.read(into: &request, from: document)
+        try Self.fill(&request, document)
+        // 0 is none.
+        if request.rateLimit == 0 { request.rateLimit = nil }
+        try Self.check(request)
+        self.request = request
+    }
+
+    /// The fields whose form differs from that in the store, or that the store lacks.
+    private static func fill(
+        _ request: inout DownloadRequest, _ document: KeyedDecodingContainer<DocumentKey>
+    ) throws {
+        func value<Value: Decodable>(_ name: DocumentKey, _ type: Value.Type = Value.self) throws -> Value? {
+            try document.decodeIfPresent(type, forKey: name)
+        }
+        request.headers = try RequestHeader.fields(value("headers") ?? [])
+        let password: String? = try value("password")
+        request.credential = try value("user").map { Credential(user: $0, password: password) }
+        if let text: String = try value("checksum") {
+            guard let checksum = Checksum(text) else { throw WireProblem("checksum: give it as sha256:HEX") }
+            request.checksum = checksum
+        }
+        if try value("insecure") == true { request.trust = .insecure }
+        // In a document of the store a number below 0 is a limit.
+        if let number: Int = try value("connections"), number < 0 {
+            throw WireProblem("connections: \(number) is out of range")
+        }
+        guard let options: WireOptions = try value("options") else { return }
+        request.http = options.givenHTTP
+        request.secretFiles = options.secretFiles ?? request.secretFiles
+        request.trust = options.trust ?? request.trust
+        request.network = options.givenNetwork
+        request.redirect.schemes = options.schemes
+    }
+
+    private static func checkMirrors(_ document: KeyedDecodingContainer<DocumentKey>) throws {
+        for text in try document.decodeIfPresent([String].self, forKey: "mirrors") ?? [] {
+            guard try url(text).credential == nil else {
+                throw WireProblem("mirrors: credentials go to the first URL alone")
+            }
+        }
+    }
+
+    private static func check(_ request: DownloadRequest) throws(WireProblem) {
+        if let path = RequestDocument.impossibleField(of: request) {
+            throw WireProblem("\(WireFields.name(of: path)): out of range")
+        }
+        guard isAbsolute(request.destination.folder) else { throw WireProblem("folder: give an absolute path") }
+        if let file = request.destination.fileName, !FileNaming.isUsable(file) {
+            throw WireProblem("file: not usable as a file name")
+        }
+        guard request.checksums?.entries.count ?? 0 <= ChecksumList.longestCarried else {
+            throw WireProblem("checksums: more than \(ChecksumList.longestCarried) entries")
+        }
+        for (program, name) in [(request.hooks?.onComplete, "onComplete"), (request.hooks?.onError, "onError")] {
+            guard let program else { continue }
+            guard isAbsolute(program) else { throw WireProblem("\(name): give an absolute path") }
+        }
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool { path.hasPrefix("/") && !path.utf8.contains(0) }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Decides when the store is told what an attempt has on disk, and when that becomes durable. One save at a time: a store
+/// that is slow for a moment holds nothing up.
+struct Checkpoints {
+    /// The save that is under way.
+    private(set) var saving: Task<Void, Never>?
+    /// Counts the saves: word of one may come when the next is under way.
+    private var number = 0
+    private var lastSync: ContinuousClock.Instant
+    /// What the store was last told to be durable in the file.
+    private var savedDurable: ByteRanges
+    private var speedMark: (at: ContinuousClock.Instant, received: Int64)
+
+    init(_ record: DownloadRecord, now: ContinuousClock.Instant) {
+        lastSync = now
+        savedDurable = record.resume.durable
+        speedMark = (now, record.received)
+    }
+
+    /// The store does not know yet that the download runs.
+    var isFirst: Bool { number == 0 }
+
+    mutating func save(_ record: DownloadRecord, in context: RunnerContext, for control: RunnerControl) {
+        // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
+        let isDurable = record.resume.durable != savedDurable
+        savedDurable = record.resume.durable
+        number += 1
+        saving = Task { [number] in
+            FaultPoint.reached("beforeCheckpoint")
+            // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
+            let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
+            FaultPoint.reached("afterCheckpoint")
+            // Somebody else owns it now: two must not write one file.
+            if lost.contains(record.id) { control.send(.disowned) }
+            control.send(.checkpointSaved(number))
+        }
+    }
+
+    mutating func didSave(_ number: Int) { if number == self.number { saving = nil } }
+
+    /// The speed of late in bytes per second, smoothed with the one before; nil where too little time has passed.
+    mutating func speed(of record: DownloadRecord, now: ContinuousClock.Instant) -> Double? {
+        let seconds = (now - speedMark.at) / .seconds(1)
+        guard seconds > 0.2 else { return nil }
+        let speed = Double(max(0, record.received - speedMark.received)) / seconds
+        speedMark = (now, record.received)
+        return record.speed.map { 0.7 * $0 + 0.3 * speed } ?? speed
+    }
+
+    /// Whether what is written is to become durable: every few seconds once there is enough to make it worth while, else
+    /// twice a minute.
+    mutating func isSyncDue(unsynced: Int64, now: ContinuousClock.Instant) -> Bool {
+        let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
+        let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)
+        guard unsynced > 0, now - lastSync > .seconds(unsynced >= bytes ? seconds : 6 * seconds) else { return false }
+        lastSync = now
+        return true
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+
+/// Brings whole files to their final names, as many together as are ready. The order makes every crash in between
+/// harmless: sync of the bytes, `isFinishing` in the store (durably), the name, sync of the folder, and `completed` in the
+/// store, which shares a transaction with the `isFinishing` of the next files.
+package final class Committer: Sendable {
+    package struct Job: Sendable {
+        /// The download; in the end as the store has it.
+        package internal(set) var record: DownloadRecord
+        let file: any WholeFile
+        let rule: NameRule
+        /// Receives the end of the job.
+        let client: Client
+        fileprivate(set) var failure: DownloadError?
+        /// The file has its final name, whatever failed since.
+        fileprivate(set) var isNamed = false
+
+        init(record: DownloadRecord, file: any WholeFile, rule: NameRule, client: Client) {
+            self.record = record
+            self.file = file
+            self.rule = rule
+            self.client = client
+        }
+    }
+
+    enum Client: Sendable {
+        case runner(CheckedContinuation<Job, Never>)
+        case lane(SmallFileAttempt)
+    }
+
+    private let store: any DownloadStore
+    private let session: String
+    private let time: any TimeSource
+    /// Takes those that have their names, and that the store did not take as completed.
+    private let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
+    private let queue = DispatchQueue(label: "dlm.commit", qos: .userInitiated)
+    private let arrived = Backlog<Job>()
+
+    /// From so many files on, one sync of the file system is cheaper than one for each.
+    static let sharedSyncFrom = 8
+
+    package init(
+        store: any DownloadStore, session: String, time: any TimeSource = SystemTime(),
+        unrecorded: @escaping @Sendable ([DownloadRecord], DownloadError) async -> Void
+    ) {
+        self.store = store
+        self.session = session
+        self.time = time
+        self.unrecorded = unrecorded
+    }
+
+    /// Gives the file its final name.
+    /// - Returns: the record as completed.
+    package func commit(_ record: DownloadRecord, _ file: any WholeFile, _ rule: NameRule) async throws(DownloadError)
+        -> DownloadRecord
+    {
+        let job = await withCheckedContinuation { continuation in
+            add([Job(record: record, file: file, rule: rule, client: .runner(continuation))])
+        }
+        if let failure = job.failure { throw failure }
+        return job.record
+    }
+
+    /// Takes jobs whose clients hear of their end.
+    func add(_ jobs: [Job]) {
+        if arrived.add(jobs) { Task { await work() } }
+    }
+
+    private func work() async {
+        var named: [Job] = []
+        while true {
+            let taken = arrived.take(goesOn: !named.isEmpty)
+            if taken.isEmpty, named.isEmpty { return }
+            let synced = await settle(await sync(taken))
+            let marked = await settle(await save(completed: named, finishing: synced))
+            named = await settle(await name(marked))
+        }
+    }
+
+    // MARK: Steps
+
+    private func sync(_ jobs: [Job]) async -> [Job] {
+        if jobs.isEmpty { return [] }
+        return await onQueue {
+            var jobs = jobs
+            var fileSystems: [UInt64: DownloadError?] = [:]
+            for index in jobs.indices {
+                let file = jobs[index].file
+                if jobs.count < Self.sharedSyncFrom {
+                    jobs[index].failure = Self.failure { () throws(DownloadError) in try file.sync() }
+                    continue
+                }
+                let known = fileSystems[file.device]
+                let failure = known ?? Self.failure { () throws(DownloadError) in try file.syncFileSystem() }
+                fileSystems[file.device] = .some(failure)
+                jobs[index].failure = failure
+            }
+            return jobs
+        }
+    }
+
+    /// Saves these as completed and those as about to get their names.
+    /// - Returns: those; the clients of these are told.
+    private func save(completed: [Job], finishing: [Job]) async -> [Job] {
+        var (completed, finishing) = (completed, finishing)
+        for index in finishing.indices {
+            finishing[index].record.isFinishing = true
+            finishing[index].record.resume.durable = finishing[index].record.resume.written
+        }
+        if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
+        if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
+        do {
+            // Lost with the power, `completed` is told again by the file under its final name.
+            let lost = try await store.save(
+                (completed + finishing).map(\.record), session: session, durably: !finishing.isEmpty)
+            Self.note(lost, &completed)
+            Self.note(lost, &finishing)
+        } catch {
+            let failure = error as? DownloadError ?? .unexpected("\(error)")
+            if !completed.isEmpty { await unrecorded(completed.map(\.record), failure) }
+            for index in finishing.indices { finishing[index].failure = failure }
+        }
+        if !completed.isEmpty { FaultPoint.reached("afterCompleted") }
+        if !finishing.isEmpty { FaultPoint.reached("afterFinishingMark") }
+        await tell(completed)
+        return finishing
+    }
+
+    private func name(_ jobs: [Job]) async -> [Job] {
+        if jobs.isEmpty { return [] }
+        return await onQueue { [time] in
+            var jobs = jobs
+            for index in jobs.indices {
+                jobs[index].failure = Self.failure { () throws(DownloadError) in try jobs[index].name() }
+            }
+            var folders: [FolderKey: DownloadError?] = [:]
+            for index in jobs.indices where jobs[index].isNamed && jobs[index].failure == nil {
+                let file = jobs[index].file
+                let known = folders[file.folderKey]
+                let failure = known ?? Self.failure { () throws(DownloadError) in try file.syncFolder() }
+                folders[file.folderKey] = .some(failure)
+                jobs[index].failure = failure
+                if failure == nil { jobs[index].record.complete(at: time.date) }
+            }
+            return jobs
+        }
+    }
+
+    // MARK: Ends
+
+    /// Tells the clients of those that failed.
+    /// - Returns: the others.
+    private func settle(_ jobs: [Job]) async -> [Job] {
+        guard jobs.contains(where: { $0.failure != nil }) else { return jobs }
+        await tell(jobs.filter { $0.failure != nil })
+        return jobs.filter { $0.failure == nil }
+    }
+
+    /// The ends of small files are told together: each would cost the session a turn.
+    private func tell(_ jobs: [Job]) async {
+        var small: [(SmallFileAttempt, Job)] = []
+        for job in jobs {
+            switch job.client {
+            case .runner(let continuation): continuation.resume(returning: job)
+            case .lane(let attempt): small.append((attempt, job))
+            }
+        }
+        await small.first?.0.lane.settled(small)
+    }
+
+    private static func note(_ lost: Set<DownloadID>, _ jobs: inout [Job]) {
+        if lost.isEmpty { return }
+        for index in jobs.indices where lost.contains(jobs[index].record.id) {
+            jobs[index].failure = .sessionUnavailable(.ownedElsewhere(jobs[index].record.id, session: "another"))
+        }
+    }
+
+    private func onQueue<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: body()) } }
+    }
+
+    private static func failure(_ body: () throws(DownloadError) -> Void) -> DownloadError? {
+        do throws(DownloadError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Committer.Job {
+    /// Gives the file its name, and says in the record what it is.
+    fileprivate mutating func name() throws(DownloadError) {
+        FaultPoint.reached("beforeName")
+        let name = try file.takeName(rule)
+        isNamed = true
+        FaultPoint.reached("afterName")
+        let status = try file.status()
+        let verified = record.resume.verified
+        record.fileName = name
+        record.completed = CompletedFile(
+            path: FileNaming.path(file.folderKey.path, name), bytes: status.size, identity: status.identity,
+            modified: status.modified, validators: record.resume.validators, checksum: verified?.checksum,
+            verifiedBy: verified?.source)
+        record.resume = record.resume.afterCompletion
+    }
+}
+
+extension DownloadRecord {
+    /// Marks it as completed: it has its final name, and nobody runs it any more.
+    fileprivate mutating func complete(at time: Date) {
+        isFinishing = false
+        state = .completed
+        session = nil
+        speed = nil
+        updated = time
+    }
+}

@@ -1,0 +1,101 @@
+/// A request as JSON, in the store and between processes: the fields in which it differs from ``baseline``. What is
+/// missing is as there, and unknown fields are ignored, so documents of other versions of dlm are read alike. Secrets are
+/// never in it; whoever sends them puts them beside it.
+package struct RequestDocument: Codable, Sendable {
+    package let request: DownloadRequest
+
+    /// The version of the format. It is raised where older programs would misread new documents, as by a change of
+    /// ``baseline``. A document that names none is of version 1.
+    static let version = 1
+
+    package init(_ request: DownloadRequest) { self.request = request }
+
+    package init(from decoder: any Decoder) throws {
+        let document = try decoder.container(keyedBy: DocumentKey.self)
+        if let version = try document.decodeIfPresent(Int.self, forKey: "version"), version > Self.version {
+            throw DecodingError.dataCorruptedError(
+                forKey: "version", in: document, debugDescription: "of a newer version")
+        }
+        var request = Self.baseline
+        for field in DownloadRequest.documentFields { try field.read(into: &request, from: document) }
+        self.request = request
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var document = encoder.container(keyedBy: DocumentKey.self)
+        for field in DownloadRequest.documentFields {
+            try field.write(request, unless: Self.baseline, to: &document)
+        }
+    }
+}
+
+extension RequestDocument {
+    private static let empty = "{}"
+
+    package init(text: String) throws {
+        self = text == Self.empty ? Self(Self.baseline) : try JSONText.decode(Self.self, text)
+    }
+
+    package func text() throws -> String { request == Self.baseline ? Self.empty : try JSONText.encode(self) }
+
+    /// The URL of a document without one.
+    package static let placeholder: SourceURL = {
+        guard case .success(let parsed) = SourceURL.parse("http://column.invalid/") else {
+            preconditionFailure("a constant URL is well-formed")
+        }
+        return parsed.url
+    }()
+
+    /// Part of the format, as the steps of a store's migration are: what is set here is never edited, whatever the
+    /// defaults become. A new field is here with the default that it begins with.
+    package static let baseline: DownloadRequest = {
+        var request = DownloadRequest(
+            url: placeholder,
+            destination: Destination(folder: "", fileName: nil, ifExists: .fail, createsFolders: true))
+        request.destination.takesServerName = true
+        request.destination.keepsRemoteTime = false
+        request.destination.continues = false
+        request.connections = DownloadRequest.automaticConnections
+        request.priority = 0
+        request.retry = RetryPolicy(limit: 5, delay: 1, maximumDelay: 60)
+        request.redirect = RedirectPolicy(limit: 20)
+        request.trust = .system
+        request.timeouts = DownloadRequest.Timeouts(connect: 15, stall: 30)
+        request.acceptsUnverified = false
+        request.validation = ResponseValidation(types: [], statuses: nil, maximumSize: nil)
+        request.startsPaused = false
+        request.followsMetalink = true
+        request.repairs = false
+        return request
+    }()
+
+    /// Returns the name of a field with a number that nobody can ask for, as `retry.limit`; nil where there is none.
+    package static func impossibleField(of request: DownloadRequest) -> String? {
+        let seconds = 0.0...1e9
+        func isPositive(_ time: Double?) -> Bool { time.map { $0 > 0 && seconds.contains($0) } ?? true }
+        let connections = request.connectionLimit ?? DownloadRequest.possibleConnectionLimits.lowerBound
+        let fields: [(name: String, isPossible: Bool)] = [
+            ("connections", DownloadRequest.possibleConnections.contains(request.connectionsWithoutLimit)),
+            ("connectionLimit", DownloadRequest.possibleConnectionLimits.contains(connections)),
+            ("rateLimit", request.rateLimit ?? 1 > 0),
+            ("size", request.size ?? 0 >= 0),
+            ("retry.limit", request.retry.limit >= 0),
+            ("retry.delay", seconds.contains(request.retry.delay)),
+            ("retry.maximumDelay", request.retry.maximumDelay >= 0),
+            ("redirect.limit", request.redirect.limit >= 0),
+            ("timeouts.connect", request.timeouts.connect > 0),
+            ("timeouts.stall", request.timeouts.stall > 0),
+            ("timeouts.total", isPositive(request.timeouts.total)),
+            ("pacing", isPositive(request.pacing)),
+            ("validation.maximumSize", request.validation.maximumSize ?? 0 >= 0),
+            ("hooks.timeLimit", isPositive(request.hooks?.timeLimit)),
+        ]
+        return fields.first { !$0.isPossible }?.name
+    }
+}
+
+extension DownloadRequest: Codable {
+    public init(from decoder: any Decoder) throws { self = try RequestDocument(from: decoder).request }
+
+    public func encode(to encoder: any Encoder) throws { try RequestDocument(self).encode(to: encoder) }
+}

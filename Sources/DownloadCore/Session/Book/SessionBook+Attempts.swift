@@ -1,0 +1,186 @@
+import Foundation
+
+/// From the beginning of an attempt to its end, and to the next one.
+extension SessionBook {
+    // MARK: Slots
+
+    /// All bytes of a small file have come, and a ready one transfers in its slot.
+    mutating func passSlot(from id: DownloadID, to next: DownloadID) {
+        scheduler.pass(from: id, to: next)
+        update(id) { if $0.stage == .running { $0.stage = .whole } }
+        beginReady(next)
+    }
+
+    /// All bytes of a small file have come, and nothing transfers in its slot.
+    mutating func freeSlot(of id: DownloadID) {
+        scheduler.ended(id)
+        update(id) { if $0.stage == .running { $0.stage = .whole } }
+    }
+
+    /// A ready file begins in a slot of its own.
+    mutating func takeSlot(for id: DownloadID) {
+        guard let active = self[active: id], active.stage == .ready else { return }
+        scheduler.begin(id, of: active.record.source.origin)
+        beginReady(id)
+    }
+
+    /// Does nothing for a file that began in the ordinary way before its turn, and has ended: the slot is passed on.
+    private mutating func beginReady(_ id: DownloadID) {
+        update(id) { active in
+            guard active.stage == .ready else { return }
+            active.stage = .running
+            active.record.move(to: .running)
+        }
+    }
+
+    /// A ready file has not begun: it waits for a slot as all others do.
+    mutating func recall(_ id: DownloadID) {
+        guard let active = self[active: id], active.stage == .ready else { return }
+        enlist(QueuedDownload(active.record))
+    }
+
+    /// A small file that was whole is attempted once more, in the ordinary way. Returns whether it is to stop at once.
+    mutating func beginAgain(_ id: DownloadID, _ control: RunnerControl) -> Bool {
+        update(id) { $0.control = control }
+        return self[active: id]?.stopReason != nil || stopReason != nil
+    }
+
+    // MARK: The end of an attempt
+
+    /// The transfers of an attempt are over; word of an earlier attempt changes nothing.
+    mutating func endTransfers(of id: DownloadID, _ control: RunnerControl) -> Bool {
+        guard let active = self[active: id], active.control === control else { return false }
+        switch active.stage {
+        case .running, .whole: update(id) { $0.stage = .finishing }
+        case .ready, .finishing, .ending, .backingOff, .savingChange: break
+        }
+        return true
+    }
+
+    /// An attempt is over, and what becomes of the download is to be saved. Returns it as it was during the attempt.
+    mutating func endAttempt(of id: DownloadID) -> ActiveDownload? {
+        scheduler.ended(id)
+        update(id) { $0.stage = .ending }
+        return self[active: id]
+    }
+
+    /// Why a download whose attempt has ended must not go on.
+    var endsAll: DownloadState.PauseReason? { stopReason ?? (isFinishing ? .terminate : nil) }
+
+    /// A download has ended, was paused, or waits for its schedule. Its callers are answered.
+    /// - Parameter place: where it is from now on, unless it was queued again meanwhile.
+    mutating func leave(_ record: DownloadRecord, to place: Place?) {
+        queue.depart(record.id)
+        guard let active = self[active: record.id] else { return move(record.id, to: place) }
+        if active.isQueuedAgain { queue.leaveToStore() }
+        answer(active.waiters, with: record)
+        move(record.id, to: active.isQueuedAgain ? nil : active.unsaved.map { .unsaved($0) } ?? place)
+    }
+
+    // MARK: Between two attempts
+
+    /// An attempt has failed, and the next one follows after a delay. Returns whether that delay is over at once: what was
+    /// asked for while the failure was being saved is done then, and its callers wait for it.
+    mutating func backOff(_ record: DownloadRecord, failures: Int, _ control: RunnerControl) -> Bool {
+        let isFinishing = isFinishing
+        update(record.id) { active in
+            active.stage = .backingOff
+            (active.record, active.control, active.failures) = (record, control, failures)
+            active.closes = nil
+            if isFinishing, active.stopReason == nil { active.stopReason = .pause(.terminate) }
+        }
+        guard let active = self[active: record.id] else { return false }
+        if stopReason != nil || active.stopReason != nil { return true }
+        answer(active.waiters, with: record)
+        update(record.id) { $0.waiters = [] }
+        return false
+    }
+
+    mutating func setTimer(of id: DownloadID, _ timer: Task<Void, Never>) { update(id) { $0.timer = timer } }
+
+    /// The delay between two attempts is over, or was cut short. A download that is to stop is returned with the reason;
+    /// another one is queued.
+    mutating func endDelay(
+        of id: DownloadID, at date: Date, now: ContinuousClock.Instant
+    ) -> (record: DownloadRecord, reason: StopReason)? {
+        guard let active = self[active: id] else { return nil }
+        switch active.stage {
+        case .ready, .running, .whole, .finishing, .ending: return nil
+        case .savingChange:
+            update(id) { $0.stage = .savingChange(delayIsOver: true) }
+            return nil
+        case .backingOff: break
+        }
+        if let reason = active.stopReason ?? stopReason.map({ .pause($0) }) {
+            update(id) { $0.stage = .ending }
+            return (active.record, reason)
+        }
+        var record = active.record
+        record.move(to: .queued)
+        answer(active.waiters, with: record)
+        move(id, to: nil)
+        let timeLeft = active.deadline.map { $0 - now }
+        offer(QueuedDownload(record, failures: active.failures, timeLeft: timeLeft), at: date)
+        return nil
+    }
+
+    // MARK: Stopping
+
+    /// Notes why an attempt is to stop; nil: with the session. Returns what the caller is to stop.
+    mutating func stop(_ id: DownloadID, _ reason: StopReason? = nil) -> ActiveDownload? {
+        if let reason { update(id) { $0.stopReason = reason } }
+        return self[active: id]
+    }
+
+    /// A caller waits until the attempt that `control` belongs to, or the delay between two, is over. Nil: it is over.
+    mutating func waitForEnd(of id: DownloadID, _ control: RunnerControl) -> Waiter? {
+        guard self[active: id]?.control === control else { return nil }
+        let waiter = waiters.add()
+        update(id) { $0.waiters.append(waiter) }
+        return waiter
+    }
+
+    /// Downloads whose schedules say that they must stop.
+    func closing(at date: Date) -> [DownloadID] {
+        actives.compactMap { active in
+            guard let closes = active.closes, closes <= date, active.stopReason == nil, active.stage == .running else {
+                return nil
+            }
+            return active.record.id
+        }
+    }
+
+    // MARK: The end of the session
+
+    /// Empties the queue in memory. Returns the records that the store does not show as queued; each is to be paused, and
+    /// then reported as ``leave(_:to:)``.
+    mutating func dropQueue() -> [DownloadRecord] {
+        var waiting: [DownloadRecord] = []
+        for (id, place) in places {
+            switch place {
+            case .queued(let queued):
+                scheduler.remove(id)
+                move(id, to: queued.failures == nil ? nil : .changing(from: nil))
+                if queued.failures != nil { waiting.append(queued.record) }
+            case .arriving: move(id, to: nil)
+            case .active, .parked, .paused, .unsaved, .changing: break
+            }
+        }
+        arrivals = []
+        return waiting
+    }
+
+    /// Takes the downloads that wait for their schedules, to be paused.
+    mutating func takeParked() -> [DownloadID] {
+        let ids = places.compactMap { id, place in if case .parked = place { id } else { nil } }
+        beginChange(of: ids)
+        return ids
+    }
+
+    /// Takes the downloads that a foreground session stays for.
+    mutating func takePaused() -> [DownloadRecord] {
+        let records = paused
+        for record in records { move(record.id, to: nil) }
+        return records
+    }
+}

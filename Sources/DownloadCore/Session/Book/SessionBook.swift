@@ -1,0 +1,191 @@
+import Foundation
+
+/// Where every download is that a session has in memory, and what follows from what happens to it.
+///
+/// A pure value: it asks nobody and starts nothing. The session manager reports each event by a call, and performs what
+/// the call returns. Only ``move(_:to:)`` changes the place of a download.
+struct SessionBook {
+    /// Stands for a caller that waits; the session manager has its continuation.
+    typealias Waiter = Int
+
+    /// A waiter whose wait is over, with the record that the attempt it waited for has left.
+    struct Answer {
+        let waiter: Waiter
+        var record: DownloadRecord?
+    }
+
+    /// The callers that wait, and those that are to be answered.
+    struct Waiters {
+        var last = 0
+        /// Wait until nothing is active.
+        var idle: [Waiter] = []
+        /// Wait until a change is over, to look again.
+        var changes: [Waiter] = []
+        var answers: [Answer] = []
+
+        mutating func add() -> Waiter {
+            last += 1
+            return last
+        }
+    }
+
+    /// Of the session.
+    let identifier: String
+    private(set) var places: [DownloadID: Place] = [:]
+    /// The keys of active places. A session may have a million parked ones beside them.
+    private(set) var activeIDs: Set<DownloadID> = []
+    /// Active places at the stage ``ActiveDownload/Stage/finishing``; each has descriptors open.
+    private(set) var finishingCount = 0
+    private(set) var unsavedCount = 0
+    var scheduler: Scheduler
+    var queue = StoreQueue()
+    /// Downloads at ``Place/arriving(_:)``, in order, and some that have left it.
+    var arrivals: [DownloadID] = []
+    /// No parked download is due before; nil: none is parked.
+    var nextDue: Date?
+    var waiters = Waiters()
+    /// Set once everything is to stop, with the reason that paused downloads show.
+    var stopReason: DownloadState.PauseReason?
+    /// What runs may end; nothing new is begun.
+    var isFinishing = false
+
+    init(identifier: String, scheduler: Scheduler) {
+        self.identifier = identifier
+        self.scheduler = scheduler
+    }
+
+    var isForeground: Bool { SessionIdentifier.isForeground(identifier) }
+
+    // MARK: Places
+
+    /// Changes the place of a download, and what is derived from places. A slot is given back as a running download leaves
+    /// its stage; the caller has taken the slot of one that begins.
+    mutating func move(_ id: DownloadID, to place: Place?) {
+        let old: Place?
+        if let place { old = places.updateValue(place, forKey: id) } else { old = places.removeValue(forKey: id) }
+        var (wasActive, isActive) = (false, false)
+        switch old {
+        case .active(let active):
+            wasActive = true
+            left(active.stage, id)
+        case .unsaved: unsavedCount -= 1
+        case .changing:
+            // The store may have been read after the change began, and before it was made.
+            queue.depart(id)
+            answerChangeWaiters()
+        case .queued, .arriving, .parked, .paused, nil: break
+        }
+        switch place {
+        case .active(let active):
+            isActive = true
+            entered(active)
+        case .unsaved: unsavedCount += 1
+        case .parked(let parked): nextDue = min(nextDue ?? parked.until, parked.until)
+        case .arriving: arrivals.append(id)
+        case .queued, .paused, .changing, nil: break
+        }
+        if wasActive == isActive { return }
+        if isActive { activeIDs.insert(id) } else { activeIDs.remove(id) }
+        if activeIDs.isEmpty, !waiters.idle.isEmpty {
+            answer(waiters.idle)
+            waiters.idle = []
+        }
+    }
+
+    private mutating func left(_ stage: ActiveDownload.Stage, _ id: DownloadID) {
+        switch stage {
+        case .running: scheduler.ended(id)
+        case .finishing: finishingCount -= 1
+        case .backingOff: scheduler.doesNotWait(id)
+        case .savingChange:
+            scheduler.doesNotWait(id)
+            answerChangeWaiters()
+        case .ready, .whole, .ending: break
+        }
+    }
+
+    private mutating func entered(_ active: ActiveDownload) {
+        switch active.stage {
+        case .finishing: finishingCount += 1
+        case .backingOff, .savingChange: scheduler.waits(active.record.id, for: active.record.source.origin)
+        case .ready, .running, .whole, .ending: break
+        }
+    }
+
+    /// Changes an active download, and the stage that it is at.
+    mutating func update(_ id: DownloadID, _ change: (inout ActiveDownload) -> Void) {
+        guard case .active(var active)? = places[id] else { return }
+        let stage = active.stage
+        change(&active)
+        if active.stage == stage { places[id] = .active(active) } else { move(id, to: .active(active)) }
+    }
+
+    subscript(active id: DownloadID) -> ActiveDownload? {
+        if case .active(let active)? = places[id] { active } else { nil }
+    }
+
+    subscript(queued id: DownloadID) -> QueuedDownload? {
+        if case .queued(let queued)? = places[id] { queued } else { nil }
+    }
+
+    subscript(unsaved id: DownloadID) -> DownloadRecord? {
+        if case .unsaved(let record)? = places[id] { record } else { nil }
+    }
+
+    var actives: some Sequence<ActiveDownload> { activeIDs.lazy.compactMap { self[active: $0] } }
+
+    /// The records of downloads that are paused here, and for which a foreground session stays.
+    var paused: [DownloadRecord] {
+        places.values.compactMap { if case .paused(let record) = $0 { record } else { nil } }
+    }
+
+    var unsaved: [DownloadRecord] {
+        if unsavedCount == 0 { return [] }
+        return places.values.compactMap { if case .unsaved(let record) = $0 { record } else { nil } }
+    }
+
+    var parked: [ParkedDownload] {
+        places.values.compactMap { if case .parked(let parked) = $0 { parked } else { nil } }
+    }
+
+    /// The progress of downloads that are paused or parked. While one is being changed, it counts as what it was before.
+    var progressAtRest: [DownloadProgress] {
+        places.values.compactMap { place in
+            var place: Place? = place
+            if case .changing(let before)? = place { place = before }
+            return switch place {
+            case .paused(let record): DownloadSnapshot(record: record).progress
+            case .parked(let parked): parked.progress
+            case .queued, .arriving, .active, .unsaved, .changing, nil: nil
+            }
+        }
+    }
+
+    // MARK: Waiters
+
+    /// Returns nil if nothing is active.
+    mutating func waitUntilIdle() -> Waiter? {
+        if activeIDs.isEmpty { return nil }
+        let waiter = waiters.add()
+        waiters.idle.append(waiter)
+        return waiter
+    }
+
+    mutating func answerChangeWaiters() {
+        if waiters.changes.isEmpty { return }
+        answer(waiters.changes)
+        waiters.changes = []
+    }
+
+    mutating func answer(_ list: [Waiter], with record: DownloadRecord? = nil) {
+        for waiter in list { waiters.answers.append(Answer(waiter: waiter, record: record)) }
+    }
+
+    var hasAnswers: Bool { !waiters.answers.isEmpty }
+
+    /// The waiters whose waits are over. Each is returned once.
+    mutating func takeAnswers() -> [Answer] {
+        defer { waiters.answers = [] }
+        return waiters.answers
+    }
+}

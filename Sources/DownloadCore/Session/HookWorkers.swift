@@ -1,0 +1,100 @@
+import Synchronization
+
+/// Runs what is to be run when downloads have ended: the hooks of this session, and those that sessions left which died.
+final class HookWorkers: Sendable {
+    private struct State {
+        var workers: [Int: Task<Void, Never>] = [:]
+        var lastWorker = 0
+        /// Counts the calls that something is due: a worker that finds nothing looks again where there was one meanwhile.
+        var calls = 0
+        var waiters: [CheckedContinuation<Void, Never>] = []
+        var isOver = false
+    }
+
+    /// Programs that run at the same time.
+    private static let atOnce = 4
+
+    private let runner: (any HookRunner)?
+    private let store: any DownloadStore
+    private let session: String
+    private let notice: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter runner: nil: hooks are left to others.
+    init(
+        _ runner: (any HookRunner)?, store: any DownloadStore, session: String,
+        notice: @escaping @Sendable (String) -> Void
+    ) {
+        self.runner = runner
+        self.store = store
+        self.session = session
+        self.notice = notice
+    }
+
+    /// Something may be due in the store.
+    func look() {
+        guard let runner else { return }
+        state.withLock { state in
+            if state.isOver { return }
+            state.calls += 1
+            guard state.workers.count < Self.atOnce else { return }
+            state.lastWorker += 1
+            let number = state.lastWorker
+            state.workers[number] = Task { await self.run(runner, number) }
+        }
+    }
+
+    private func run(_ runner: any HookRunner, _ number: Int) async {
+        while true {
+            let (calls, isOver) = state.withLock { ($0.calls, $0.isOver) }
+            if isOver { break }
+            do {
+                FaultPoint.reached("beforeHookTaken")
+                guard let hook = try await store.takeHook(session: session) else {
+                    if end(number, unlessCalledSince: calls) { return }
+                    continue
+                }
+                FaultPoint.reached("afterHookTaken")
+                if let problem = await runner.run(hook) { notice("\(hook.record.id): \(hook.program): \(problem)") }
+            } catch {
+                // It stays due.
+                notice("hooks cannot be run now: \(error)")
+                break
+            }
+        }
+        end(number)
+    }
+
+    /// - Returns: false where more may be due by now: the worker goes on.
+    @discardableResult
+    private func end(_ number: Int, unlessCalledSince calls: Int? = nil) -> Bool {
+        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            if let calls, calls != state.calls { return nil }
+            state.workers[number] = nil
+            guard state.workers.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters ?? [] { waiter.resume() }
+        return waiters != nil
+    }
+
+    /// Returns once no program runs and none is due.
+    func wait() async {
+        await withCheckedContinuation { waiter in
+            let isIdle = state.withLock { state in
+                if !state.workers.isEmpty { state.waiters.append(waiter) }
+                return state.workers.isEmpty
+            }
+            if isIdle { waiter.resume() }
+        }
+    }
+
+    /// Ends the programs that run, and begins no other; what is due stays so, for the next session.
+    func end() {
+        state.withLock { state in
+            state.isOver = true
+            for worker in state.workers.values { worker.cancel() }
+        }
+    }
+}

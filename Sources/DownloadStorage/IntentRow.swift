@@ -1,0 +1,64 @@
+import DownloadCore
+import GRDB
+
+/// A small file that is whole and about to get its name. The intent stands beside the row of the download until that row
+/// is written again: to write the row twice would cost as much as to fetch the file.
+struct IntentRow: Sendable {
+    let id: DownloadID
+    let fileName: String
+    let total: Int64
+    let resume: String
+    let updated: Int64
+
+    /// Nil for a download whose row has to be written: whatever has a partial file, or a past.
+    init?(_ record: DownloadRecord) {
+        let data = record.resume
+        guard record.isFinishing, record.state == .running, record.completed == nil, data.written.isEmpty,
+            let total = data.total, total > 0, let name = record.fileName
+        else { return nil }
+        id = record.id
+        fileName = name
+        self.total = total
+        resume = JSONWriter.object(data.write)
+        updated = DownloadRow.milliseconds(record.updated)
+    }
+
+    /// Returns false when the download does not belong to `owner` any more.
+    func write(ownedBy owner: String, _ db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
+                SELECT id, session, ?, ?, ?, ? FROM download WHERE id = ? AND session = ?
+                """)
+        var values = BoundValues(statement)
+        try values.bind(fileName)
+        try values.bind(total)
+        try values.bind(resume)
+        try values.bind(updated)
+        try values.bind(id)
+        try values.bind(owner)
+        try statement.execute()
+        return db.changesCount > 0
+    }
+
+    static func forget(_ id: DownloadID, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM intent WHERE id = ?").execute(arguments: [id])
+    }
+
+    /// Enters what dead sessions left into the rows of their downloads, as if it had been written there.
+    static func settle(_ db: Database, isDead: (String) -> Bool) throws {
+        let sessions = try String.fetchAll(try db.cachedStatement(sql: "SELECT DISTINCT session FROM intent"))
+        for session in sessions where isDead(session) {
+            try db.cachedStatement(
+                sql: """
+                    UPDATE OR FAIL download SET isFinishing = 1, fileName = intent.fileName, total = intent.total,
+                        resume = intent.resume, updated = intent.updated,
+                        state = CASE state WHEN 'queued' THEN 'running' ELSE state END
+                    FROM intent WHERE intent.session = ? AND download.id = intent.id
+                        AND download.session = intent.session AND state NOT IN ('completed', 'failed', 'cancelled')
+                    """
+            ).execute(arguments: [session])
+            try db.cachedStatement(sql: "DELETE FROM intent WHERE session = ?").execute(arguments: [session])
+        }
+    }
+}

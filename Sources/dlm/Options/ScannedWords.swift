@@ -1,0 +1,228 @@
+import ArgumentParser
+
+/// The words of a command line, for options that read them without the argument parser, which takes several times as
+/// long. Each option is asked for by name and gets the value that the parser would give it. Errors, and words that might
+/// mean something else to the parser, are left to the parser: then all words are declined.
+struct ScannedWords {
+    private struct Option {
+        /// Nil for a letter.
+        let name: Substring?
+        let letter: Character?
+        /// The value behind `=` or behind the letter.
+        let value: Substring?
+        /// The position of the word that is the value where none is attached; nil where other letters follow.
+        let next: Int?
+        /// The word between its dash and `=`, where it holds more than one letter.
+        var cluster: Substring?
+        var isRead = false
+    }
+
+    private var options: [Option] = []
+    /// By position; nil for options and for what was read.
+    private var operands: [String?] = []
+    private var isDeclined = false
+    /// The options that were asked for, in order; nil while they are not collected.
+    private var asked: [OptionCatalog.Option]?
+
+    init(_ arguments: some Sequence<String>) {
+        for word in arguments {
+            let isOperand = word.utf8.first != UInt8(ascii: "-") || word.utf8.count == 1
+            operands.append(isOperand ? word : nil)
+            if !isOperand { addOption(word) }
+        }
+    }
+
+    private mutating func addOption(_ word: String) {
+        let equals = word.utf8.firstIndex(of: UInt8(ascii: "="))
+        let name = word[..<(equals ?? word.endIndex)]
+        let value = equals.map { word[word.utf8.index(after: $0)...] }
+        // The parser compares whole characters: a combining mark makes another one of a dash or an equals sign.
+        guard word.hasPrefix("-") else { return decline() }
+        guard !word.hasPrefix("--") else {
+            let isMarked = equals.map { word[$0] == "=" } ?? true
+            if name.utf8.count < 3 || value?.isEmpty ?? false || !isMarked { decline() }
+            options.append(Option(name: name.dropFirst(2), letter: nil, value: value, next: operands.count))
+            return
+        }
+        var letters = word.dropFirst()
+        let cluster = letters.utf8.count > 1 ? name.dropFirst() : nil
+        while let letter = letters.popFirst() {
+            let isLast = letters.isEmpty
+            if ArgumentSecrets.Option.flags.contains(letter.asciiValue ?? 0) {
+                let next = isLast ? operands.count : nil
+                options.append(Option(name: nil, letter: letter, value: nil, next: next, cluster: cluster))
+                continue
+            }
+            if letters.first == "=" { letters.removeFirst() }
+            if !isLast, letters.isEmpty { decline() }
+            let value = isLast ? nil : letters
+            options.append(
+                Option(name: nil, letter: letter, value: value, next: operands.count, cluster: cluster))
+            break
+        }
+    }
+
+    private mutating func decline() { isDeclined = true }
+
+    // MARK: Options
+
+    /// Returns the options of a name by their positions.
+    private mutating func positions(
+        _ name: String, _ letter: Character?, isFlag: Bool = false, isRepeatable: Bool = false, isPath: Bool = false
+    ) -> [Int] {
+        asked?.append(
+            OptionCatalog.Option(name: name, isFlag: isFlag, isRepeatable: isRepeatable, isPath: isPath))
+        if options.isEmpty { return [] }
+        return options.indices.filter { index in
+            let option = options[index]
+            // A long option with one dash is an error.
+            if let cluster = option.cluster, cluster == name { decline() }
+            guard option.name.map({ $0 == name }) ?? (option.letter == letter) else { return false }
+            options[index].isRead = true
+            return true
+        }
+    }
+
+    private mutating func texts(at positions: [Int]) -> [String] {
+        positions.map { index in
+            let option = options[index]
+            if let value = option.value { return String(value) }
+            guard let next = option.next, operands.indices.contains(next), let value = operands[next] else {
+                decline()
+                return ""
+            }
+            operands[next] = nil
+            return value
+        }
+    }
+
+    private mutating func values<Value>(_ texts: [String], as value: (String) throws -> Value) -> [Value] {
+        texts.compactMap { text in
+            do {
+                return try value(text)
+            } catch {
+                decline()
+                return nil
+            }
+        }
+    }
+
+    /// Returns the values of an option that can be repeated.
+    mutating func texts(_ name: String, _ letter: Character? = nil) -> [String] {
+        texts(at: positions(name, letter, isRepeatable: true))
+    }
+
+    /// Returns the values of an option that can be repeated.
+    mutating func values<Value>(
+        _ name: String, _ letter: Character? = nil, as value: (String) throws -> Value
+    ) -> [Value] {
+        values(texts(name, letter), as: value)
+    }
+
+    mutating func text(_ name: String, _ letter: Character? = nil) -> String? {
+        texts(at: positions(name, letter)).last
+    }
+
+    /// Returns the name of a file or a folder.
+    mutating func path(_ name: String, _ letter: Character? = nil) -> String? {
+        texts(at: positions(name, letter, isPath: true)).last
+    }
+
+    mutating func value<Value>(
+        _ name: String, _ letter: Character? = nil, as value: (String) throws -> Value
+    ) -> Value? {
+        values(texts(at: positions(name, letter)), as: value).last
+    }
+
+    mutating func value<Value: ExpressibleByArgument>(_ name: String, _ letter: Character? = nil) -> Value? {
+        let values = texts(at: positions(name, letter)).map { Value(argument: $0) }
+        if values.contains(where: { $0 == nil }) { decline() }
+        return values.last ?? nil
+    }
+
+    mutating func flag(_ name: String, _ letter: Character? = nil) -> Bool {
+        count(of: positions(name, letter, isFlag: true)) > 0
+    }
+
+    mutating func count(_ name: String, _ letter: Character? = nil) -> Int {
+        count(of: positions(name, letter, isFlag: true, isRepeatable: true))
+    }
+
+    private mutating func count(of positions: [Int]) -> Int {
+        if positions.contains(where: { options[$0].value != nil }) { decline() }
+        return positions.count
+    }
+
+    /// Returns the flag of a pair that comes last.
+    mutating func last<Flag>(_ flags: KeyValuePairs<String, Flag>) -> Flag? {
+        var last: (position: Int, flag: Flag)?
+        for (name, flag) in flags {
+            let positions = positions(name, nil, isFlag: true)
+            if positions.contains(where: { options[$0].value != nil }) { decline() }
+            if let position = positions.last, position > last?.position ?? -1 { last = (position, flag) }
+        }
+        return last?.flag
+    }
+
+    /// Returns the words that are neither options nor their values. To be called when all options have been read.
+    mutating func rest() -> [String] {
+        defer { operands = [] }
+        return operands.compactMap(\.self)
+    }
+
+    // MARK: Groups
+
+    mutating func group<Group: ScannedGroup>() -> Group {
+        var group = Group()
+        group.read(&self)
+        do { try group.validate() } catch { decline() }
+        return group
+    }
+
+    /// Returns the options that are asked for when words are read.
+    static func asked(by options: (some ScannedOptions).Type) -> [OptionCatalog.Option] {
+        var words = Self([])
+        words.asked = []
+        _ = options.init(&words)
+        return words.asked ?? []
+    }
+
+    /// Whether all words have been read, and the parser would have read the same.
+    fileprivate var areRead: Bool {
+        !isDeclined && options.allSatisfy(\.isRead) && operands.allSatisfy { $0 == nil }
+    }
+}
+
+/// A group of options that can be read without the argument parser.
+protocol ScannedGroup: ParsableArguments {
+    /// Sets every property, also those of options that are not among the words.
+    mutating func read(_ words: inout ScannedWords)
+}
+
+/// Options in plain properties: the groups of the argument parser cost a search through all types of the program each.
+protocol ScannedOptions {
+    /// The same options for the argument parser.
+    associatedtype Arguments: ParsableArguments
+
+    init(_ arguments: Arguments)
+    init(_ words: inout ScannedWords)
+    func validate() throws
+}
+
+extension ScannedOptions {
+    func validate() throws {}
+
+    /// Returns nil where the parser has to read the arguments.
+    static func scanned(_ arguments: some Sequence<String>) -> Self? {
+        var words = ScannedWords(arguments)
+        let options = Self(&words)
+        guard words.areRead else { return nil }
+        do { try options.validate() } catch { return nil }
+        return options
+    }
+
+    /// Reads arguments that are no command line.
+    static func read(_ arguments: [String]) throws -> Self {
+        try scanned(arguments) ?? Self(Arguments.parse(arguments))
+    }
+}

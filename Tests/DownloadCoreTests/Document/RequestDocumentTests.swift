@@ -1,0 +1,173 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+
+@Suite("The document of a request", .inTurn)
+struct RequestDocumentTests {
+    private func unusual(secrets: Bool = false) throws -> DownloadRequest {
+        var request = try DownloadRequest.unusual(secrets: secrets)
+        try request.describe()
+        return request
+    }
+
+    private func readAgain(_ request: DownloadRequest) throws -> DownloadRequest {
+        try RequestDocument(text: RequestDocument(request).text()).request
+    }
+
+    @Test("Has every property that there is: one that has no field would be forgotten")
+    func everyProperty() throws {
+        let (unusual, baseline) = (try unusual(), RequestDocument.baseline)
+        #expect(try readAgain(unusual) == unusual)
+        // What the sample does not give is found by trying: a property is known by the name of its field.
+        for path in unusual.sameProperties(as: baseline) {
+            let isRead = try Self.values.contains { value in
+                let parts = path.split(separator: ".")
+                let text = parts.reversed().reduce(value) { "{\"\($1)\":\($0)}" }
+                guard let request = try? RequestDocument(text: text).request, request != baseline else { return false }
+                return try readAgain(request) == request
+            }
+            #expect(isRead, "\(path) has no field, or needs a value in DownloadRequest.unusual")
+        }
+    }
+
+    /// One of each kind of simple values, and its opposite.
+    private static let values = ["true", "false", "3", "2.5", #""de""#, #""http://h/a""#, #"["a"]"#]
+
+    @Test("Of each field by itself only that field is written, and read")
+    func eachField() throws {
+        let unusual = try unusual()
+        let written = try #require(
+            JSONSerialization.jsonObject(with: Data(RequestDocument(unusual).text().utf8)) as? [String: Any])
+        for field in DownloadRequest.documentFields {
+            guard let value = written[field.name] else { continue }
+            let text = try JSONSerialization.data(withJSONObject: [field.name: value])
+            let read = try RequestDocument(text: String(decoding: text, as: UTF8.self)).request
+            #expect(read != RequestDocument.baseline, "\(field.name)")
+            let again = try JSONSerialization.jsonObject(with: Data(RequestDocument(read).text().utf8))
+            #expect((again as? [String: Any])?.keys.map(\.self) == [field.name])
+        }
+    }
+
+    @Test("Is empty where nothing was asked for, whatever the secrets")
+    func empty() throws {
+        #expect(try RequestDocument(RequestDocument.baseline).text() == "{}")
+        #expect(try RequestDocument(text: " { } ").request == RequestDocument.baseline)
+    }
+
+    @Test("Never has a secret")
+    func secrets() throws {
+        let text = try RequestDocument(unusual(secrets: true)).text()
+        #expect(!text.contains("hunter2"))
+        var expected = try unusual()
+        expected.headers.append(RequestHeader(name: "Authorization", value: nil))
+        #expect(try RequestDocument(text: text).request == expected)
+    }
+
+    @Test("What defaults become later changes no document", arguments: ["{}", #"{"retry":{},"destination":{}}"#])
+    func baseline(_ text: String) throws {
+        let request = try RequestDocument(text: text).request
+        #expect(request.retry == RetryPolicy(limit: 5, delay: 1, maximumDelay: 60))
+        #expect(request.redirect == RedirectPolicy(limit: 20))
+        #expect(request.timeouts == DownloadRequest.Timeouts(connect: 15, stall: 30))
+        #expect(request.destination == Destination(folder: "", ifExists: .fail, createsFolders: true))
+        #expect(request.hooks == nil)
+    }
+
+    @Test("Keeps a limit of connections beside their number, for older programs", arguments: [-64, -1, 0, 16])
+    func connections(number: Int) throws {
+        var request = RequestDocument.baseline
+        request.connections = number
+        let text = try RequestDocument(request).text()
+        #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
+        #expect(text.contains("\"connections\":") == (number > 0))
+        #expect(try readAgain(request).connections == number)
+        // As some older ones wrote it into records.
+        #expect(try RequestDocument(text: #"{"connections":\#(number)}"#).request.connections == number)
+    }
+
+    @Test("Fields of a later program are ignored; of a later format nothing is read")
+    func later() throws {
+        let text = #"{"rateLimit":7,"foo":{"bar":[1]},"retry":{"limit":1,"foo":true}}"#
+        let request = try RequestDocument(text: text).request
+        #expect(request.rateLimit == 7 && request.retry.limit == 1 && request.retry.delay == 1)
+        #expect(try RequestDocument(text: #"{"version":1,"rateLimit":7}"#).request.rateLimit == 7)
+        #expect(throws: DecodingError.self) { try RequestDocument(text: #"{"version":2,"rateLimit":7}"#) }
+    }
+
+    @Test(
+        "Numbers that nobody can ask for are found, by the name of their field",
+        arguments: [
+            (#"{"connections":65}"#, "connections"), (#"{"connections":-65}"#, "connectionLimit"),
+            (#"{"connectionLimit":0}"#, "connections"), (#"{"connectionLimit":65}"#, "connections"),
+            (#"{"rateLimit":0}"#, "rateLimit"), (#"{"size":-1}"#, "size"), (#"{"retry":{"limit":-1}}"#, "retry.limit"),
+            (#"{"retry":{"delay":"nan"}}"#, "retry.delay"), (#"{"retry":{"maximumDelay":-1}}"#, "retry.maximumDelay"),
+            (#"{"redirect":{"limit":-1}}"#, "redirect.limit"), (#"{"timeouts":{"connect":0}}"#, "timeouts.connect"),
+            (#"{"timeouts":{"stall":"nan"}}"#, "timeouts.stall"), (#"{"timeouts":{"total":1e10}}"#, "timeouts.total"),
+            (#"{"pacing":0}"#, "pacing"), (#"{"validation":{"maximumSize":-1}}"#, "validation.maximumSize"),
+            (#"{"hooks":{"timeLimit":"inf"}}"#, "hooks.timeLimit"),
+        ])
+    func impossible(_ text: String, _ field: String) throws {
+        #expect(RequestDocument.impossibleField(of: try RequestDocument(text: text).request) == field)
+    }
+
+    @Test("Nothing usual, and nothing unusual, is impossible")
+    func possible() throws {
+        #expect(RequestDocument.impossibleField(of: RequestDocument.baseline) == nil)
+        #expect(RequestDocument.impossibleField(of: try unusual(secrets: true)) == nil)
+    }
+
+    @Test("Records of the program before, which name every field, are read")
+    func fullRecord() throws {
+        let text = """
+            {"id":1,"state":{"queued":{}},"isFinishing":false,"resume":{"validators":{"lastModifiedIsStrong":false},\
+            "acceptsRanges":false,"written":[],"durable":[]},"attempts":[],"created":0,"updated":0,\
+            "request":{"url":"http://h/a","destination":{"folder":"/d","ifExists":"skip","createsFolders":true,\
+            "takesServerName":true,"keepsRemoteTime":false,"continues":false},"mirrors":[],"followsMetalink":true,\
+            "repairs":false,"headers":[],"http":{},"secretFiles":{},"connections":-8,"priority":2,\
+            "retry":{"limit":5,"delay":1,"maximumDelay":60},"redirect":{"limit":20},"trust":"insecure","network":{},\
+            "timeouts":{"connect":15,"stall":30},"acceptsUnverified":false,"validation":{"types":[]},\
+            "startsPaused":false,"hooks":{"onComplete":"/yes"}}}
+            """
+        let url = try SourceURL.parse("http://h/a").get().url
+        var request = DownloadRequest(url: url, destination: Destination(folder: "/d", ifExists: .skip))
+        request.connections = DownloadRequest.automaticConnections(upTo: 8)
+        request.priority = 2
+        request.trust = .insecure
+        request.hooks = Hooks(onComplete: "/yes")
+        #expect(try JSONText.decode(DownloadRecord.self, text).request == request)
+    }
+
+    @Test("Any choice of fields is read as it was written", arguments: 1...60 as ClosedRange<UInt64>)
+    func anyFields(_ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var document = try #require(
+            JSONSerialization.jsonObject(with: Data(RequestDocument(unusual()).text().utf8)) as? [String: Any])
+        for (name, value) in document where Bool.random(using: &random) {
+            guard let object = value as? [String: Any], Bool.random(using: &random), name != "pieces",
+                ["destination", "retry", "redirect", "timeouts", "validation", "hooks"].contains(name)
+            else {
+                document[name] = nil
+                continue
+            }
+            document[name] = object.filter { _ in Bool.random(using: &random) }
+        }
+        let text = String(decoding: try JSONSerialization.data(withJSONObject: document), as: UTF8.self)
+        let request = try RequestDocument(text: text).request
+        #expect(try readAgain(request) == request)
+    }
+
+    @Test("Hostile documents are refused, or read as what can be written and read again")
+    func hostile() throws {
+        let corpus = [try RequestDocument(unusual()).text(), "{}", #"{"trust":"insecure"}"#, #"{"connections":-5}"#]
+        let words = ["\"inf\"", "\"nan\"", "{}", "null", "\"retry\":", "\"version\":", "[[", "-1", "\"hooks\":{"]
+        Fuzzing("Request documents", corpus: corpus, words: words).run { input in
+            guard let text = String(validating: input, as: UTF8.self),
+                let request = try? RequestDocument(text: text).request,
+                RequestDocument.impossibleField(of: request) == nil
+            else { return nil }
+            return (try? readAgain(request)) == request ? nil : "not read again"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// A small file has no row of its own making until it has its name: what its session said of it before must not be lost.
+@Suite("Every store, of small files that are about to get their names", .inTurn)
+struct StoreContractIntentTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A download of the session that was about to get its name.
+    private func marked(in store: any DownloadStore, of session: String = "dead") async throws -> DownloadRecord {
+        var record = try await store.add([Sample.request()], session: session)[0].record
+        record.state = .running
+        record.isFinishing = true
+        record.fileName = "a (1)"
+        record.resume.total = 10
+        record.resume.validators = Validators(etag: EntityTag(opaque: "v1"))
+        record.resume.file = FileIdentity(inode: 7, born: 8)
+        #expect(try await store.save([record], session: session, durably: true) == [])
+        return record
+    }
+
+    enum Heir: CaseIterable { case claim, add, remove, change, release, requeue }
+
+    @Test("Whoever takes over from a dead session knows the file", arguments: StoreKind.allCases, Heir.allCases)
+    func taken(kind: StoreKind, heir: Heir) async throws {
+        let store = try kind.make(in: folder)
+        // A background session's queue stays a queue while it is away.
+        let record = try await marked(in: store, of: heir == .release ? "foreground-dead" : "dead")
+        let found: DownloadRecord
+        switch heir {
+        case .claim: found = try await store.claim([record.id], session: "me")[0].record
+        case .add: found = try await store.add([Sample.request()], session: "me")[0].record
+        case .remove: found = try await store.remove([record.id], session: "me") { _ in }[0]
+        case .change: found = try await store.change([record.id], .priority(3), session: "me")[0].record
+        case .release:
+            try await store.releaseDeadSessions()
+            found = try await store.records(.all)[0]
+            #expect(found.state == .paused(.interrupted))
+        case .requeue:
+            try await store.requeue(session: "dead")
+            found = try await store.queued(session: "dead", after: nil, limit: 1)[0]
+        }
+        #expect(found.isFinishing)
+        #expect(found.fileName == record.fileName)
+        #expect(found.resume == record.resume)
+    }
+
+    @Test("A later save of the session counts", arguments: StoreKind.allCases, [true, false])
+    func superseded(kind: StoreKind, isCompleted: Bool) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await marked(in: store)
+        record.isFinishing = false
+        record.fileName = "b"
+        record.resume = ResumeData()
+        record.state = isCompleted ? .completed : .paused(.user)
+        if !isCompleted { record.resume.written = ByteRanges([0..<5]) }
+        #expect(try await store.save([record], session: "dead") == [])
+        try await store.releaseDeadSessions()
+        let claimed = try await store.claim([record.id], session: "me", includingCompleted: true)[0].record
+        #expect(!claimed.isFinishing)
+        #expect(claimed.fileName == "b")
+        #expect(claimed.resume == record.resume)
+    }
+
+    @Test("Nothing is noted of another session's download", arguments: StoreKind.allCases)
+    func foreign(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let record = try await marked(in: store)
+        _ = try await store.claim([record.id], session: "me")
+        #expect(try await store.save([record], session: "dead", durably: true) == [record.id])
+    }
+
+    @Test("The log tells of its start and its completion", arguments: StoreKind.allCases)
+    func events(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await marked(in: store)
+        record.isFinishing = false
+        record.state = .completed
+        #expect(try await store.save([record], session: "dead") == [])
+        let events = try await store.events(after: 0, limit: 9)
+        #expect(events.map(\.kind) == [.added, .started, .completed])
+        #expect(events.map(\.total) == [nil, 10, events[2].total])
+        #expect(events[1].state == .running && events[1].session == "dead")
+    }
+}
