@@ -111,7 +111,7 @@ extension EndToEnd {
                 }
             } else {
                 try await withDlm({ Self.digestOnly($0, unframed: true) }) { sandbox, server in
-                    let result = try await sandbox.perform(["get"] + options + [server.url()])
+                    let result = try await sandbox.perform(["get"] + options + [server.url()], leaps: false)
                     try expectDownloaded(Self.content, as: "file.bin", by: result, in: sandbox)
                 }
             }
