@@ -30,6 +30,25 @@ struct IntentRow: Sendable {
                 INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
                 SELECT id, session, ?, ?, ?, ? FROM download WHERE id = ? AND session = ?
                 """)
+        try bind(to: statement, owner)
+        try statement.execute()
+        return db.changesCount > 0
+    }
+
+    static let ofItem = """
+        INSERT OR REPLACE INTO intent (fileName, total, resume, updated, id, session)
+        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM item WHERE id = ?5)
+            AND NOT EXISTS (SELECT 1 FROM done WHERE id = ?5)
+        """
+
+    /// The same for a queued item of `owner`, with the statement ``ofItem``. Returns false when there is none.
+    func write(_ statement: Statement, ofItemOf owner: String, _ db: Database) throws -> Bool {
+        try bind(to: statement, owner)
+        try statement.execute()
+        return db.changesCount > 0
+    }
+
+    private func bind(to statement: Statement, _ owner: String) throws {
         var values = BoundValues(statement)
         try values.bind(fileName)
         try values.bind(total)
@@ -37,18 +56,15 @@ struct IntentRow: Sendable {
         try values.bind(updated)
         try values.bind(id)
         try values.bind(owner)
-        try statement.execute()
-        return db.changesCount > 0
     }
 
-    static func forget(_ id: DownloadID, _ db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM intent WHERE id = ?").execute(arguments: [id])
-    }
+    static let forgetting = "DELETE FROM intent WHERE id = ?"
 
     /// Enters what dead sessions left into the rows of their downloads, as if it had been written there.
     static func settle(_ db: Database, isDead: (String) -> Bool) throws {
         let sessions = try String.fetchAll(try db.cachedStatement(sql: "SELECT DISTINCT session FROM intent"))
         for session in sessions where isDead(session) {
+            try ItemPromotion.promoteIntents(of: session, db)
             try db.cachedStatement(
                 sql: """
                     UPDATE OR FAIL download SET isFinishing = 1, fileName = intent.fileName, total = intent.total,

@@ -7,7 +7,10 @@ enum Migrations {
     /// Marks the file as dlm's (`PRAGMA application_id`): "dlm1" in ASCII.
     static let applicationID = 0x646C_6D31
 
-    static let steps: [String] = [version1, version2, version3, version4, version5]
+    static let steps: [String] = [version1, version2, version3, version4, version5, version6]
+
+    /// The version that has the tables `list`, `item` and `done`.
+    static let firstWithItems = 6
 
     /// Brings the store to the newest schema. Any number of processes may do so at the same moment.
     static func run(on db: Database) throws {
@@ -176,6 +179,57 @@ enum Migrations {
             FROM intent WHERE id = NEW.id AND OLD.state = 'queued' AND NEW.state <> 'running';
             \(log(kindOfMove, time: "NEW.updated", session: "coalesce(NEW.session, OLD.session)"));
         END;
+        """
+
+    /// The downloads of a list, in tables that a whole batch is written to without JSON, triggers or indexes of states.
+    ///
+    /// An `item` is queued, or it is completed and has a row in `done`. Whatever else happens to a download makes it a row of
+    /// `download` with the same number (``ItemPromotion``), and `done.isMoved` says so; the item stays for the log of events.
+    /// The items of one `list` have the numbers `first` to `last`, and `list.queued` counts those without a row in `done`.
+    /// `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are seconds since 2001, as in `attempts`. An
+    /// event with a `batch` stands for one event of each of these downloads, the last of which has the number `seq`.
+    private static let version6 = """
+        CREATE TABLE list (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            session TEXT,
+            priority INTEGER NOT NULL,
+            folder TEXT NOT NULL,
+            askedName TEXT,
+            created INTEGER NOT NULL,
+            request TEXT NOT NULL,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            queued INTEGER NOT NULL
+        );
+        CREATE INDEX listQueued ON list (session, priority DESC, first) WHERE queued > 0;
+        CREATE TABLE item (
+            id INTEGER PRIMARY KEY,
+            list INTEGER NOT NULL,
+            hash INTEGER NOT NULL,
+            url TEXT NOT NULL
+        );
+        CREATE INDEX itemByHash ON item (hash);
+        CREATE TABLE done (
+            id INTEGER PRIMARY KEY,
+            isMoved INTEGER NOT NULL,
+            fileName TEXT,
+            bytes INTEGER,
+            inode INTEGER,
+            born INTEGER,
+            modified INTEGER,
+            etag TEXT,
+            etagIsWeak INTEGER,
+            lastModified TEXT,
+            lastModifiedIsStrong INTEGER,
+            contentType TEXT,
+            acceptsRanges INTEGER,
+            hasFinalURL INTEGER,
+            started REAL,
+            ended REAL,
+            updated INTEGER,
+            metrics TEXT
+        );
+        ALTER TABLE event ADD COLUMN batch TEXT;
         """
 
     private static let kindOfMove = """

@@ -3,7 +3,7 @@ import GRDB
 
 /// Writes rows back. Within one transaction: a statement that fails is forgotten by its database.
 struct RowWriter {
-    private let db: Database
+    let db: Database
     private let inPlace: Statement
 
     init(_ db: Database) throws {

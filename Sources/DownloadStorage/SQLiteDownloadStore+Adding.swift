@@ -45,6 +45,7 @@ extension SQLiteDownloadStore {
     ) throws {
         let urls = Self.json(run)
         var found = try find(run, urls, in: db)
+        found.merge(try ItemAdding(db: db).find(run, coder)) { $0.record.id > $1.record.id ? $0 : $1 }
         // What is sent with a request is not stored: nobody can tell whether one at work has the same.
         if run.first?.isPlain == false {
             found = found.filter { ownership.standing(of: $0.value.kind, owner: $0.value.record.session) == .free }
@@ -62,6 +63,7 @@ extension SQLiteDownloadStore {
                 added.append(AddedDownload(kind: .joined, record: known.record))
                 continue
             }
+            try ItemPromotion.promote([known.record.id], db)
             var record = known.record
             var request = run[index]
             request.keepDescription(of: record)
@@ -101,6 +103,10 @@ extension SQLiteDownloadStore {
         _ run: ArraySlice<DownloadRequest>, _ urls: String, _ session: String, _ now: Date, _ db: Database
     ) throws -> DownloadID {
         guard let request = run.first else { return 0 }
+        if ItemAdding.takes(run) {
+            return try ItemAdding(db: db).insert(
+                run, try coder.encode(request), session: session, at: DownloadRow.milliseconds(now))
+        }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO download

@@ -10,6 +10,7 @@ extension SQLiteDownloadStore {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             try IntentRow.settle(db) { ownership.isDead($0) }
+            try ItemPromotion.promote(ids, db)
             let now = time.date.stored
             return try stored(ids, in: db).map { found in
                 let record = found.record
@@ -27,6 +28,7 @@ extension SQLiteDownloadStore {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             try IntentRow.settle(db) { ownership.isDead($0) }
+            try ItemPromotion.promote(ids, db)
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)
             let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
@@ -44,6 +46,7 @@ extension SQLiteDownloadStore {
         try await write { [self] db in
             var ownership = DownloadOwnership(session: session, isAlive: isAlive)
             try IntentRow.settle(db) { ownership.isDead($0) }
+            try ItemPromotion.promote(ids, db)
             let now = time.date.stored
             let found = try stored(ids, in: db)
             try refuseForeign(found, &ownership)

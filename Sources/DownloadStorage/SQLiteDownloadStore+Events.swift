@@ -11,7 +11,12 @@ extension SQLiteDownloadStore {
             let rows = try Row.fetchCursor(statement, arguments: [cursor])
             var events: [LoggedEvent] = []
             while events.count < limit, let row = try rows.next() {
-                if let event = EventReader(row: row).event() { events.append(event) }
+                let reader = EventReader(row: row)
+                if reader.batch == nil {
+                    if let event = reader.event() { events.append(event) }
+                } else {
+                    events += try reader.events(after: cursor, db).prefix(limit - events.count)
+                }
             }
             return events
         }
@@ -31,6 +36,8 @@ extension SQLiteDownloadStore {
                 let step = min(end, bounds.dropped + Self.droppedAtOnce)
                 if step <= bounds.dropped { return true }
                 try db.cachedStatement(sql: "DELETE FROM event WHERE seq <= ?").execute(arguments: [step])
+                try EventBatch.cutFirst(at: step, db)
+                if step == end { try EventBatch.forgetItems(db) }
                 return step == end
             }
         }
@@ -40,7 +47,10 @@ extension SQLiteDownloadStore {
 
     @Sendable private static func bounds(_ db: Database) throws -> (dropped: EventCursor, last: EventCursor) {
         let statement = try db.cachedStatement(
-            sql: "SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'), (SELECT min(seq) FROM event)")
+            sql: """
+                SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'event'),
+                    (SELECT seq - \(EventBatch.span) + 1 FROM event ORDER BY seq LIMIT 1)
+                """)
         guard let row = try Row.fetchOne(statement) else { return (0, 0) }
         let last: EventCursor = row[0] ?? 0
         let first: EventCursor? = row[1]
@@ -51,12 +61,36 @@ extension SQLiteDownloadStore {
 /// Reads one row of the log without trusting it.
 private struct EventReader {
     private enum Column: Int, CaseIterable {
-        case seq, time, kind, download, name, url, session, state, stateDetail, received, total
+        case seq, time, kind, download, name, url, session, state, stateDetail, received, total, batch
     }
 
     static let columns = Column.allCases.map { "\($0)" }.joined(separator: ", ")
 
     let row: Row
+
+    /// The items that the row stands for; nil for a row of one download.
+    var batch: String? { value(.batch) }
+
+    /// The events of a row that stands for several, from the one behind the cursor on.
+    func events(after cursor: EventCursor, _ db: Database) throws -> [LoggedEvent] {
+        guard let batch, let last: EventCursor = value(.seq), let word: String = value(.kind),
+            let kind = LoggedEvent.Kind(rawValue: word)
+        else { return [] }
+        let items = try EventBatch.items(batch, db)
+        return items.enumerated().compactMap { index, item in
+            let number = last - EventCursor(items.count - 1 - index)
+            guard number > cursor, let id = DownloadID.fromDatabaseValue(item[0]) else { return nil }
+            let url = String.fromDatabaseValue(item[1]) ?? ""
+            let askedName = String.fromDatabaseValue(item[2])
+            // Nothing was known of the file when the download was added.
+            let fileName = kind == .added ? nil : String.fromDatabaseValue(item[3])
+            let bytes = kind == .added ? nil : Int64.fromDatabaseValue(item[4])
+            return LoggedEvent(
+                cursor: number, time: DownloadRow.date(value(.time) ?? 0), kind: kind, id: id,
+                name: fileName ?? askedName ?? name(from: url), url: url, session: value(.session), state: state(),
+                received: kind == .completed ? bytes ?? 0 : 0, total: bytes)
+        }
+    }
 
     /// Nil when it does not say what happened to which download; what else cannot be read is left out.
     func event() -> LoggedEvent? {

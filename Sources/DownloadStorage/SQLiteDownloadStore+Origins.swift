@@ -18,7 +18,9 @@ extension SQLiteDownloadStore {
                 let stored = try StoredDownload(row, coder: coder)
                 if stored.damage == nil { records.append(stored.record) }
             }
-            return records
+            let items = try ItemQueue(session: session, db).items(
+                limit, coder, where: condition.replacing("url", with: "item.url"), StatementArguments(bounds))
+            return ItemQueue.merged(records, items, limit)
         }
     }
 }

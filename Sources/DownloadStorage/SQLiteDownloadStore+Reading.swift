@@ -28,7 +28,8 @@ extension SQLiteDownloadStore {
             } else {
                 try take("true", [session], limit, into: &records, db)
             }
-            return records
+            let items = try ItemQueue(session: session, after: position, db).items(limit, coder)
+            return ItemQueue.merged(records, items, limit)
         }
     }
 
@@ -52,16 +53,16 @@ extension SQLiteDownloadStore {
     /// Each id once, in the order asked; throws at the first unknown one.
     func stored(_ ids: [DownloadID], in db: Database) throws -> [StoredDownload] {
         let statement = try db.cachedStatement(sql: "SELECT \(RowReader.columns) FROM download WHERE id = ?")
+        let item = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.byID)")
         return try ids.firstOccurrences.map { id in
-            guard let row = try Row.fetchOne(statement, arguments: [id]) else {
-                throw DownloadError.noSuchDownload(id)
-            }
+            let row = try Row.fetchOne(statement, arguments: [id]) ?? Row.fetchOne(item, arguments: [id])
+            guard let row else { throw DownloadError.noSuchDownload(id) }
             return try StoredDownload(row, coder: coder)
         }
     }
 
-    /// The newest, or the first behind a place, by id. Each kind comes in this order out of its index; they are merged
-    /// here.
+    /// The newest, or the first behind a place, by id. Each kind comes in this order out of its index, and so do the items
+    /// of each kind; they are merged here.
     private func listed(
         _ selection: DownloadSelection, of kinds: Set<DownloadState.Kind>, in db: Database
     ) throws -> [DownloadRecord] {
@@ -72,17 +73,25 @@ extension SQLiteDownloadStore {
                     SELECT \(RowReader.columns) FROM \(RowSet.state(kind)) AND id > ?
                     ORDER BY id \(order)
                     """)
-            return try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
+            return RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
         }
-        func next(_ cursor: RowCursor) throws -> DownloadRecord? {
-            while let row = try cursor.next() {
+        let items = try ListedItems(selection, in: db).sources(of: kinds)
+        return try merged(cursors + items, selection) { kinds.contains($0.state.kind) }
+    }
+
+    /// Each source is in the order of the selection.
+    /// - Parameter isMeant: a damaged row is told as failed, whatever its column says.
+    private func merged(
+        _ sources: [RowSource], _ selection: DownloadSelection, _ isMeant: (DownloadRecord) -> Bool = { _ in true }
+    ) throws -> [DownloadRecord] {
+        func next(_ source: RowSource) throws -> DownloadRecord? {
+            while let row = try source.next() {
                 let record = try StoredDownload(row, coder: coder).record
-                // A damaged row is told as failed, whatever its column says.
-                if kinds.contains(record.state.kind) { return record }
+                if isMeant(record) { return record }
             }
             return nil
         }
-        var heads = try cursors.map(next)
+        var heads = try sources.map(next)
         var records: [DownloadRecord] = []
         while records.count < selection.limit ?? .max {
             let waiting = heads.indices.filter { heads[$0] != nil }
@@ -92,7 +101,7 @@ extension SQLiteDownloadStore {
             }
             guard let first, let record = heads[first] else { break }
             records.append(record)
-            heads[first] = try next(cursors[first])
+            heads[first] = try next(sources[first])
         }
         return selection.after == nil ? records.reversed() : records
     }
@@ -101,21 +110,18 @@ extension SQLiteDownloadStore {
     private func records(in folder: String, named name: String, in db: Database) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(
             sql: "SELECT \(RowReader.columns) FROM download WHERE folder = ? AND fileName = ? ORDER BY +id")
-        return try Row.fetchAll(statement, arguments: [folder, name]).map {
-            try StoredDownload($0, coder: coder).record
-        }
+        let items = try db.cachedStatement(sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.named)")
+        let found =
+            try Row.fetchAll(statement, arguments: [folder, name]) + Row.fetchAll(items, arguments: [folder, name])
+        return try found.map { try StoredDownload($0, coder: coder).record }.sorted { $0.id < $1.id }
     }
 
-    private static func order(_ selection: DownloadSelection) -> String { selection.after == nil ? "DESC" : "ASC" }
+    private static func order(_ selection: DownloadSelection) -> String { selection.sqlOrder }
 
     private func listed(_ selection: DownloadSelection, in db: Database) throws -> [DownloadRecord] {
         let statement = try db.cachedStatement(
             sql: "SELECT \(RowReader.columns) FROM download WHERE id > ? ORDER BY id \(Self.order(selection))")
-        let rows = try Row.fetchCursor(statement, arguments: [selection.after ?? 0])
-        var records: [DownloadRecord] = []
-        while records.count < selection.limit ?? .max, let row = try rows.next() {
-            records.append(try StoredDownload(row, coder: coder).record)
-        }
-        return selection.after == nil ? records.reversed() : records
+        let rows = RowSource(try Row.fetchCursor(statement, arguments: [selection.after ?? 0]))
+        return try merged([rows, ListedItems(selection, in: db).all()], selection)
     }
 }

@@ -12,7 +12,7 @@ extension SQLiteDownloadStore {
             let isForeground = owner.map(SessionIdentifier.isForeground) ?? true
             let move = SessionMove(owner: owner, to: .paused(.interrupted), heir: isForeground ? nil : owner)
             try await self.move(.atWork, move, ifDead: true)
-            if isForeground { try await self.move(.queued, move, ifDead: true) }
+            if isForeground { try await self.move(.queued, move, ifDead: true, includesItems: true) }
         }
     }
 
@@ -29,7 +29,7 @@ extension SQLiteDownloadStore {
 
     package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let heir = SessionIdentifier.isForeground(session) ? nil : session
-        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir))
+        try await move(.queued, SessionMove(owner: session, to: .paused(reason), heir: heir), includesItems: true)
     }
 
     package func queuedCount(session: String) async throws -> Int {
@@ -43,18 +43,33 @@ extension SQLiteDownloadStore {
             let isOnly = try Bool.fetchOne(ends, arguments: [session]) ?? false
             let statement = try db.cachedStatement(
                 sql: "SELECT count(*) FROM \(RowSet.queued)\(isOnly ? "" : " AND session = ?")")
-            return try Int.fetchOne(statement, arguments: isOnly ? [] : [session]) ?? 0
+            let items = try db.cachedStatement(
+                sql: "SELECT sum(queued) FROM list INDEXED BY listQueued WHERE queued > 0 AND session = ?")
+            return (try Int.fetchOne(statement, arguments: isOnly ? [] : [session]) ?? 0)
+                + (try Int.fetchOne(items, arguments: [session]) ?? 0)
         }
     }
 
     package func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
         @Sendable func old(_ db: Database) throws -> [DownloadID] {
+            let arguments: StatementArguments = [DownloadRow.milliseconds(date), max(0, limit)]
+            let items = try db.cachedStatement(
+                sql: "SELECT id FROM done WHERE isMoved = 0 AND updated < ? ORDER BY id LIMIT ?")
+            try ItemPromotion.promote(try DownloadID.fetchAll(items, arguments: arguments), db)
             let statement = try db.cachedStatement(
                 sql: "SELECT id FROM \(RowSet.ended) AND updated < ? ORDER BY updated, id LIMIT ?")
-            return try DownloadID.fetchAll(statement, arguments: [DownloadRow.milliseconds(date), max(0, limit)])
+            return try DownloadID.fetchAll(statement, arguments: arguments)
         }
         // There is seldom anything, and reading waits for no other process.
-        if try await perform({ try old($0).isEmpty }) { return [] }
+        let hasAny = try await perform { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM \(RowSet.ended) AND updated < ?1)
+                        OR EXISTS (SELECT 1 FROM done WHERE isMoved = 0 AND updated < ?1)
+                    """)
+            return try Bool.fetchOne(statement, arguments: [DownloadRow.milliseconds(date)]) ?? false
+        }
+        if !hasAny { return [] }
         return try await write { [self] db in
             let ids = try old(db)
             let records = try stored(ids, in: db).map(\.record)
@@ -66,14 +81,21 @@ extension SQLiteDownloadStore {
 
     /// Moves all of `rows` that the move means. A million take many seconds, for which other processes do not wait: so
     /// it is done in steps, between which they have their turn.
-    /// - Parameter ifDead: only as long as no such session lives.
-    private func move(_ rows: RowSet, _ move: SessionMove, ifDead: Bool = false) async throws {
+    /// - Parameters:
+    ///   - ifDead: only as long as no such session lives.
+    ///   - includesItems: queued items of the session become rows first.
+    private func move(
+        _ rows: RowSet, _ move: SessionMove, ifDead: Bool = false, includesItems: Bool = false
+    ) async throws {
         while true {
             let began = time.now
             let count = try await write { [isAlive, time] db in
                 if ifDead, let owner = move.owner {
                     if isAlive(owner) { return 0 }
                     try IntentRow.settle(db) { $0 == owner }
+                }
+                if includesItems, let owner = move.owner {
+                    try ItemPromotion.promoteQueued(of: owner, limit: SessionMove.rowsAtOnce, db)
                 }
                 return try move.step(rows, db, at: time.date)
             }
@@ -93,15 +115,14 @@ extension SQLiteDownloadStore {
         let orphan = try db.cachedStatement(
             sql: "SELECT 1 FROM \(RowSet.queued) AND session IS NULL LIMIT 1")
         if try Int.fetchOne(orphan) != nil { owners.insert(nil) }
-        let next = try db.cachedStatement(
-            sql: """
-                SELECT session FROM \(RowSet.queued) AND session > ? AND session < x''
-                ORDER BY session LIMIT 1
-                """)
-        var last = ""
-        while let owner = try String.fetchOne(next, arguments: [last]) {
-            if SessionIdentifier.isForeground(owner) { owners.insert(owner) }
-            last = owner
+        for queue in ["\(RowSet.queued)", "list INDEXED BY listQueued WHERE queued > 0"] {
+            let next = try db.cachedStatement(
+                sql: "SELECT session FROM \(queue) AND session > ? AND session < x'' ORDER BY session LIMIT 1")
+            var last = ""
+            while let owner = try String.fetchOne(next, arguments: [last]) {
+                if SessionIdentifier.isForeground(owner) { owners.insert(owner) }
+                last = owner
+            }
         }
         return owners
     }

@@ -27,7 +27,7 @@ package final class SQLiteDownloadStore: DownloadStore {
         let path = FileNaming.path(folder, StoreFile.name)
         try PrivateFolder.make(folder)
         database = try StoreFile.open(path, time)
-        committer = SaveCommitter(database: database, time: time)
+        committer = SaveCommitter(database: database, coder: coder, time: time)
         failure = StoreFailure(path: path)
         self.isAlive = isAlive
         self.time = time
@@ -40,7 +40,9 @@ package final class SQLiteDownloadStore: DownloadStore {
         try refuseWhenClosed()
         do {
             let rows: [SaveCommitter.SavedRow] = try records.map { record in
-                try IntentRow(record).map { .intent($0) } ?? .whole(DownloadRow(record, coder: coder))
+                if let intent = IntentRow(record) { return .intent(intent) }
+                if let done = DoneRow(record) { return .done(done) }
+                return .whole(try DownloadRow(record, coder: coder))
             }
             return try await committer.save(rows, session: session, durably: durably)
         } catch {

@@ -10,6 +10,8 @@ final class SaveCommitter: Sendable {
     enum SavedRow: Sendable {
         case whole(DownloadRow)
         case intent(IntentRow)
+        /// A completed download, which may be an item.
+        case done(DoneRow)
     }
 
     private struct Call {
@@ -27,6 +29,7 @@ final class SaveCommitter: Sendable {
     }
 
     private let database: DatabaseQueue
+    private let coder: RequestCoder
     private let time: any TimeSource
     private let state: Mutex<State>
     /// The downloads that this process has left an intent of.
@@ -34,8 +37,9 @@ final class SaveCommitter: Sendable {
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
-    init(database: DatabaseQueue, time: any TimeSource = SystemTime()) {
+    init(database: DatabaseQueue, coder: RequestCoder = RequestCoder(), time: any TimeSource = SystemTime()) {
         self.database = database
+        self.coder = coder
         self.time = time
         state = Mutex(State(due: time.now - Self.interval * Self.burst))
     }
@@ -86,25 +90,58 @@ final class SaveCommitter: Sendable {
         var known = intents.withLock(\.self)
         let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
             let writer = try RowWriter(db)
-            return try group.map { call in
+            var items = try SavedItems(db)
+            let lost = try group.map { call in
                 var lost: Set<DownloadID> = []
                 for row in call.rows {
-                    switch row {
-                    case .intent(let row):
-                        let isOwned = try row.write(ownedBy: call.session, db)
-                        if isOwned { known.insert(row.id) } else { lost.insert(row.id) }
-                    case .whole(let row):
-                        if try !writer.update(row, ownedBy: call.session) { lost.insert(row.id) }
-                        if known.remove(row.id) != nil { try IntentRow.forget(row.id, db) }
-                    }
+                    let isOwned = try write(row, of: call.session, writer, &items, &known)
+                    if !isOwned { lost.insert(row.id) }
                 }
                 FaultPoint.reached("committing")
                 return lost
             }
+            try items.finish()
+            return lost
         }
         // Not before: what a transaction that failed has forgotten is there again.
         intents.withLock { $0 = known }
         return lost
+    }
+}
+
+extension SaveCommitter {
+    /// Returns false when the download does not belong to the session any more.
+    private func write(
+        _ row: SavedRow, of session: String, _ writer: RowWriter, _ items: inout SavedItems,
+        _ known: inout Set<DownloadID>
+    ) throws -> Bool {
+        let isOwned: Bool
+        switch row {
+        case .intent(let row):
+            isOwned = try items.intend(row, of: session) || row.write(ownedBy: session, writer.db)
+            if isOwned { known.insert(row.id) }
+            return isOwned
+        case .done(let row):
+            isOwned =
+                try items.complete(row, of: session)
+                || writer.update(DownloadRow(row.record, coder: coder), ownedBy: session)
+        case .whole(let row):
+            isOwned =
+                try writer.update(row, ownedBy: session)
+                || (items.promote(row.id, of: session) && writer.update(row, ownedBy: session))
+        }
+        if known.remove(row.id) != nil { try items.forgetIntent(of: row.id) }
+        return isOwned
+    }
+}
+
+extension SaveCommitter.SavedRow {
+    var id: DownloadID {
+        switch self {
+        case .whole(let row): row.id
+        case .intent(let row): row.id
+        case .done(let row): row.id
+        }
     }
 }
 

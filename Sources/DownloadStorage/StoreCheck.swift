@@ -47,7 +47,11 @@ package enum StoreCheck {
             let fault = try quickCheck(db, of: queue, time)
             health.isChecked = fault != nil
             if let fault, fault != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: fault) }
-            if health.schema != nil { health.downloads = try Int.fetchOne(db, sql: "SELECT count(*) FROM download") }
+            guard let schema = health.schema else { return }
+            health.downloads = try Int.fetchOne(db, sql: "SELECT count(*) FROM download")
+            if schema < Migrations.firstWithItems { return }
+            let items = "SELECT (SELECT count(*) FROM item) - (SELECT count(*) FROM done WHERE isMoved = 1)"
+            health.downloads = (health.downloads ?? 0) + (try Int.fetchOne(db, sql: items) ?? 0)
         }
     }
 

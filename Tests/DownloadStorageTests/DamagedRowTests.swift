@@ -111,7 +111,7 @@ struct DamagedRowTests {
     @Test("is not handed out as work, and does not end the queue")
     func isNoWork() async throws {
         let store = try folder.open()
-        _ = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s")
+        for name in 0..<3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
         try await store.database.writeWithoutTransaction { db in
             try db.execute(sql: "UPDATE download SET resume = '?' WHERE id = 1")
         }
@@ -141,7 +141,7 @@ struct DamagedEventTests {
     func isTold(assignment: String, isTold: Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()
-        _ = try await store.add((1...3).map { try Sample.request("\($0)") }, session: "s")
+        for name in 1...3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
         try await store.database.writeWithoutTransaction { db in
             try db.execute(sql: "UPDATE event SET \(assignment) WHERE seq = 2")
         }

@@ -1,0 +1,85 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// What became of an item that is completed, in columns: to encode it as JSON would cost as much as to fetch it.
+struct DoneRow: Sendable {
+    let record: DownloadRecord
+    private let completed: CompletedFile
+    private let attempt: AttemptRecord
+    private let metrics: String?
+
+    var id: DownloadID { record.id }
+
+    /// Nil where the columns cannot say all that the record says: what came in one attempt and one answer, and was verified
+    /// against nothing, can be said.
+    init?(_ record: DownloadRecord) {
+        guard record.state == .completed, !record.isFinishing, record.session == nil, record.request.hooks == nil,
+            let completed = record.completed, let attempt = record.attempts.first, record.attempts.count == 1,
+            Self.isPlain(completed), Self.isPlain(attempt), attempt.received == completed.bytes,
+            let name = record.fileName, completed.path == FileNaming.path(record.request.destination.folder, name)
+        else { return nil }
+        let resume = record.resume
+        guard Self.isPlain(resume), resume.finalURL == nil || resume.finalURL == record.request.url else { return nil }
+        self.record = record
+        self.completed = completed
+        self.attempt = attempt
+        metrics = attempt.metrics.map { JSONWriter.object($0.write) }
+    }
+
+    private static func isPlain(_ completed: CompletedFile) -> Bool {
+        completed.checksum == nil && completed.verifiedBy == nil && completed.mismatched == nil
+            && !completed.wasCurrent && completed.identity.inode <= UInt64(Int64.max)
+    }
+
+    /// Field by field: to compare it with another one costs as much as the row.
+    private static func isPlain(_ resume: ResumeData) -> Bool {
+        guard resume.validators.isEmpty, !resume.validators.lastModifiedIsStrong, resume.total == nil else {
+            return false
+        }
+        guard resume.written.isEmpty, resume.durable.isEmpty, resume.file == nil, resume.modified == nil else {
+            return false
+        }
+        guard resume.device == nil, resume.bootID == nil, resume.mismatched == nil, resume.digest == nil else {
+            return false
+        }
+        guard resume.verified == nil, resume.servedName == nil, resume.contentEncoding == nil else { return false }
+        return resume.movedFrom == nil && resume.sources == nil
+    }
+
+    private static func isPlain(_ attempt: AttemptRecord) -> Bool {
+        attempt.outcome == "completed" && attempt.ended != nil && attempt.connections == 1 && attempt.redirects == 0
+    }
+
+    static let insertion = """
+        INSERT OR IGNORE INTO done (id, isMoved, fileName, bytes, inode, born, modified, etag, etagIsWeak,
+            lastModified, lastModifiedIsStrong, contentType, acceptsRanges, hasFinalURL, started, ended, updated,
+            metrics)
+        SELECT ?1, 0, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
+        WHERE EXISTS (SELECT 1 FROM item WHERE id = ?1)
+        """
+
+    /// Writes the row with ``insertion``. Returns false when the item has become a row of `download`, or is completed.
+    func write(_ statement: Statement, _ db: Database) throws -> Bool {
+        var values = BoundValues(statement)
+        try values.bind(id)
+        try values.bind(record.fileName)
+        try values.bind(completed.bytes)
+        try values.bind(Int64(completed.identity.inode))
+        try values.bind(completed.identity.born)
+        try values.bind(completed.modified)
+        try values.bind(completed.validators.etag?.opaque)
+        try values.bind(completed.validators.etag?.isWeak)
+        try values.bind(completed.validators.lastModified)
+        try values.bind(completed.validators.lastModifiedIsStrong)
+        try values.bind(record.resume.contentType)
+        try values.bind(record.resume.acceptsRanges)
+        try values.bind(record.resume.finalURL != nil)
+        try values.bind(attempt.started.timeIntervalSinceReferenceDate)
+        try values.bind(attempt.ended?.timeIntervalSinceReferenceDate)
+        try values.bind(DownloadRow.milliseconds(record.updated))
+        try values.bind(metrics)
+        try statement.execute()
+        return db.changesCount > 0
+    }
+}

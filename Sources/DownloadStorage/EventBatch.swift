@@ -1,0 +1,72 @@
+import DownloadCore
+import GRDB
+
+/// One row of the log that stands for the same event of many items. Each event has a number of its own; that of the row is
+/// the last of them.
+struct EventBatch {
+    let kind: LoggedEvent.Kind
+    let state: DownloadState.Kind
+    let session: String?
+    /// In milliseconds since 1970.
+    let time: Int64
+
+    /// Logs the event of these items, in this order.
+    func log(_ ids: [DownloadID], _ db: Database) throws {
+        guard let first = ids.first else { return }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO event (seq, time, kind, download, url, session, state, received, batch)
+                VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + ?, ?, ?, ?, '', ?, ?, 0, ?)
+                """)
+        let batch = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        try statement.execute(arguments: [
+            ids.count, time, kind.rawValue, first, session, state.rawValue, batch,
+        ])
+    }
+
+    /// The item of each event of a row, in order: its place, and what is known of it.
+    static func items(_ batch: String, _ db: Database) throws -> [Row] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT value, item.url, list.askedName, done.fileName, done.bytes
+                FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '[]' END)
+                    LEFT JOIN item ON item.id = value LEFT JOIN list ON list.id = item.list LEFT JOIN done ON done.id = value
+                ORDER BY key
+                """)
+        return try Row.fetchAll(statement, arguments: [batch])
+    }
+
+    /// How many events a row stands for, as SQL.
+    static let span = "CASE WHEN batch IS NULL OR NOT json_valid(batch) THEN 1 ELSE json_array_length(batch) END"
+
+    /// Takes the events up to this number out of the first row of the log.
+    static func cutFirst(at number: EventCursor, _ db: Database) throws {
+        let first = try db.cachedStatement(
+            sql: "SELECT seq, batch FROM event WHERE batch IS NOT NULL ORDER BY seq LIMIT 1")
+        guard let row = try Row.fetchOne(first), let last = EventCursor.fromDatabaseValue(row[0]),
+            let batch = String.fromDatabaseValue(row[1])
+        else { return }
+        let ids = try items(batch, db).map { DownloadID.fromDatabaseValue($0[0]) }
+        let rest = ids.suffix(Int(clamping: last - number))
+        guard rest.count < ids.count, let head = rest.first else { return }
+        let text = JSONWriter.text { json in json.array(rest) { $0.value($1 ?? 0) } }
+        try db.cachedStatement(sql: "UPDATE event SET download = ?, batch = ? WHERE seq = ?")
+            .execute(arguments: [head ?? 0, text, last])
+    }
+
+    /// Forgets the items that have become rows of `download` and that no row of the log stands for any more.
+    static func forgetItems(_ db: Database) throws {
+        let first = try db.cachedStatement(sql: "SELECT min(download) FROM event WHERE batch IS NOT NULL")
+        let end = try DownloadID.fetchOne(first) ?? .max
+        try db.cachedStatement(
+            sql: "DELETE FROM item WHERE id IN (SELECT id FROM done WHERE isMoved = 1 AND id < ?)"
+        ).execute(arguments: [end])
+        try db.cachedStatement(sql: "DELETE FROM done WHERE isMoved = 1 AND id < ?").execute(arguments: [end])
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM list WHERE last < ? AND queued = 0
+                    AND NOT EXISTS (SELECT 1 FROM item WHERE item.id BETWEEN list.first AND list.last)
+                """
+        ).execute(arguments: [end])
+    }
+}

@@ -1,0 +1,86 @@
+import DownloadCore
+import Foundation
+import GRDB
+
+/// Makes items of the downloads of a list.
+struct ItemAdding {
+    let db: Database
+
+    /// A list of fewer is dearer than as many rows of `download`.
+    private static let fewest = 2
+
+    /// Whether these requests, which differ only in their URLs, can be items.
+    static func takes(_ run: ArraySlice<DownloadRequest>) -> Bool {
+        guard run.count >= fewest, let request = run.first else { return false }
+        return !request.startsPaused && request.hooks == nil
+    }
+
+    /// Makes a list of these, and returns the number of the first download; the others follow it.
+    /// - Parameter json: the column `request`.
+    func insert(
+        _ run: ArraySlice<DownloadRequest>, _ json: String, session: String, at now: Int64
+    ) throws -> DownloadID {
+        guard let request = run.first else { return 0 }
+        let first = try takeNumbers(run.count)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO list (session, priority, folder, askedName, created, request, first, last, queued)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            session, request.priority, request.destination.folder, request.destination.fileName, now, json, first,
+            first + DownloadID(run.count) - 1, run.count,
+        ])
+        let list = db.lastInsertedRowID
+        let statement = try db.cachedStatement(sql: "INSERT INTO item (id, list, hash, url) VALUES (?, ?, ?, ?)")
+        for (number, index) in run.indices.enumerated() {
+            let url = run[index].url.string
+            var values = BoundValues(statement)
+            try values.bind(first + DownloadID(number))
+            try values.bind(list)
+            try values.bind(ItemHash.of(url))
+            try values.bind(url)
+            try statement.execute()
+        }
+        try EventBatch(kind: .added, state: .queued, session: session, time: now)
+            .log((0..<run.count).map { first + DownloadID($0) }, db)
+        return first
+    }
+
+    /// Takes so many of the numbers that rows of `download` get, too. Returns the first.
+    private func takeNumbers(_ count: Int) throws -> DownloadID {
+        let sequence = try db.cachedStatement(sql: "SELECT seq FROM sqlite_sequence WHERE name = 'download'")
+        let last = try DownloadID.fetchOne(sequence)
+        let statement = try db.cachedStatement(
+            sql: last == nil
+                ? "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'download')"
+                : "UPDATE sqlite_sequence SET seq = ? WHERE name = 'download'")
+        try statement.execute(arguments: [(last ?? 0) + DownloadID(count)])
+        return (last ?? 0) + 1
+    }
+
+    /// The newest item with the same URL, folder and name asked for, by the request's index.
+    func find(_ run: ArraySlice<DownloadRequest>, _ coder: RequestCoder) throws -> [Int: StoredDownload] {
+        let hasAny = try db.cachedStatement(sql: "SELECT 1 FROM item LIMIT 1")
+        guard let place = run.first?.destination, try Int.fetchOne(hasAny) != nil else { return [:] }
+        let hashes = JSONWriter.text { json in json.array(run.indices) { $0.value(ItemHash.of(run[$1].url.string)) } }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(ItemRows.columns), place FROM (SELECT key AS place, value AS wanted FROM json_each(?))
+                CROSS JOIN item INDEXED BY itemByHash ON item.hash = wanted CROSS JOIN list ON list.id = item.list
+                LEFT JOIN done ON done.id = item.id
+                WHERE done.isMoved IS NOT 1 AND list.folder = ? AND list.askedName IS ?
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [hashes, place.folder, place.fileName])
+        var found: [Int: StoredDownload] = [:]
+        while let row = try rows.next() {
+            let index = run.startIndex + row[RowReader.Column.allCases.count]
+            let url: String = row[RowReader.Column.url.rawValue]
+            guard url == run[index].url.string else { continue }
+            let download = try StoredDownload(row, coder: coder)
+            if let other = found[index], other.record.id > download.record.id { continue }
+            found[index] = download
+        }
+        return found
+    }
+}

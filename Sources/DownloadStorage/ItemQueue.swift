@@ -1,0 +1,60 @@
+import DownloadCore
+import GRDB
+
+/// The queued items of one session, by priority and order.
+struct ItemQueue {
+    private struct List {
+        let priority: Int
+        let first: DownloadID
+        let last: DownloadID
+    }
+
+    private let db: Database
+    private let lists: [List]
+
+    /// - Parameter position: only what comes behind it.
+    init(session: String, after position: QueuePosition? = nil, _ db: Database) throws {
+        self.db = db
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT priority, first, last FROM list INDEXED BY listQueued
+                WHERE queued > 0 AND session = ? ORDER BY priority DESC, first
+                """)
+        lists = try Row.fetchAll(statement, arguments: [session]).compactMap { row in
+            let (priority, first, last): (Int, DownloadID, DownloadID) = (row[0], row[1], row[2])
+            guard let position, priority >= position.priority else {
+                return List(priority: priority, first: first, last: last)
+            }
+            if priority > position.priority || last <= position.id { return nil }
+            return List(priority: priority, first: max(first, position.id + 1), last: last)
+        }
+    }
+
+    /// The first of them that can be read.
+    /// - Parameters:
+    ///   - condition: SQL to be appended, with its arguments.
+    func items(
+        _ limit: Int, _ coder: RequestCoder, where condition: String = "", _ arguments: StatementArguments = []
+    ) throws -> [DownloadRecord] {
+        if lists.isEmpty { return [] }
+        var records: [DownloadRecord] = []
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(ItemRows.columns) FROM \(ItemRows.queued) \(condition) ORDER BY item.id")
+        for list in lists where records.count < limit {
+            let rows = try Row.fetchCursor(statement, arguments: [list.first, list.last] + arguments)
+            while records.count < limit, let row = try rows.next() {
+                let stored = try StoredDownload(row, coder: coder)
+                if stored.damage == nil { records.append(stored.record) }
+            }
+        }
+        return records
+    }
+
+    /// Two queues, each by priority and order, as one.
+    static func merged(_ rows: [DownloadRecord], _ items: [DownloadRecord], _ limit: Int) -> [DownloadRecord] {
+        if items.isEmpty { return rows }
+        if rows.isEmpty { return items }
+        return Array(
+            (rows + items).sorted { (-$0.request.priority, $0.id) < (-$1.request.priority, $1.id) }.prefix(limit))
+    }
+}

@@ -1,0 +1,79 @@
+import DownloadCore
+import GRDB
+
+/// SQL that shows items as if they were rows of `download`, so that one reader does for both.
+enum ItemRows {
+    /// The columns of ``RowReader``, of `item`, `list` and `done`.
+    static let columns = """
+        item.id, CASE WHEN done.id IS NULL THEN list.session END,
+        CASE WHEN done.id IS NULL THEN 'queued' ELSE 'completed' END, list.priority, list.folder, list.askedName,
+        done.fileName, item.url, NULL, 0, list.created, coalesce(done.updated, list.created),
+        list.request, NULL, \(resume), \(attempts), \(completed)
+        """
+
+    /// One item, whose number is to be bound; the item has not become a row of `download`.
+    static let byID = "\(all) AND item.id = ?"
+
+    /// Every item that has not become a row of `download`.
+    static let all = """
+        item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id WHERE done.isMoved IS NOT 1
+        """
+
+    /// The queued items whose numbers are between two that are to be bound, inclusively.
+    static let queued = """
+        item CROSS JOIN list ON list.id = item.list LEFT JOIN done ON done.id = item.id
+        WHERE item.id BETWEEN ? AND ? AND done.id IS NULL
+        """
+
+    static let done = """
+        done CROSS JOIN item ON item.id = done.id CROSS JOIN list ON list.id = item.list WHERE done.isMoved = 0
+        """
+
+    /// The items that have their final names in one folder, which is to be bound, with the name.
+    static let named = """
+        list CROSS JOIN done NOT INDEXED ON done.id BETWEEN list.first AND list.last CROSS JOIN item ON item.id = done.id
+        WHERE done.isMoved = 0 AND list.folder = ? AND done.fileName = ?
+        """
+
+    /// As ``DownloadRow`` has what is left of ``ResumeData`` after the completion.
+    private static let resume = """
+        CASE WHEN done.id IS NOT NULL THEN json_object('validators', json_object('lastModifiedIsStrong', json('false')),
+            'finalURL', CASE WHEN done.hasFinalURL THEN item.url END, 'contentType', done.contentType,
+            'acceptsRanges', \(flag("done.acceptsRanges")), 'written', json('[]'), 'durable', json('[]')) END
+        """
+
+    private static let attempts = """
+        CASE WHEN done.id IS NOT NULL THEN json_array(json_object('started', done.started, 'ended', done.ended,
+            'received', done.bytes, 'connections', 1, 'redirects', 0, 'metrics', json(done.metrics),
+            'outcome', 'completed')) END
+        """
+
+    private static let completed = """
+        CASE WHEN done.id IS NOT NULL THEN json_object(
+            'path', list.folder || CASE WHEN substr(list.folder, -1) IN ('/', '') THEN '' ELSE '/' END || done.fileName,
+            'bytes', done.bytes, 'identity', json_object('inode', done.inode, 'born', done.born),
+            'modified', done.modified,
+            'validators', json_object(
+                'etag', CASE WHEN done.etag IS NOT NULL
+                    THEN json_object('isWeak', \(flag("done.etagIsWeak")), 'opaque', done.etag) END,
+                'lastModified', done.lastModified,
+                'lastModifiedIsStrong', \(flag("done.lastModifiedIsStrong"))),
+            'wasCurrent', json('false')) END
+        """
+
+    private static func flag(_ column: String) -> String {
+        "json(CASE WHEN \(column) THEN 'true' ELSE 'false' END)"
+    }
+}
+
+/// Finds items by their URLs: the index of numbers is smaller, and cheaper to write, than one of texts. Two URLs may
+/// have the same hash, so that what is found is to be compared.
+enum ItemHash {
+    /// FNV-1a of the bytes, in 64 bits. Stores keep it: it must never change.
+    static func of(_ url: String) -> Int64 {
+        var url = url
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        url.withUTF8 { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 } }
+        return Int64(bitPattern: hash)
+    }
+}

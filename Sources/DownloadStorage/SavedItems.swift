@@ -1,0 +1,89 @@
+import DownloadCore
+import GRDB
+
+/// The items among the rows of one transaction of saves: which are completed is said by one event of each kind for all,
+/// and each list is counted once.
+struct SavedItems {
+    /// The items of one list, and the session that they are queued for.
+    private struct List {
+        let id: Int64
+        let items: ClosedRange<DownloadID>
+        let session: String?
+    }
+
+    /// What one session has completed.
+    private struct Completed {
+        var ids: [DownloadID] = []
+        var time: Int64 = 0
+    }
+
+    private let db: Database
+    /// Looked up once: the cache of statements goes by their whole texts.
+    private let insertion: Statement
+    private let intention: Statement
+    private let forgetting: Statement
+    /// The one that was asked for last: neighbours are mostly of one.
+    private var list: List?
+    private var counts: [Int64: Int] = [:]
+    private var completed: [String: Completed] = [:]
+
+    init(_ db: Database) throws {
+        self.db = db
+        insertion = try db.cachedStatement(sql: DoneRow.insertion)
+        intention = try db.cachedStatement(sql: IntentRow.ofItem)
+        forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
+    }
+
+    /// Whether this is an item of the session, or has been one.
+    private mutating func belongs(_ id: DownloadID, to session: String) throws -> Bool {
+        if list.map({ $0.items.contains(id) }) != true { list = try find(id) }
+        return list?.session == session
+    }
+
+    private func find(_ id: DownloadID) throws -> List? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT list.id, list.first, list.last, list.session
+                FROM item CROSS JOIN list ON list.id = item.list WHERE item.id = ?
+                """)
+        guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
+        let (first, last): (DownloadID, DownloadID) = (row[1], row[2])
+        return first <= id && id <= last ? List(id: row[0], items: first...last, session: row[3]) : nil
+    }
+
+    /// Returns false when this is not a queued item of the session.
+    mutating func complete(_ row: DoneRow, of session: String) throws -> Bool {
+        guard try belongs(row.id, to: session), try row.write(insertion, db), let list else { return false }
+        counts[list.id, default: 0] += 1
+        let time = DownloadRow.milliseconds(row.record.updated)
+        completed[session, default: Completed()].ids.append(row.id)
+        completed[session]?.time = time
+        return true
+    }
+
+    /// Writes that the file of an item is about to get its name. Returns false when this is not a queued item of the session.
+    mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
+        guard try belongs(row.id, to: session) else { return false }
+        return try row.write(intention, ofItemOf: session, db)
+    }
+
+    func forgetIntent(of id: DownloadID) throws { try forgetting.execute(arguments: [id]) }
+
+    /// Makes a row of `download` of a queued item of the session. Returns false when this is none.
+    mutating func promote(_ id: DownloadID, of session: String) throws -> Bool {
+        guard try belongs(id, to: session) else { return false }
+        try ItemPromotion.promote([id], db)
+        return true
+    }
+
+    /// Writes what stands for the whole batch.
+    func finish() throws {
+        let statement = try db.cachedStatement(sql: "UPDATE list SET queued = queued - ? WHERE id = ?")
+        for (list, count) in counts { try statement.execute(arguments: [count, list]) }
+        for (session, completed) in completed {
+            let (ids, time) = (completed.ids, completed.time)
+            try EventBatch(kind: .started, state: .running, session: session, time: time).log(ids, db)
+            try EventBatch(kind: .completed, state: .completed, session: session, time: time).log(ids, db)
+        }
+    }
+}

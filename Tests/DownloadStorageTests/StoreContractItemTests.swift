@@ -1,0 +1,220 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import GRDB
+import Testing
+
+@testable import DownloadStorage
+
+/// The downloads of a list are kept in another way than single ones. Nobody who asks a store can tell.
+@Suite("Every store, of the downloads of a list", .inTurn)
+struct StoreContractItemTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func add(
+        _ names: [String], to store: any DownloadStore, session: String = "s", priority: Int = 0
+    ) async throws -> [DownloadRecord] {
+        try await store.add(names.map { try Sample.request($0, priority: priority) }, session: session).map(\.record)
+    }
+
+    /// As a small file is when it has its name.
+    private func completed(_ record: DownloadRecord, _ change: (inout DownloadRecord) -> Void = { _ in })
+        -> DownloadRecord
+    {
+        var record = record
+        record.state = .completed
+        record.session = nil
+        record.fileName = "name of \(record.id)"
+        record.updated = Date(timeIntervalSince1970: 1_750_000_000.5)
+        record.resume.finalURL = record.request.url
+        record.resume.contentType = "text/plain"
+        record.resume.acceptsRanges = true
+        var attempt = AttemptRecord(started: Date(timeIntervalSince1970: 1_750_000_000.25))
+        attempt.ended = record.updated
+        attempt.received = 16
+        attempt.outcome = "completed"
+        attempt.metrics = TransferMetrics()
+        attempt.metrics?.remoteAddress = "192.0.2.7"
+        attempt.metrics?.firstByte = 0.125
+        record.attempts = [attempt]
+        record.completed = CompletedFile(
+            path: "/home/me/name of \(record.id)", bytes: 16,
+            identity: FileIdentity(inode: 7, born: 1_700_000_000_000_000_001),
+            modified: 1_700_000_000_000_000_123,
+            validators: Validators(etag: EntityTag(opaque: "a\"b\\c", isWeak: true), lastModified: "then"))
+        change(&record)
+        return record
+    }
+
+    @Test("Completed, each is read as it was saved", arguments: StoreKind.allCases)
+    func completion(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c"], to: store)
+        let saved = [
+            completed(records[0]), completed(records[1]) { $0.completed?.validators = Validators() },
+            // More than the columns of an item can say.
+            completed(records[2]) {
+                $0.completed?.checksum = Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32))
+            },
+        ]
+        #expect(try await store.save(saved, session: "s") == [])
+        #expect(try await store.records(.all) == saved)
+        #expect(try await store.records(.ids([3, 1])) == [saved[2], saved[0]])
+        #expect(try await store.records(DownloadSelection(.states([.completed]), limit: 2)) == Array(saved[1...]))
+        #expect(try await store.records(DownloadSelection(.file(folder: "/home/me", name: "name of 1"))) == [saved[0]])
+        #expect(try await store.queuedCount(session: "s") == 0)
+    }
+
+    @Test("A verb works on each, queued or completed, and its number stays", arguments: StoreKind.allCases)
+    func verbs(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add((0..<6).map { "\($0)" }, to: store, session: "dead")
+        let done = completed(records[0])
+        _ = try await store.save([done], session: "dead")
+        #expect(try await store.claim([1], session: "s") == [.completed(done)])
+        #expect(try await store.change([2], .priority(4), session: "s")[0].record.request.priority == 4)
+        #expect(try await store.claim([3], session: "s")[0].record.session == "s")
+        #expect(try await store.remove([4], session: "s").map(\.id) == [4])
+        #expect(try await add(["4"], to: store)[0].id == 5)
+        #expect(try await store.records(.all).map(\.id) == [1, 2, 3, 5, 6])
+        await #expect(throws: DownloadError.noSuchDownload(4)) { try await store.records(.ids([4])) }
+        #expect(try await add(["new"], to: store)[0].id == 7)
+        #expect(try await store.queuedCount(session: "dead") == 2)
+        #expect(try await store.queuedCount(session: "s") == 3)
+    }
+
+    @Test("What began is no part of the queue any more", arguments: StoreKind.allCases)
+    func begun(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await add(["a", "b"], to: store)[0]
+        record.state = .running
+        record.fileName = "a"
+        #expect(try await store.save([record], session: "other") == [1])
+        #expect(try await store.save([record], session: "s") == [])
+        record.resume.total = 99
+        #expect(try await store.save([record], session: "s") == [])
+        #expect(try await store.records(.ids([1])) == [record])
+        #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [2])
+        #expect(try await store.save([completed(record)], session: "s") == [])
+        #expect(try await store.records(.all).map(\.state.kind) == [.completed, .queued])
+        let kinds = try await store.events(after: 0, limit: 9).map(\.kind)
+        #expect(kinds == [.added, .added, .started, .completed])
+    }
+
+    @Test("The queue goes by priority and order, whatever else is in it", arguments: StoreKind.allCases)
+    func order(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        _ = try await add(["a"], to: store, priority: 1)
+        _ = try await add(["b", "c", "d"], to: store)
+        _ = try await add(["e", "f"], to: store, priority: 1)
+        _ = try await add(["g", "h"], to: store, session: "other")
+        _ = try await add(["i"], to: store)
+        _ = try await add(["j", "k"], to: store, priority: -1)
+        let order: [DownloadID] = [1, 5, 6, 2, 3, 4, 9, 10, 11]
+        #expect(try await store.queued(session: "s", after: nil, limit: 99).map(\.id) == order)
+        #expect(try await store.queuedCount(session: "s") == order.count)
+        for (index, id) in order.enumerated() {
+            let priority = try await store.records(.ids([id]))[0].request.priority
+            let rest = try await store.queued(
+                session: "s", after: QueuePosition(priority: priority, id: id), limit: 99)
+            #expect(rest.map(\.id) == Array(order[(index + 1)...]))
+        }
+        #expect(try await store.queued(session: "s", after: nil, limit: 4).map(\.id) == Array(order.prefix(4)))
+        let prefix = "https://example.org/files/c/"
+        #expect(try await store.queued(session: "s", excluding: [prefix], limit: 99).map(\.id) == order)
+        #expect(try await store.queued(session: "s", excluding: ["https://example.org/"], limit: 99) == [])
+    }
+
+    @Test("Of a dead session they are paused, of a background one they stay", arguments: StoreKind.allCases)
+    func released(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        _ = try await add(["a", "b"], to: store, session: "foreground-dead")
+        _ = try await add(["c", "d"], to: store, session: "dead")
+        try await store.releaseDeadSessions()
+        let records = try await store.records(.all)
+        #expect(records.map(\.state) == [.paused(.interrupted), .paused(.interrupted), .queued, .queued])
+        #expect(records.map(\.session) == [nil, nil, "dead", "dead"])
+        try await store.pauseQueued(session: "dead", reason: .user)
+        #expect(try await store.records(.all).map(\.session) == [nil, nil, "dead", "dead"])
+    }
+
+    @Test("Whoever takes over knows the file that was about to get its name", arguments: StoreKind.allCases)
+    func intent(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        var record = try await add(["a", "b"], to: store, session: "dead")[1]
+        record.state = .running
+        record.isFinishing = true
+        record.fileName = "b (1)"
+        record.resume.total = 10
+        record.resume.file = FileIdentity(inode: 7, born: 8)
+        #expect(try await store.save([record], session: "dead", durably: true) == [])
+        let found = try await store.claim([2], session: "s")[0].record
+        #expect(found.isFinishing && found.fileName == "b (1)" && found.resume.file == record.resume.file)
+        #expect(try await store.queued(session: "dead", after: nil, limit: 9).map(\.id) == [1])
+        #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
+    }
+
+    @Test("The log tells of each what it tells of others", arguments: StoreKind.allCases)
+    func log(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c"], to: store)
+        let begun = records[..<2].map { record in
+            var record = record
+            record.state = .running
+            record.isFinishing = true
+            record.fileName = "name of \(record.id)"
+            record.resume.total = 16
+            return record
+        }
+        _ = try await store.save(begun, session: "s", durably: true)
+        _ = try await store.save(records[..<2].map { completed($0) }, session: "s")
+        _ = try await store.remove([1, 3], session: "s")
+        let events = try await store.events(after: 0, limit: 99)
+        #expect(events.map(\.cursor) == Array(1...9))
+        let kinds: [LoggedEvent.Kind] = [.started, .started, .completed, .completed]
+        #expect(events[3..<7].map(\.kind) == kinds && events[3..<7].map(\.id) == [1, 2, 1, 2])
+        #expect(events[7...].map(\.kind) == [.removed, .removed])
+        for event in events {
+            #expect(event.url == "https://example.org/files/\(["a", "b", "c"][Int(event.id) - 1])")
+            #expect(event.session == (event.kind == .removed && event.id == 1 ? nil : "s"))
+            let name = [.started, .completed].contains(event.kind) || event.kind == .removed && event.id == 1
+            #expect(event.name == (name ? "name of \(event.id)" : ["a", "b", "c"][Int(event.id) - 1]))
+        }
+        #expect(events.filter { $0.kind == .completed }.allSatisfy { $0.received == 16 && $0.total == 16 })
+        #expect(events.filter { $0.kind == .started }.allSatisfy { $0.state == .running && $0.received == 0 })
+        #expect(events.filter { $0.kind == .added }.allSatisfy { $0.state == .queued && $0.total == nil })
+    }
+
+    @Test("What ended long ago is forgotten", arguments: StoreKind.allCases)
+    func history(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c"], to: store)
+        let old = completed(records[0]),
+            young = completed(records[1]) { $0.updated = Date(timeIntervalSince1970: 2_000_000_000) }
+        _ = try await store.save([old, young], session: "s")
+        let limit = Date(timeIntervalSince1970: 1_800_000_000)
+        #expect(try await store.removeEnded(before: limit, limit: 9) == [old])
+        #expect(try await store.removeEnded(before: limit, limit: 9) == [])
+        #expect(try await store.records(.all).map(\.id) == [2, 3])
+    }
+
+    @Test("An item that became a row is let go with the last event that stands for it")
+    func forgotten() async throws {
+        let store = try folder.open()
+        _ = try await add(["a", "b", "c"], to: store)
+        _ = try await store.remove([1], session: "s")
+        func items() async throws -> [Int64] {
+            try await store.database.read { try Int64.fetchAll($0, sql: "SELECT id FROM item ORDER BY id") }
+        }
+        #expect(try await items() == [1, 2, 3])
+        try await store.dropEvents(keeping: 1)
+        #expect(try await items() == [2, 3])
+        #expect(try await store.queued(session: "s", after: nil, limit: 9).map(\.id) == [2, 3])
+        _ = try await store.remove([2, 3], session: "s")
+        try await store.dropEvents(keeping: 0)
+        #expect(try await items() == [])
+        #expect(try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM list") } == 0)
+    }
+}
