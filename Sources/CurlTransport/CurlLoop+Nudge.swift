@@ -1,19 +1,27 @@
 import CSystem
 import DownloadCore
 
+/// When the engine looks after the transfers over FTP that libcurl does not watch as a whole.
+struct Nudging {
+    /// Loop time in ms of the next look.
+    var next: Int64 = 0
+    /// Set when a transfer over FTP begins, so that the others are not looked through for one.
+    var mayBeNeeded = false
+}
+
 extension CurlLoop {
     /// While the data connection of FTP is being made, with TLS or through a proxy, libcurl 7.88 does not watch the
     /// control connection, on which the server may have answered: it is asked to look from time to time.
     func nudge() {
-        guard mayNeedNudge, now >= nextNudge else { return }
+        guard nudging.mayBeNeeded, now >= nudging.next else { return }
         let waiting = active.values.filter(\.needsNudging)
-        mayNeedNudge = !waiting.isEmpty
-        nextNudge = now + Self.nudgeInterval
+        nudging.mayBeNeeded = !waiting.isEmpty
+        nudging.next = now + Self.nudgeInterval
         for transfer in waiting {
             guard transfer.easy != nil, let multi = transfer.multi, let socket = transfer.socket else { continue }
             survive(multi, multi.socketReady(socket, flags: DLM_READABLE.rawValue))
         }
-        if mayNeedNudge { collectFinished() }
+        if nudging.mayBeNeeded { collectFinished() }
     }
 
     private static let nudgeInterval: Int64 = 20

@@ -40,17 +40,15 @@ final class CurlLoop: @unchecked Sendable {
     private(set) var now: Int64 = CurlLoop.time()
     let shared: SharedState
     /// HTTP/1.1, and apart from it HTTP/2: a handle that may use either would be put on an idle 1.1 connection.
-    private let bulk: MultiHandle
-    private let mux: MultiHandle
     private let multis: [MultiHandle]
+    private var bulk: MultiHandle { multis[0] }
+    private var mux: MultiHandle { multis[1] }
     let lastHead = LastHead()
-    private var headers: HeaderLines?
+    private var handles = HandlePool()
     private(set) var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
     var gate: BandwidthGate
     private var nextStallCheck: Int64 = 0
-    var nextNudge: Int64 = 0
-    /// Since one over FTP began: the others are not looked through for it.
-    var mayNeedNudge = false
+    var nudging = Nudging()
     private var isRunning = true
 
     private static let stallCheckInterval: Int64 = 200
@@ -67,8 +65,6 @@ final class CurlLoop: @unchecked Sendable {
         guard let bulk = MultiHandle(sockets: sockets, tag: 0, multiplexes: false, clock: CurlLoop.time),
             let mux = MultiHandle(sockets: sockets, tag: 1, multiplexes: true, clock: CurlLoop.time)
         else { throw .unexpected("libcurl cannot make a multi handle") }
-        self.bulk = bulk
-        self.mux = mux
         multis = [bulk, mux]
         let thread = Thread { [self] in
             dlm_name_thread(name)
@@ -143,7 +139,7 @@ final class CurlLoop: @unchecked Sendable {
     private func timeout() -> Int32 {
         var soonest = min(bulk.deadline ?? .max, mux.deadline ?? .max, gate.deadline ?? .max)
         if !active.isEmpty { soonest = min(soonest, nextStallCheck) }
-        if mayNeedNudge { soonest = min(soonest, nextNudge) }
+        if nudging.mayBeNeeded { soonest = min(soonest, nudging.next) }
         if soonest == .max { return -1 }
         return Int32(clamping: max(0, soonest - Self.time()))
     }
@@ -184,25 +180,15 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func begin(_ transfer: CurlTransfer, on multi: MultiHandle, waitsForConnection: Bool) {
-        guard let easy = EasyHandle() else {
+        let setting = EasyHandle.Setting(
+            bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
+            waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0,
+            listsFolder: transfer.remote?.suspicion != nil)
+        guard let easy = handles.handle(for: transfer, setting, shared) else {
             return finish(transfer, TransferResult(.failed(.unexpected("out of memory for a transfer"))))
         }
-        easy.deliver(to: transfer)
-        easy.configure(
-            for: transfer.request,
-            setting: .init(
-                bufferSize: bufferSize(for: transfer.request, on: multi), multiplexes: multi === mux,
-                waitsForConnection: waitsForConnection, offset: transfer.remote?.offset ?? 0,
-                listsFolder: transfer.remote?.suspicion != nil),
-            shared: shared)
-        if transfer.request.url.isHTTP {
-            easy.setFields(of: transfer.request, &headers)
-        } else if transfer.request.url.known.isSSH {
-            easy.checkHostKey(for: transfer, shared.logins)
-        }
-        if transfer.request.isTraced { easy.trace(transfer) }
         chooseAnswer(for: transfer, easy)
-        if transfer.needsNudging { mayNeedNudge = true }
+        if transfer.needsNudging { nudging.mayBeNeeded = true }
         transfer.easy = easy
         transfer.multi = multi
         transfer.lastActivity = now
@@ -317,7 +303,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     func finish(_ transfer: CurlTransfer, _ result: TransferResult) {
+        let easy = transfer.easy
         release(transfer)
+        if let easy, isRunning { handles.keep(easy, of: transfer, result) }
         gate.forget(transfer)
         transfer.finish(result)
         // A scout that ended without a head taught nothing: let the others find out for themselves.
@@ -386,6 +374,7 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in rest.compactMap(\.started) { transfer.finish(TransferResult(.cancelled)) }
         let held = shared.origins.withLock { $0.takeHeld { $0.loop === self } }
         for transfer in held + Array(active.values) { finish(transfer, TransferResult(.cancelled)) }
+        handles.removeAll()
         bulk.close()
         mux.close()
         close(sockets.epoll)

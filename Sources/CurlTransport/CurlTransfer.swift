@@ -67,6 +67,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.loop = loop
     }
 
+    /// Nothing of this transfer stays in its easy handle but the URL: the engine watches, or answers, nothing on the way.
+    var leavesNothing: Bool {
+        request.url.isHTTP && request.body == nil && request.credential == nil && request.unixSocket == nil
+            && request.cookies?.isEmpty != false && !request.isTraced && overrun == nil && isTLSClosed == nil
+            && verdict == nil && answer == nil && challenge == nil
+    }
+
     func cancel() { loop.send(.cancel(self)) }
 
     func resume() { loop.send(.resume(self)) }

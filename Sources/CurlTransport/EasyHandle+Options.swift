@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The options of every transfer; the reasons are measured ones (docs/architecture.md).
 extension EasyHandle {
-    struct Setting {
+    struct Setting: Equatable {
         var bufferSize: Int
         var multiplexes: Bool
         /// The server is known to speak HTTP/2: wait for its connection rather than open another.
@@ -15,9 +15,9 @@ extension EasyHandle {
         var listsFolder = false
     }
 
-    func configure(
-        for request: TransferRequest, setting: Setting, shared: SharedState
-    ) {
+    /// Sets the handle up for a request, but for its fields.
+    func configure(for request: TransferRequest, setting: Setting, shared: SharedState) {
+        self.setting = setting
         set(CURLOPT_URL, request.url.string + (setting.listsFolder ? "/" : ""))
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_NOPROGRESS, 1)

@@ -2,7 +2,8 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// A libcurl easy handle with its lists and error buffer; made anew for each transfer, used on the engine thread only.
+/// A libcurl easy handle with its lists and error buffer. It serves one transfer at a time (``HandlePool``), on the engine
+/// thread only.
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private var headers: HeaderLines?
@@ -10,6 +11,8 @@ final class EasyHandle {
     private let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The first option that libcurl refused.
     private(set) var setupError: CURLcode?
+    /// What it was set up for.
+    var setting: Setting?
     /// What it logs in with over SSH, where it has no password.
     var onlyKey: String?
 
