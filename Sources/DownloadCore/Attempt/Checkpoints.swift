@@ -11,11 +11,19 @@ struct Checkpoints {
     /// What the store was last told to be durable in the file.
     private var savedDurable: ByteRanges
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
+    /// How many bytes were on disk when the attempt began.
+    private let receivedBefore: Int64
 
     init(_ record: DownloadRecord, now: ContinuousClock.Instant) {
         lastSync = now
         savedDurable = record.resume.durable
         speedMark = (now, record.received)
+        receivedBefore = record.received
+    }
+
+    /// Enters how many bytes this attempt has brought.
+    func enterReceived(into record: inout DownloadRecord) {
+        record.lastAttempt.received = max(0, record.received - receivedBefore)
     }
 
     /// The store does not know yet that the download runs.

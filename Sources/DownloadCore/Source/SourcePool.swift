@@ -47,6 +47,15 @@ final class SourcePool {
         assigned = [first: 0]
     }
 
+    /// The only source of a download, or of its first answer.
+    init(_ url: SourceURL) {
+        members = [Member(url: url, route: RequestRoute(url))]
+        strictHosts = nil
+        assigned = [:]
+    }
+
+    /// Several sources bring parts of the file.
+    var isShared: Bool { members.count > 1 }
     var usable: Int { members.count { $0.failure == nil } }
     /// Bytes came from more than one.
     var isMixed: Bool { members.count { !$0.brought.isEmpty } > 1 }
@@ -107,7 +116,13 @@ final class SourcePool {
         for index in members.indices { members[index].share = index == 0 ? first : share(members[index].url.origin) }
     }
 
-    /// Returns how many connections there may be to all of them.
+    /// Returns how many connections there may be to all sources.
+    /// - Parameter has: how many connections the planner has; the connections of several sources are counted here.
+    func grant(has: Int, wants: Int, running: some Sequence<Int>) -> Int {
+        if isShared { return grant(wants: wants, running: running) }
+        return members[0].share?.grant(has: has, wants: wants) ?? wants
+    }
+
     func grant(wants: Int, running: some Sequence<Int>) -> Int {
         let loads = loads(of: running)
         let more = max(0, wants - loads.reduce(0, +))
@@ -120,8 +135,9 @@ final class SourcePool {
         return granted
     }
 
-    /// What was granted and is not used, others may have.
+    /// Gives back what was granted and is not used. The only source keeps it: its planner asks for the connections soon.
     func settle(running: some Sequence<Int>) {
+        guard isShared else { return }
         let loads = loads(of: running)
         for index in members.indices {
             members[index].share?.settle(has: loads[index])

@@ -2,9 +2,9 @@
 enum TransferOutcome: Sendable, Equatable {
     /// The answer ended by its own framing; it may be shorter than asked (RFC 9110 section 15.3.7).
     case complete
-    /// Nothing is missing of it: its last bytes are here, or others bring them.
+    /// Nothing is missing of the answer: its last bytes are here, or other transfers bring them.
     case cut
-    /// The attempt ended it.
+    /// The attempt ended the transfer.
     case stopped
     /// The server has the answer at another URL.
     case redirected(to: String)
@@ -31,17 +31,19 @@ enum TransferOutcome: Sendable, Equatable {
         }
     }
 
+    /// RFC 9110 allows a 206 that is shorter than asked. This is the error where such answers bring nothing.
+    static let tooShort = DownloadError.protocolViolated(.wrongRange("answers shorter than asked"))
     static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
 }
 
-/// The facts of a transfer that has ended. Pure; the rule is ``outcome``.
+/// The facts of a transfer that has ended. A pure value; ``outcome`` is the rule.
 struct EndedTransfer: Sendable, Equatable {
     let result: TransferResult
     /// The verdict on its answer; nil if no head came.
     var verdict: ResponseJudge.Verdict?
-    /// Why its sink ended it; nil if the sink did not.
+    /// Why the sink ended the transfer; nil if the sink did not.
     var refusal: SegmentWriter.Refusal?
-    /// Less was wanted after it was asked for.
+    /// The end of the wanted range was moved forward after the request.
     var isCut = false
     /// All that was asked for has come, of a file whose size is known.
     var hasAll = false
@@ -50,7 +52,7 @@ struct EndedTransfer: Sendable, Equatable {
     /// The error of a body that goes on after its length; nil where a digest, or the user, can call it whole.
     var excess: DownloadError? = SegmentWriter.overlong
 
-    /// How it ended: in failure, if its body exceeds its length and nothing else proves it.
+    /// How the transfer ended: in failure, if its body exceeds its length and nothing else proves the body.
     var ending: TransferResult.Ending {
         guard result.ending == .complete, result.exceedsLength, let excess else { return result.ending }
         return .failed(excess)
@@ -60,13 +62,13 @@ struct EndedTransfer: Sendable, Equatable {
         switch ending {
         case .cancelled: isCut ? .cut : .stopped
         case .failed(let error) where error == excess: .failed(error)
-        // Cut off after its last byte, it lacks nothing.
+        // A transfer that was cut off after its last byte lacks nothing.
         case .failed(let error): hasAll ? .cut : .lost(error)
         case .complete, .refused: answered
         }
     }
 
-    /// The transport is content, and the sink may be.
+    /// The meaning of an end with which the transport is content; the sink may have refused the answer.
     private var answered: TransferOutcome {
         switch refusal {
         case .cut: .cut

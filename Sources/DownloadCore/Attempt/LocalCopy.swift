@@ -1,44 +1,37 @@
 import Foundation
 import HTTPTypes
 
-/// `file` URLs: no transport moves these bytes, the kernel does. All else is as with any other download.
-extension DownloadRunner {
-    /// At once: long enough to be cheap, short enough to be stopped.
+/// Copies the file of a `file` URL: the kernel moves the bytes, not a transport. All else is as with any other download.
+struct LocalCopy: AttemptPhase {
+    let attempt: Attempt
+    let probe: Probe
+
+    /// Bytes copied at once: long enough to be cheap, short enough to be stopped.
     private static let longestStep: Int64 = 8 << 20
 
-    func localPath() throws(DownloadError) -> String {
-        let url = record.request.url
-        let bytes = url.path.utf8.percentDecoded
-        guard let path = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
-            throw .requestInvalid(.malformedURL(url.string))
-        }
-        if FileStatus.isFolder(path) { throw .requestInvalid(.folder(url.string)) }
-        return path
-    }
-
-    /// Returns the size of the file once all of it is written; nil when there was nothing to copy.
-    func copyLocalFile() async throws -> Int64? {
-        let source = try LocalSource(try localPath())
-        let candidate = currentCandidate()
-        let scout = try makeScout(asksRange: true, isConditional: false)
-        let head = Self.head(of: source, from: scout.judge.start)
-        _ = scout.transferDidReceiveHead(head)
-        let opening = Opening(scout: scout, route: RequestRoute(record.request.url), result: nil)
-        switch scout.verdict {
+    func run(_ naming: Naming) async throws -> RoundResult {
+        let source = try LocalSource(try record.request.url.localPath())
+        let candidate = record.currentFile
+        let segment = try probe.makeSegment(asksRange: true, isConditional: false)
+        let answer = answer(from: source, to: segment)
+        switch segment.verdict {
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)
-        case .newVersion(_, let why): try await startOver(why: why)
+        case .newVersion(_, let why): try await attempt.startOver(why: why)
         default: break
         }
-        if let candidate, let verdict = scout.verdict, isUnchanged(candidate, head, verdict) {
-            keepCurrent(candidate)
-            return nil
+        if let candidate, let verdict = segment.verdict,
+            candidate.isSame(as: answer.head, verdict, now: context.time.date)
+        {
+            record.keepCurrent(candidate)
+            return .current
         }
-        try await establish(head, opening)
+        try probe.learn(from: answer)
+        if let existing = try await naming.openFile(for: answer) { return .existing(existing) }
         guard let file else { throw DownloadError.unexpected("a copy without a file") }
-        try await copy(from: source, to: file, startingAt: scout.judge.start)
+        try await copy(from: source, to: file, startingAt: segment.judge.start)
         if source.hasChanged { throw RoundEnd.changed(why: "it was written to while it was copied") }
-        return source.status.size
+        return .complete(total: source.status.size)
     }
 
     private func copy(from source: LocalSource, to file: PartialFile, startingAt start: Int64) async throws {
@@ -58,15 +51,15 @@ extension DownloadRunner {
         }
     }
 
-    /// Reads and writes it, for want of a file that the kernel could copy to. Nothing is begun twice.
-    func sendLocalFile(to stream: StreamOutput) async throws {
-        let source = try LocalSource(try localPath())
-        let scout = try makeStreamScout(stream, asksRange: true)
-        let head = Self.head(of: source, from: scout.judge.start)
-        _ = scout.transferDidReceiveHead(head)
-        if case .failed(let error)? = scout.verdict { throw error }
-        try note(head, Opening(scout: scout, route: RequestRoute(record.request.url), result: nil))
-        if let expected { try stream.beginDigest(expected.checksum.algorithm) }
+    /// Reads the file and writes it to the stream, to which the kernel cannot copy.
+    func send(to delivery: StreamDelivery) async throws {
+        let stream = delivery.stream
+        let source = try LocalSource(try record.request.url.localPath())
+        let segment = try probe.makeSegment(asksRange: true, isConditional: false)
+        let answer = answer(from: source, to: segment)
+        if case .failed(let error)? = segment.verdict { throw error }
+        try probe.learn(from: answer)
+        if let expected = record.expected { try stream.beginDigest(expected.checksum.algorithm) }
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: 0))
         let allowance = context.transport.allowance(under: limits)
@@ -81,51 +74,49 @@ extension DownloadRunner {
             if let failure = stream.failure { throw failure }
             if count == 0 { break }
             control.add(received: Int(count))
-            noteDelivered(stream)
+            attempt.recordDelivered(stream)
         }
         if stream.written < source.status.size || source.hasChanged {
             throw DownloadError.verificationFailed(.streamBroken("it was written to while it was copied"))
         }
-        try complete(stream)
+        try delivery.complete()
     }
+
+    // MARK: Steps
 
     private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
 
-    /// How many bytes may be copied now; it takes until there are some.
+    /// Waits until the rate limits allow some bytes.
+    /// - Returns: how many bytes may be copied now.
     private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {
         while true {
             let limit = limits.compactMap(\.bytesPerSecond).min()
             let step = limit.map { max(1 << 12, min(Self.longestStep, $0 / 20)) } ?? Self.longestStep
             let count = allowance.take(Int(min(most, step)))
             if count > 0 { return Int64(count) }
-            try await wait(until: context.time.now + Self.patience)
+            // As long as engines wait before they look at the limits again.
+            try await attempt.wait(until: context.time.now + .milliseconds(10))
         }
     }
-
-    /// As long as engines wait before they look at the limits again.
-    private static let patience = Duration.milliseconds(10)
 
     private func nextStep(_ body: @escaping @Sendable () throws(DownloadError) -> Int64) async throws -> Int64 {
         let step = Task { [context, control] in
             defer { control.send(.delivered) }
             return try await context.disk.onWriter(body)
         }
-        try await awaitDelivered()
+        try await attempt.awaitDelivered()
         return try await step.value
     }
 
-    /// Messages are obeyed meanwhile; no transfer runs.
-    func wait(until moment: ContinuousClock.Instant) async throws {
-        guard moment > context.time.now else { return }
-        let alarm = Task { [control, time = context.time] in
-            try await time.sleep(until: moment)
-            control.send(.delivered)
-        }
-        defer { alarm.cancel() }
-        try await awaitDelivered()
+    // MARK: The answer
+
+    private func answer(from source: LocalSource, to segment: SegmentWriter) -> ProbeAnswer {
+        let head = Self.head(of: source, from: segment.judge.start)
+        _ = segment.transferDidReceiveHead(head)
+        return ProbeAnswer(segment: segment, head: head, route: RequestRoute(record.request.url))
     }
 
-    /// In the words of HTTP, so that it is judged by the same rules.
+    /// Describes the file in the words of HTTP, so that the same rules judge it.
     private static func head(of source: LocalSource, from start: Int64) -> ResponseHead {
         let size = source.status.size
         var fields = HTTPFields()
@@ -138,5 +129,16 @@ extension DownloadRunner {
         }
         fields[.contentRange] = start < size ? "bytes \(start)-\(size - 1)/\(size)" : "bytes */\(size)"
         return ResponseHead(status: start < size ? 206 : 416, httpVersion: "", fields: fields)
+    }
+}
+
+extension SourceURL {
+    /// Returns the path of a `file` URL.
+    func localPath() throws(DownloadError) -> String {
+        guard let bytes = path.utf8.percentDecoded, let path = String(validating: bytes, as: UTF8.self) else {
+            throw .requestInvalid(.malformedURL(string))
+        }
+        if FileStatus.isFolder(path) { throw .requestInvalid(.folder(string)) }
+        return path
     }
 }

@@ -1,37 +1,34 @@
 import HTTPTypes
 
-/// Where the answer is a Metalink document, the file that it describes is downloaded.
-extension DownloadRunner {
-    func followsMetalink(_ head: ResponseHead) -> Bool {
+/// An answer that is a Metalink document: the file that it describes is downloaded.
+struct MetalinkAnswer: AttemptPhase {
+    let attempt: Attempt
+
+    func isAnswered(by head: ResponseHead) -> Bool {
         Metalink.isDocument(head) && record.request.followsMetalink && record.request.describedName == nil
             && record.resume.written.isEmpty && context.stream == nil && record.request.asksRanges
     }
 
-    /// The request is about the described file then; a document of several files is a file itself.
-    func followMetalink() async throws {
-        await endSegments()
-        try obeyStop()
+    /// Fetches the document and makes the request one for the file that it describes. A document of several files is
+    /// downloaded as a file itself.
+    func follow() async throws {
+        await attempt.endTransfers()
+        try attempt.obeyStop()
         let url = record.request.url
-        var asked = record.request
-        asked.validation = ResponseValidation()
-        var fetch = DocumentFetch(
-            asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
-            strictHosts: context.strictHosts, time: context.time)
-        fetch.remember(context.memory(of: record))
-        let bytes = try await fetch.run()
-        let metalink = try Metalink(bytes, name: url.string)
+        let fetch = attempt.metalinkFetch(from: url, acceptsCompressed: record.request.http.acceptsCompressed)
+        let metalink = try Metalink(try await fetch.run(), name: url.string)
         guard metalink.files.count == 1, let file = metalink.files.first else {
             record.request.followsMetalink = false
             return
         }
-        try take(file)
+        try ask(for: file)
     }
 
-    private func take(_ file: Metalink.File) throws(DownloadError) {
+    private func ask(for file: Metalink.File) throws(DownloadError) {
         let path = try file.path()
         let url = record.request.url
         var sources = file.sources(preferring: record.request.location)
-        // Whoever gave the document over TLS did not mean the file to be anybody's to change.
+        // A file whose document came over TLS is not fetched without TLS where nothing else proves it.
         if url.scheme == "https", file.checksum == nil { sources.removeAll { $0.scheme != "https" } }
         if let only = record.request.onlyScheme { sources.removeAll { $0.scheme != only } }
         guard !sources.isEmpty else {

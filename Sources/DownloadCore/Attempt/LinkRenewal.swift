@@ -1,34 +1,36 @@
 import Foundation
 
-/// Links that expire, and the command that gets new ones.
-extension DownloadRunner {
-    /// One that is known to have expired is not tried. When there is no other the server has the last word.
-    func renewExpiredLink() async {
+/// URLs that expire, and the command of the user that prints new ones.
+struct LinkRenewal: AttemptPhase {
+    let attempt: Attempt
+
+    /// Replaces a URL that is known to have expired before it is tried. If there is no other, the server has the last word.
+    func renewExpired() async {
         guard let expiry = LinkExpiry.date(of: record.request.url),
             expiry.timeIntervalSince(context.time.date) < LinkExpiry.margin
         else { return }
-        _ = await renewLink(status: nil)
+        _ = await renew(status: nil)
     }
 
-    /// What comes of a failure that a new link may mend.
-    func afterRenewal(_ failure: DownloadError) async -> Outcome {
+    /// Returns what becomes of a failure that a new URL may mend.
+    func outcome(of failure: DownloadError) async -> AttemptTask.Outcome {
         guard let status = failure.httpStatus, LinkExpiry.statuses.contains(status),
-            record.request.hooks?.urlCommand != nil, !control.isStopping,
-            let renewal = await renewLink(status: status)
-        else { return .failed(failure, retryAfter: retryAfter) }
+            record.request.hooks?.urlCommand != nil, !control.isStopping, let renewal = await renew(status: status)
+        else { return .failed(failure, retryAfter: attempt.serverPause) }
         switch renewal {
         case .success: return .renewed(failure)
         case .failure(let problem):
-            let told = RequestSecrets(record.request, secrets).hidden(in: problem.text)
+            let told = attempt.requestSecrets.hidden(in: problem.text)
             let phrase = "\(failure.description.drop { $0.isNumber || $0 == " " }); --url-command \(told)"
             let error = DownloadError.serverRefused(status: status, phrase: phrase)
-            noteAttempt(error.description)
+            attempt.recordOutcome(error.description)
             return .failed(error, retryAfter: nil)
         }
     }
 
-    /// Nil without a command. With a new link, what is here is compared with what comes, as after `set-url`.
-    private func renewLink(status: Int?) async -> Result<Void, LinkFailure>? {
+    /// Runs the command. With a new URL, what is here is compared with what comes, as after `set-url`.
+    /// - Returns: nil without a command.
+    private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
         guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
         switch await links.newURL(for: record, command: command, status: status) {
         case .failure(let problem): return .failure(problem)

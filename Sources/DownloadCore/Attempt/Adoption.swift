@@ -1,0 +1,126 @@
+import Foundation
+
+/// Continues what another tool left unfinished under the final name (`-c`).
+struct Adoption: AttemptPhase {
+    let attempt: Attempt
+    let probe: Probe
+    let naming: Naming
+    let found: FileBeginning
+
+    /// Makes the file the partial file if the server's file has the same bytes where the file ends.
+    /// - Returns: whether the file is complete.
+    func run() async throws -> Bool {
+        if size > 0 {
+            let isLocal = record.request.url.known == .file
+            guard let total = try await isLocal ? compareWithLocalFile() : compareWithServer() else {
+                naming.isNamedByServer = true
+                await attempt.endTransfers()
+                return false
+            }
+            if total == size {
+                try await recordComplete()
+                return true
+            }
+        }
+        try await makePartial()
+        return false
+    }
+
+    private var size: Int64 { found.file.size }
+    private var path: String { FileNaming.path(record.request.destination.folder, found.name) }
+    /// The last 64 KiB.
+    private var compared: Range<Int64> { max(0, size - (64 << 10))..<size }
+
+    private func differs(_ why: String) -> DownloadError { .verificationFailed(.notItsBeginning(path: path, why: why)) }
+
+    /// Returns the size of the server's file, or nil when that file has another name. The file on disk is not changed.
+    private func compareWithServer() async throws -> Int64? {
+        let answer: ProbeAnswer
+        do {
+            guard let found = try await probe.run(comparing: compared) else {
+                throw DownloadError.unexpected("no answer to compare with")
+            }
+            answer = found
+        } catch {
+            let head = attempt.transfers.probe?.head
+            if let head, head.status == 416, hasSameName(head, record.request.url) {
+                throw differs("it has \(size) bytes, and the server's has fewer")
+            }
+            throw error
+        }
+        guard case .body(let offset, _, let total)? = answer.segment.verdict else {
+            throw DownloadError.unexpected("no answer to compare with")
+        }
+        if !hasSameName(answer.head, answer.url) { return nil }
+        if let total, total < size { throw differs("it has \(size) bytes, and the server's \(total)") }
+        guard offset == compared.lowerBound, answer.head.status == 206, let total else {
+            throw differs("the server sends no parts of its file, so nothing can be compared")
+        }
+        let result = try await attempt.end(of: answer)
+        if let error = attempt.ended(answer.segment, result).outcome.error { throw error }
+        let ours = try await read()
+        let isSame = answer.segment.position == size && answer.segment.withWhole { $0.elementsEqual(ours) }
+        attempt.transfers.probe = nil
+        if !isSame { throw differs("its last \(compared.count) bytes are others") }
+        try probe.learn(from: answer)
+        return total
+    }
+
+    private func hasSameName(_ head: ResponseHead, _ url: SourceURL) -> Bool {
+        record.request.destination.name(of: head, from: url) == found.name
+    }
+
+    /// Returns the size of the file on this machine that is to be copied.
+    private func compareWithLocalFile() async throws -> Int64? {
+        let source = try LocalSource(try record.request.url.localPath())
+        guard source.status.size >= size else {
+            throw differs("it has \(size) bytes, and the other \(source.status.size)")
+        }
+        let theirs = try await context.disk.onWriter { [compared] () throws(DownloadError) in
+            try source.read(compared)
+        }
+        guard try await read().elementsEqual(theirs) else { throw differs("its last \(compared.count) bytes are others") }
+        return source.status.size
+    }
+
+    private func read() async throws(DownloadError) -> [UInt8] {
+        try await context.disk.onWriter { [path, compared] () throws(DownloadError) in
+            try FileStatus.read(path, compared)
+        }
+    }
+
+    private func recordComplete() async throws {
+        let completed = CompletedFile(path, found.file, record.resume.validators)
+        record.completed = try await Verification(attempt: attempt).verified(completed)
+        record.fileName = found.name
+        record.resume = record.resume.afterCompletion
+        control.show(received: size)
+        control.show(record)
+    }
+
+    /// The store has the file before it is renamed: if the process ends in between, the file is found under either name.
+    private func makePartial() async throws {
+        let before = record
+        record.fileName = found.name
+        record.resume.file = found.file.identity
+        record.resume.device = found.file.device
+        record.resume.bootID = FileStatus.bootID
+        if size > 0 {
+            record.resume.written = ByteRanges([0..<size])
+            record.resume.movedFrom = record.request.url
+        }
+        do {
+            try await attempt.save(durably: true)
+            FaultPoint.reached("beforeAdopt")
+            let folder = record.request.destination.folder
+            let file = try await context.disk.onWriter { [found] () throws(DownloadError) in
+                try PartialFile.adopt(folder: folder, name: found.name, found.file.identity)
+            }
+            FaultPoint.reached("afterAdopt")
+            attempt.resume(in: file, written: record.resume.written)
+        } catch {
+            record = before
+            throw error
+        }
+    }
+}

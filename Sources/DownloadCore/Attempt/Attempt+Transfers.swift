@@ -1,0 +1,103 @@
+import HTTPTypes
+
+/// Beginning transfers, and what they leave in the file.
+extension Attempt {
+    /// Returns the receiver of a first answer, which must be what the user accepts.
+    /// - Parameters:
+    ///   - countedFrom: the bytes before this offset are compared and do not count as received.
+    ///   - countedTo: the same for the bytes from this offset on.
+    func makeProbe(_ judge: ResponseJudge, countedFrom: Int64, countedTo: Int64 = .max) -> SegmentWriter {
+        var judge = judge
+        judge.validation = record.request.validation
+        return SegmentWriter(
+            connection: transfers.newConnection(), judge: judge, file: nil, countedFrom: countedFrom,
+            countedTo: countedTo, disk: context.disk, control: control)
+    }
+
+    func start(_ segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile? = nil) {
+        transfers.add(segment)
+        segment.begin(context.transport, request(for: segment, route, conditionalOn: candidate))
+    }
+
+    private func request(
+        for segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile?
+    ) -> TransferRequest {
+        var request = context.request(
+            route, of: record.request, transfers.secrets, for: control,
+            prefersMultiplexing: transfers.prefersMultiplexing)
+        if let turned = request.network.turned(record.attempts.count - 1) { request.network = turned }
+        let judge = segment.judge
+        if judge.asksRange {
+            // The last range has no end: a server that is wrong about the total shows it.
+            let end = judge.end.flatMap { $0 == record.resume.total ? nil : "\($0 - 1)" }
+            request.range = "\(judge.start)-\(end ?? "")"
+            if let value = judge.known?.validators.ifRange { request.fields[.ifRange] = value }
+        }
+        if let candidate {
+            request.fields[.ifNoneMatch] = candidate.validators.etag?.fieldValue
+            request.fields[.ifModifiedSince] = candidate.validators.lastModified
+        }
+        return request
+    }
+
+    // MARK: The file
+
+    /// Continues in a file that has these ranges already.
+    func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
+        if context.watchesWriters { file.watchWriters() }
+        file.trust(written: written, durable: durable)
+        local = LocalFile(file, inherited: written)
+        control.show(received: written.count)
+        control.show(record)
+    }
+
+    /// Hashes what is written, a little behind.
+    func startDigest() { local.startDigest(of: record.expected?.checksum, on: context.disk.digests) }
+
+    /// Bytes that were hashed are no longer in the file.
+    func restartDigest() {
+        guard local.digest != nil else { return }
+        local.endDigest()
+        startDigest()
+    }
+
+    /// Gives up bytes in the file that cannot be believed.
+    func forget(_ ranges: ByteRanges) {
+        local.file?.forget(ranges)
+        control.add(received: -Int(ranges.count))
+        restartDigest()
+    }
+
+    // MARK: Ended transfers
+
+    /// Returns the facts of an ended transfer. A body that exceeds its length is no error where a digest, or the user,
+    /// says that the file is whole.
+    func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
+        let isProved = record.expected != nil || record.request.acceptsUnverified
+        return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : SegmentWriter.overlong)
+    }
+
+    /// Forgets those bytes of an ended transfer that cannot be believed.
+    /// - Returns: the offset up to which its bytes can be believed.
+    func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
+        let doubtful = segment.doubtful(after: ended(segment, result).ending)
+        if !doubtful.isEmpty { context.stream?.isDoubted = true }
+        guard !doubtful.isEmpty, local.file != nil else { return segment.position }
+        await context.disk.afterWrites()
+        // Bytes of earlier attempts were compared with the answer, and are the same.
+        forget(local.inherited.missing(in: doubtful))
+        return doubtful.lowerBound
+    }
+
+    /// A body that only the end of its connection ends may have been cut short (RFC 9112 section 8). Over TLS
+    /// close_notify tells; otherwise a digest must.
+    func requireKnownEnd(of answer: ProbeAnswer) throws(DownloadError) {
+        let head = answer.head
+        guard record.resume.total == nil, ResponseJudge.contentLength(head) == nil, head.httpVersion.hasPrefix("1"),
+            answer.url.scheme == "http",
+            head.fields.value(.transferEncoding)?.lowercased().hasSuffix("chunked") != true,
+            record.expected == nil, !record.request.acceptsUnverified
+        else { return }
+        throw .verificationFailed(.endUnproved)
+    }
+}

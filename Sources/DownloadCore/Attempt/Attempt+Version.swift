@@ -1,0 +1,136 @@
+import Foundation
+
+/// What proves that bytes belong to the version of the file that is here.
+extension Attempt {
+    /// The validators that the answers of the source that is asked must have.
+    var validators: Validators {
+        guard let sourceCheck, sourceCheck.way != .tagged else { return record.resume.validators }
+        return sourceCheck.validators
+    }
+
+    var version: ResponseJudge.Version {
+        ResponseJudge.Version(
+            validators: validators, total: record.resume.total, contentType: record.resume.contentType,
+            contentEncoding: record.resume.contentEncoding, digest: record.asksForDigest ? record.resume.digest : nil)
+    }
+
+    /// Whether parts may be joined: a strong validator or a digest proves that they are of one version (RFC 9110 section
+    /// 15.3.7.3), or the user says so.
+    var mayJoinParts: Bool {
+        validators.ifRange != nil || record.expected != nil || record.request.acceptsUnverified
+            || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
+    }
+
+    /// Servers without HTTP tell no more of a version than size and time. With the same size and time, the end of what is
+    /// here is compared.
+    var isKnownBySizeAndTime: Bool {
+        !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
+    }
+
+    /// Whether the request begins behind what is here. Otherwise all of it is fetched again and compared, as a short
+    /// beginning is in any case.
+    var mayResume: Bool {
+        let written = record.resume.written
+        return mayJoinParts || written.prefix == written.count && written.count <= Overlap.unproven
+    }
+
+    /// How many bytes are compared before new ones are joined to those that are here. More where no `If-Range` asks for
+    /// the same version, or the size is unknown; fewer where an earlier attempt brought so few that it would never end.
+    var overlapSize: Int64 {
+        if validators.ifRange == nil || record.resume.total == nil { return Overlap.unproven }
+        let brought = record.attempts.last { $0.received > 0 }?.received ?? .max
+        return min(Overlap.resumed, max(Overlap.joined, brought / 8))
+    }
+
+    /// Throws if the file takes no more bytes: a write failed, or bytes that came again differ from those that are here.
+    func requireWritten() throws {
+        if let failure = local.file?.failure { throw failure }
+        guard local.file?.differs == true else { return }
+        let why = "its bytes differ from those fetched before"
+        let claimsSameVersion =
+            validators.ifRange != nil && record.resume.acceptsRanges && record.resume.movedFrom == nil
+            && sourceCheck == nil && !distrustsRanges
+        throw claimsSameVersion ? RoundEnd.misplaced(why: why) : RoundEnd.changed(why: why)
+    }
+
+    // MARK: Another source
+
+    /// Begins the check of a source that the bytes in the file do not come from. Called before each probe.
+    func beginSourceCheck() {
+        guard sourceCheck == nil, record.isJoining, context.stream == nil else { return }
+        let way: SourceOverlapCheck.Way =
+            if record.expected != nil || record.request.acceptsUnverified {
+                .trusted
+            } else {
+                record.resume.validators.hasStrongTag ? .tagged : .compared
+            }
+        sourceCheck = SourceOverlapCheck(way, before: record.resume.written)
+        // A killed attempt did not record what its source had brought.
+        let owner = record.resume.sources?.owner ?? record.request.url.string
+        record.resume.sources?.change(owner) { $0.received = max($0.received, 1) }
+    }
+
+    /// The source has another ETag, or none: then only a comparison of the bytes can tell whether it has the same file.
+    func comparesInstead(of verdict: ResponseJudge.Verdict) -> Bool {
+        guard let sourceCheck, sourceCheck.way == .tagged else { return false }
+        switch verdict {
+        case .newVersion, .changed, .failed(.verificationFailed(.changed)): break
+        default: return false
+        }
+        sourceCheck.way = .compared
+        return true
+    }
+
+    /// A whole answer of the same size, from a source that sends no parts or no validators, is compared.
+    func comparesWhole(_ total: Int64?) -> Bool {
+        guard let sourceCheck, sourceCheck.way != .tagged, total == nil || total == record.resume.total else {
+            return false
+        }
+        sourceCheck.way = .compared
+        control.show(received: 0)
+        return true
+    }
+
+    /// Records what the first answer of a source says of its version.
+    func recordSource(_ answer: ProbeAnswer) {
+        guard let sourceCheck else {
+            if record.resume.written.isEmpty { recordOwner() }
+            return
+        }
+        sourceCheck.validators = Validators(head: answer.head, now: context.time.date)
+        sourceCheck.probe = answer.segment
+        switch sourceCheck.way {
+        case .tagged: prove(sourceCheck)
+        case .trusted: sourceCheck.end = answer.segment.countedStart
+        case .compared: sourceCheck.end = sourceCheck.before.end
+        }
+    }
+
+    private func recordOwner() {
+        if record.request.mirrors.isEmpty, record.resume.sources == nil { return }
+        let owner = record.isMirror ? record.source.string : nil
+        record.resume.changeSources { $0.owner = owner }
+    }
+
+    /// From now on the bytes in the file count as those of the source that is asked.
+    func prove(_ check: SourceOverlapCheck) {
+        record.resume.validators = check.validators
+        recordOwner()
+        sourceCheck = nil
+    }
+
+    /// Returns the written ranges that may be recorded: all of them once the source is proved to have the same file.
+    func proven(_ ranges: ByteRanges) -> ByteRanges {
+        guard let sourceCheck else { return ranges }
+        if sourceCheck.reached >= sourceCheck.end, local.file?.differs != true {
+            prove(sourceCheck)
+            return ranges
+        }
+        return sourceCheck.before.intersection(ranges)
+    }
+}
+
+extension Validators {
+    /// A strong ETag names the same bytes on every server that has it (RFC 6249 section 5).
+    var hasStrongTag: Bool { etag?.isWeak == false }
+}

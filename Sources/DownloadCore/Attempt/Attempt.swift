@@ -1,0 +1,152 @@
+import Foundation
+
+/// What the phases of one attempt share: the record, the messages that arrive, the file and the transfers. Only the task
+/// of the attempt uses it.
+final class Attempt {
+    var record: DownloadRecord
+    let context: RunnerContext
+    let control: RunnerControl
+    /// When the time that the request allows is over.
+    let deadline: ContinuousClock.Instant?
+    var local = LocalFile()
+    var transfers: Transfers
+    var checkpoints: Checkpoints
+    /// Set while the bytes in the file come from another source than the one that is asked.
+    var sourceCheck: SourceOverlapCheck?
+    /// Set once an answer in part did not bring the bytes that it named. From then on no request has a range.
+    var distrustsRanges = false
+    /// How long the server of the last answer wants no request.
+    var serverPause: ServerPause?
+    private lazy var messages = control.messages.makeAsyncIterator()
+
+    init(
+        record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
+        deadline: ContinuousClock.Instant?
+    ) {
+        self.record = record
+        self.context = context
+        self.control = control
+        self.deadline = deadline
+        transfers = Transfers(sources: SourcePool(record.source), prefersMultiplexing: prefersMultiplexing)
+        checkpoints = Checkpoints(record, now: context.time.now)
+    }
+
+    // MARK: Messages
+
+    /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop on the way.
+    func nextMessage() async throws -> RunnerControl.Message {
+        while let message = await messages.next() {
+            switch message {
+            case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed, .documentCame: return message
+            case .segmentFinished(let segment, let result):
+                recordEnd(of: segment, result)
+                if record.lastAttempt.metrics == nil { record.lastAttempt.metrics = result.metrics }
+                return message
+            case .tick:
+                tick()
+                if let failure = context.stream?.failure { throw failure }
+            case .recordDue: awaitFlush()
+            case .flushed:
+                sourceCheck?.recordCompared()
+                saveCheckpoint()
+            case .checkpointSaved(let number):
+                checkpoints.didSave(number)
+                if control.isRecordDue { awaitFlush() }
+            case .disowned: throw disowned
+            case .change(let change, let answer): answer.resume(returning: await apply(change))
+            case .stop: throw RoundEnd.stopped
+            case .timeIsUp: throw overdue
+            }
+        }
+        throw RoundEnd.stopped
+    }
+
+    var overdue: DownloadError { .overdue(record.request, last: nil) }
+
+    var disowned: DownloadError { .sessionUnavailable(.ownedElsewhere(record.id, session: "another")) }
+
+    func obeyStop() throws(RoundEnd) { if control.isStopping { throw .stopped } }
+
+    private func tick() {
+        sourceCheck?.ask(transfers.running)
+        for segment in transfers.running { segment.flush() }
+        context.stream?.noteReader()
+        awaitFlush()
+        if let file = local.file, checkpoints.isSyncDue(unsynced: file.unsynced, now: context.time.now) {
+            context.disk.syncSoon(file)
+        }
+    }
+
+    /// Makes a checkpoint once everything that was handed to the disk so far is written.
+    private func awaitFlush() { context.disk.afterWrites { [control] in control.send(.flushed) } }
+
+    /// Reads no more messages. A change that nobody has read gets nil as its answer.
+    func close() async {
+        control.close()
+        while let message = await messages.next() {
+            if case .change(_, let answer) = message { answer.resume(returning: nil) }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Returns once everything handed over so far went out, however slow the reader of the stream is.
+    func deliverAll() async throws {
+        context.disk.afterWrites { [control] in control.send(.delivered) }
+        try await awaitDelivered()
+    }
+
+    /// Waits for the message that something went out. No transfer may end meanwhile.
+    func awaitDelivered() async throws {
+        while true { if case .delivered = try await nextMessage() { return } }
+    }
+
+    /// Waits until the moment and handles messages meanwhile. No transfer may run.
+    func wait(until moment: ContinuousClock.Instant) async throws {
+        guard moment > context.time.now else { return }
+        let alarm = Task { [control, time = context.time] in
+            try await time.sleep(until: moment)
+            control.send(.delivered)
+        }
+        defer { alarm.cancel() }
+        try await awaitDelivered()
+    }
+
+    /// Waits for the end of the only transfer.
+    func end(of answer: ProbeAnswer) async throws -> TransferResult {
+        if let result = answer.result { return result }
+        while true {
+            if case .segmentFinished(let segment, let result) = try await nextMessage(), segment === answer.segment {
+                return result
+            }
+        }
+    }
+
+    // MARK: The end of transfers
+
+    /// Ends the running transfers. Afterwards everything received is on disk and in the record. Only what a transfer
+    /// without a file brought is lost: it may belong to another version than the file.
+    func endTransfers() async {
+        for segment in transfers.running { segment.cancel() }
+        while !transfers.running.isEmpty, let message = await messages.next() {
+            switch message {
+            case .segmentFinished(let segment, let result):
+                recordEnd(of: segment, result)
+                _ = await forgetDoubtful(of: segment, result)
+            case .change(let change, let answer): answer.resume(returning: await apply(change))
+            case .checkpointSaved(let number): checkpoints.didSave(number)
+            default: break
+            }
+        }
+        transfers.probe = nil
+        if let stream = context.stream {
+            // An attempt that was asked to stop does not wait for the reader of the stream.
+            if !control.isStopping { try? await deliverAll() }
+            recordDelivered(stream)
+        } else {
+            await context.disk.afterWrites()
+        }
+        readFile()
+        control.show(received: record.received)
+    }
+}

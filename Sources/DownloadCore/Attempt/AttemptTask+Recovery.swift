@@ -1,0 +1,70 @@
+/// What an attempt does when a round of its transfers ends before the whole file is here.
+extension AttemptTask {
+    /// A file that changes again and again is not fetched for ever.
+    private static let roundLimit = 3
+
+    /// Prepares another round.
+    /// - Parameter round: how many rounds there were before the one that ended.
+    /// - Throws: the end itself, if no other round follows.
+    func recover(from end: RoundEnd, round: Int) async throws {
+        switch end {
+        case .stopped: throw end
+        case .stale: if round > 0 { throw end }
+        case .changed, .misplaced: if round == Self.roundLimit { throw end }
+        }
+        await attempt.endTransfers()
+        switch end {
+        case .stopped, .stale: break
+        case .changed(let why): try await attempt.replace(why: why)
+        case .misplaced(let why): if try await !forgetHoles() { try await distrustRanges(why) }
+        }
+    }
+
+    /// Looks for bytes that another program removed from the partial file: then no answer was misplaced.
+    /// - Returns: whether there were any; they are fetched again.
+    private func forgetHoles() async throws(DownloadError) -> Bool {
+        guard let file = attempt.local.file, let total = record.resume.total else { return false }
+        await attempt.finishCheckpoint()
+        let isDamaged = try await attempt.context.disk.onWriter { () throws(DownloadError) in
+            let written = file.written
+            guard try !file.cutOff(before: total, margin: 0).intersection(written).isEmpty else { return false }
+            file.forget(try file.cutOff(before: total))
+            file.forgetDifference()
+            return true
+        }
+        guard isDamaged else { return false }
+        attempt.restartDigest()
+        try await saveLoss()
+        announceRestart("another program cut bytes off; they are fetched again")
+        return true
+    }
+
+    /// Gives up everything that this attempt brought, because nobody can say which part of it was misplaced. From now on
+    /// the file is asked for in one answer, without a range. The bytes of earlier attempts are compared with that answer,
+    /// and dropped only if they differ.
+    private func distrustRanges(_ why: String) async throws(DownloadError) {
+        await attempt.finishCheckpoint()
+        let inherited = attempt.local.inherited
+        if let file = attempt.local.file {
+            attempt.forget(inherited.missing(in: 0..<file.written.end).intersection(file.written))
+            file.forgetDifference()
+        }
+        if attempt.transfers.sources.isMixed { attempt.record.resume.changeSources { $0.beAlone() } }
+        try await saveLoss()
+        // The bytes that are here came from another source.
+        if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
+        attempt.distrustsRanges = true
+        announceRestart("a part of it was not from the place that the server named; the file is fetched in one answer")
+    }
+
+    /// The store must not believe in bytes that were given up.
+    private func saveLoss() async throws(DownloadError) {
+        attempt.readFile()
+        try await attempt.save(durably: true)
+        attempt.control.show(received: record.received)
+    }
+
+    private func announceRestart(_ why: String) {
+        attempt.context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+    }
+}

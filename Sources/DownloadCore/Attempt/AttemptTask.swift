@@ -1,0 +1,236 @@
+import Foundation
+import HTTPTypes
+
+/// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. Used by one task.
+package final class AttemptTask {
+    package enum Outcome: Sendable, Equatable {
+        case completed
+        /// The attempt was asked to stop, and its resume data is on disk.
+        case stopped
+        case failed(DownloadError, retryAfter: ServerPause?)
+        /// The attempt failed, but there is a new URL for the download by now.
+        case renewed(DownloadError)
+    }
+
+    let attempt: Attempt
+    private let probe: Probe
+    private let naming: Naming
+    private let started: Date
+
+    /// - Parameters:
+    ///   - prefersMultiplexing: share a connection with others where possible: one of many small files.
+    ///   - deadline: when the time that the request allows is over.
+    ///   - scout: the first transfer, if it was begun before.
+    ///   - started: when that transfer was begun.
+    package init(
+        record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
+        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date? = nil
+    ) {
+        self.started = started ?? context.time.date
+        attempt = Attempt(
+            record: record, context: context, control: control, prefersMultiplexing: prefersMultiplexing,
+            deadline: deadline)
+        probe = Probe(attempt, begun: scout)
+        naming = Naming(attempt)
+    }
+
+    package var record: DownloadRecord { attempt.record }
+    private var context: RunnerContext { attempt.context }
+    private var control: RunnerControl { attempt.control }
+
+    package func run() async -> Outcome {
+        attempt.record.attempts.append(AttemptRecord(started: started))
+        if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
+        let alarm = attempt.deadline.map { deadline in
+            Task { [control, time = context.time] in
+                guard (try? await time.sleep(until: deadline)) != nil else { return }
+                control.send(.timeIsUp)
+            }
+        }
+        let outcome = await outcome()
+        alarm?.cancel()
+        // Not left to the end of this object: others may retain the file a little longer, and the next attempt opens it.
+        attempt.local.close()
+        attempt.transfers.sources.leaveHosts()
+        await attempt.close()
+        return outcome
+    }
+
+    private func outcome() async -> Outcome {
+        do {
+            try await work()
+            attempt.recordOutcome("completed")
+            return .completed
+        } catch {
+            return await end(with: error)
+        }
+    }
+
+    private func work() async throws {
+        try await prepare()
+        if let stream = context.stream { return try await deliver(to: stream) }
+        if record.request.repairs, try await Repair(attempt: attempt).run() { return }
+        if attempt.local.file == nil {
+            switch try await Resumption(attempt: attempt).run() {
+            case .unfinished: break
+            case .named: return
+            case .whole(let total):
+                context.transfersEnded(record.id, control)
+                return try await commit(total)
+            }
+        }
+        try await Verification(attempt: attempt).verifyCompleted()
+        if !record.request.isPlain, !record.resume.written.isEmpty {
+            // The request cannot be made for a part, and may not be made twice.
+            try await attempt.startOver(why: "a \(record.request.method.rawValue) is sent as a whole")
+        }
+        let total = try await fetch()
+        try attempt.saveCookies()
+        context.transfersEnded(record.id, control)
+        if let total { try await commit(total) }
+    }
+
+    private func prepare() async throws(DownloadError) {
+        let missing = record.request.missingSecrets
+        if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
+        await LinkRenewal(attempt: attempt).renewExpired()
+        // The URL may have become another one since it was asked for.
+        try record.request.requireAllowed()
+        attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
+        attempt.transfers.secrets.remember(context.memory(of: record))
+    }
+
+    private func deliver(to stream: StreamOutput) async throws {
+        let delivery = StreamDelivery(attempt: attempt, probe: probe, stream: stream)
+        if record.request.url.known == .file {
+            return try await LocalCopy(attempt: attempt, probe: probe).send(to: delivery)
+        }
+        try await delivery.run()
+        try attempt.saveCookies()
+    }
+
+    // MARK: Probe and fetch
+
+    /// Fetches, in as many rounds as it takes.
+    /// - Returns: the size of the file once all of it is written; nil when there was nothing to fetch.
+    private func fetch() async throws -> Int64? {
+        for number in 0... {
+            let existing: ExistingFile
+            do {
+                switch try await round() {
+                case .complete(let total): return total
+                case .current: return nil
+                case .existing(let found): existing = found
+                }
+            } catch let end as RoundEnd {
+                try await recover(from: end, round: number)
+                continue
+            }
+            if try await isComplete(existing) { return nil }
+        }
+        return nil
+    }
+
+    private func round() async throws -> RoundResult {
+        // A transfer that was begun before has brought bytes, which are kept first.
+        if !probe.isBegun { try attempt.obeyStop() }
+        if let existing = try naming.checkBeforehand() { return .existing(existing) }
+        if record.request.url.known == .file {
+            return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
+        }
+        guard let answer = try await probe.run() else { return .current }
+        if case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) {
+            try await attempt.replace(why: why)
+        }
+        // The whole file is in one buffer: what is left needs the disk and the store, and no slot.
+        if answer.isWhole { context.transfersEnded(record.id, control) }
+        try probe.learn(from: answer)
+        if let existing = try await naming.openFile(for: answer) { return .existing(existing) }
+        return .complete(total: try await Fetch(attempt, answer).run())
+    }
+
+    /// Handles a file that has the final name already.
+    /// - Returns: whether there is nothing left to fetch.
+    private func isComplete(_ existing: ExistingFile) async throws -> Bool {
+        await attempt.endTransfers()
+        switch existing {
+        case .kept(let file):
+            attempt.record.completed = try await Verification(attempt: attempt).verified(file)
+            return true
+        case .beginning(let found):
+            return try await Adoption(attempt: attempt, probe: probe, naming: naming, found: found).run()
+        }
+    }
+
+    // MARK: Verify and commit
+
+    /// From this size on a file is saved before it is hashed and synced, in bytes: that takes its time.
+    private static let slowlyFinished: Int64 = 1 << 20
+
+    /// All bytes are written: verifies and syncs the file, gives it its name and records it.
+    private func commit(_ total: Int64) async throws {
+        guard let file = attempt.local.file else { throw DownloadError.unexpected("nothing to finish") }
+        try record.requireSize(total)
+        control.showFinishing()
+        await attempt.finishCheckpoint()
+        let lost = try await context.disk.onWriter { () throws(DownloadError) in
+            let lost = try file.cutOff(before: total)
+            file.forget(lost)
+            if lost.isEmpty { try file.cut(to: total) }
+            return lost
+        }
+        if !lost.isEmpty { throw DownloadError.fileFailed(.truncated, path: file.path) }
+        attempt.readFile()
+        // Whatever ends the process meanwhile, all of the file is known to be here.
+        if total > Self.slowlyFinished { try await attempt.save() }
+        FaultPoint.reached("beforeChecksum")
+        try await Verification(attempt: attempt).verify(file, total)
+        try file.requireUnwritten()
+        attempt.recordOutcome("completed")
+        let modified = record.resume.validators.lastModified.flatMap { HTTPDate.parse($0, now: context.time.date) }
+        if record.request.destination.keepsRemoteTime, let modified { file.date(modified) }
+        let rule = naming.rule(for: file, modified: modified)
+        attempt.record = try await context.committer.commit(record, file, rule)
+    }
+
+    // MARK: The end
+
+    /// Ends the attempt and keeps everything received.
+    private func end(with error: any Error) async -> Outcome {
+        await attempt.endTransfers()
+        // The error of the attempt is worth more than a failure to keep the cookies.
+        try? attempt.saveCookies()
+        await attempt.finishCheckpoint()
+        if let file = attempt.local.file {
+            if !record.resume.written.isEmpty {
+                // If the file system cannot tell the time, the next attempt looks at the file again.
+                attempt.record.resume.modified =
+                    file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
+            }
+            file.notifyWrites(nil)
+        }
+        if error as? DownloadError != attempt.disowned, attempt.local.removeIfEmpty() {
+            attempt.record.resume.file = nil
+            attempt.record.fileName = nil
+        }
+        attempt.record.speed = nil
+        let failure: DownloadError
+        switch error {
+        case RoundEnd.stopped:
+            attempt.recordOutcome("stopped")
+            return .stopped
+        case let end as RoundEnd: failure = end.failure ?? .unexpected("\(end)")
+        default: failure = error as? DownloadError ?? .unexpected("\(error)")
+        }
+        let told = failure.hiding(attempt.requestSecrets)
+        attempt.recordOutcome(told.description)
+        return await LinkRenewal(attempt: attempt).outcome(of: told)
+    }
+}
+
+/// The name of ``AttemptTask`` in the session, until that is renamed.
+package typealias DownloadRunner = AttemptTask
+
+extension AttemptTask {
+    static let firstLease = Probe.firstLease
+}

@@ -1,0 +1,191 @@
+/// What the end of a transfer means for its connection and for its source.
+extension Fetch {
+    /// Handles the end of a transfer: its connection continues with its next range, or other connections get what it did
+    /// not bring.
+    func settle(_ segment: SegmentWriter, _ result: TransferResult) async throws {
+        var position = await attempt.forgetDoubtful(of: segment, result)
+        // The bytes before its range, which are compared first, belong to another connection.
+        if position == segment.position { position = max(position, segment.countedStart) }
+        await checkEdges(of: segment, upTo: position)
+        reportAnswer(of: segment)
+        let total = record.resume.total
+        let hasAll = total != nil && position >= segment.end(of: total)
+        let ending = try await ending(attempt.ended(segment, result, hasAll: hasAll).outcome, of: segment)
+        if ending == .complete, total != nil, !hasAll { lastError = TransferOutcome.tooShort }
+        try follow(.ended(segment.connection, position: position, ending))
+        guard ending == .refused, let cap = planner.cap else { return }
+        await remember(share?.refused(serving: cap, at: context.time.date))
+    }
+
+    private func ending(
+        _ outcome: TransferOutcome, of segment: SegmentWriter
+    ) async throws -> SegmentPlanner.Ending {
+        recordBrought(by: segment)
+        switch outcome {
+        case .complete:
+            guard let head = segment.head else { return .complete }
+            sources.note(
+                Validators(head: head, now: context.time.date), of: sources.member(of: segment.connection))
+            return .complete
+        case .cut: return .cut
+        case .stopped: throw RoundEnd.stopped
+        case .fileRefused:
+            try attempt.requireWritten()
+            return .lost
+        case .redirected, .changed, .lost, .declined, .failed:
+            return sources.isShared
+                ? try ending(outcome, ofOneOfSeveral: segment) : try await ending(outcome, ofOnly: segment)
+        }
+    }
+
+    // MARK: The only source
+
+    private func ending(
+        _ outcome: TransferOutcome, ofOnly segment: SegmentWriter
+    ) async throws -> SegmentPlanner.Ending {
+        guard let error = outcome.error as? DownloadError else { throw outcome.error ?? RoundEnd.stopped }
+        switch outcome {
+        case .lost:
+            lastError = error
+            if let refusal = try await refusal(of: segment, error) { return refusal }
+            if running.isEmpty { throw error }
+            return .lost
+        case .redirected, .declined:
+            lastError = error
+            return try declined(error, by: segment)
+        default: throw error
+        }
+    }
+
+    private func declined(_ error: DownloadError, by segment: SegmentWriter) throws -> SegmentPlanner.Ending {
+        let url = sources.members[0].route.url
+        attempt.serverPause = segment.head.flatMap { ServerPause($0, url, now: context.time.date) }
+        guard case .serverRefused(let status, _) = error else {
+            // Some FTP servers cannot begin within a file: then all of it is fetched, and compared.
+            if running.isEmpty { throw url.isHTTP ? error : RoundEnd.stale(error) }
+            return .unfit
+        }
+        if url != record.source, [403, 404, 410].contains(status) { throw RoundEnd.stale(error) }
+        // The server gives no more connections: those that run continue.
+        if running.isEmpty { throw error }
+        return [429, 503].contains(status) ? .refused : .unfit
+    }
+
+    /// A server without HTTP that has enough connections refuses the login, or closes the next connection at once. Those
+    /// that it accepted continue. The only one is asked for again, for the server may still count one that has just ended.
+    /// - Returns: nil where the connection failed for another reason.
+    private func refusal(
+        of segment: SegmentWriter, _ error: DownloadError
+    ) async throws -> SegmentPlanner.Ending? {
+        guard !sources.members[0].route.url.isHTTP, segment.head == nil else { return nil }
+        switch error {
+        case .authenticationFailed: break
+        case .networkFailed(.connect, let diagnosis), .networkFailed(.connectionLost, let diagnosis):
+            // With an errno the network failed, not the server.
+            if running.isEmpty, diagnosis.errno != 0 { return nil }
+        default: return nil
+        }
+        if !running.isEmpty { return .refused }
+        guard patience > 0 else {
+            // The same login was good enough for the first connection.
+            throw DownloadError.networkFailed(
+                .connect, TransportDiagnosis(code: 0, message: "the server takes no more connections: \(error)"))
+        }
+        patience -= 1
+        endPulse()
+        try await attempt.wait(until: context.time.now + .seconds(1))
+        return .cut
+    }
+
+    // MARK: One of several sources
+
+    /// A source that fails leaves the rest of the file to the others.
+    private func ending(
+        _ outcome: TransferOutcome, ofOneOfSeveral segment: SegmentWriter
+    ) throws -> SegmentPlanner.Ending {
+        let index = sources.member(of: segment.connection)
+        switch outcome {
+        case .redirected(let location):
+            do throws(DownloadError) {
+                try sources.follow(segment.head?.status ?? 302, to: location, from: index, of: record.request)
+                return .cut
+            } catch {
+                return try fail(index, error)
+            }
+        case .lost(let error): return try fail(index, error, isFinal: false)
+        case .changed(let why): return try fail(index, .verificationFailed(.otherMirror(why)))
+        case .declined(.serverRefused(let status, let phrase)) where [429, 503].contains(status):
+            let others = running.count { sources.member(of: $0.connection) == index }
+            if others == 0 { return try fail(index, .serverRefused(status: status, phrase: phrase)) }
+            sources.refused(index, serving: others, at: context.time.date)
+            sources.limit(index, to: others, without: segment.connection)
+            return sources.hasRoom(beside: attempt.transfers.connections) ? .cut : .unfit
+        case .declined(let error), .failed(let error): return try fail(index, error)
+        case .complete, .cut, .stopped, .fileRefused: return .cut
+        }
+    }
+
+    /// - Parameter isFinal: one such failure is enough to ask the source no more.
+    private func fail(
+        _ index: Int, _ error: DownloadError, isFinal: Bool = true
+    ) throws(DownloadError) -> SegmentPlanner.Ending {
+        lastError = error
+        if sources.fail(index, error.description, isFinal: isFinal) { recordFailure(of: index) }
+        if sources.usable == 0 { throw error }
+        return .cut
+    }
+
+    private func recordFailure(of index: Int) {
+        let member = sources.members[index]
+        record.resume.changeSources { book in book.change(member.url.string) { $0.failure = member.failure } }
+    }
+
+    private func recordBrought(by segment: SegmentWriter) {
+        let brought = segment.brought
+        if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
+    }
+
+    // MARK: Pieces
+
+    /// A piece does not have its digest: it is fetched again, and no longer from the source that brought it.
+    func fetchAgain(_ piece: Int) throws {
+        guard let verifier = attempt.local.verifier, let pieces = record.request.pieces, let total = record.resume.total
+        else { return }
+        let range = pieces.range(piece, size: total)
+        for segment in running { recordBrought(by: segment) }
+        let guilty = sources.blame(piece, range)
+        attempt.forget(ByteRanges([range]))
+        verifier.recheck(piece)
+        for index in guilty { recordFailure(of: index) }
+        if sources.usable == 0 {
+            throw DownloadError.verificationFailed(
+                .unverifiable("no source has the piece at \(range.lowerBound) as it should be"))
+        }
+        for segment in running where guilty.contains(sources.member(of: segment.connection)) {
+            segment.shorten(to: segment.position)
+        }
+        planner.restore(range)
+        try follow(.tick)
+    }
+
+    /// Returns whether every piece that came has its digest.
+    func piecesAreRight() async throws -> Bool {
+        guard let verifier = attempt.local.verifier else { return true }
+        await context.disk.afterWrites()
+        try await verifier.settle()
+        try attempt.obeyStop()
+        control.send(.delivered)
+        var isRight = true
+        while true {
+            switch try await attempt.nextMessage() {
+            case .delivered: return isRight
+            case .pieceFailed(let piece):
+                isRight = false
+                try fetchAgain(piece)
+            case .segmentFinished(let segment, let result): try await settle(segment, result)
+            case .pulse: endPulse()
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+
+/// Fetches a file: the transfer of the probe first, then as many connections to as many sources as there may be, until
+/// every byte is in the partial file. One source is a pool of one.
+final class Fetch: AttemptPhase {
+    let attempt: Attempt
+    private let answer: ProbeAnswer
+    let target: PartialFile
+    let sources: SourcePool
+    var planner: SegmentPlanner
+    /// The part in the connections with the host; nil where one connection is all there can be.
+    let share: ConnectionShare?
+    private let started: ContinuousClock.Instant
+    /// The timer for the next look at the speeds.
+    private var pulse: Task<Void, Never>?
+    /// What each answer in part brought, without the answers that are still coming.
+    var answered: [Range<Int64>] = []
+    /// How often bytes were still missing when every request was over.
+    private var rounds = 0
+    /// How often the only connection may still be refused and asked for again.
+    var patience = 5
+    var lastError: DownloadError?
+
+    init(_ attempt: Attempt, _ answer: ProbeAnswer) async throws(DownloadError) {
+        guard let target = attempt.local.file else { throw .unexpected("a transfer without a file") }
+        let plan = FetchPlan(attempt: attempt, answer: answer, target: target)
+        self.attempt = attempt
+        self.answer = answer
+        self.target = target
+        sources = plan.makeSources()
+        attempt.transfers.sources = sources
+        target.proveJoins(answer.head.status == 206 && Self.comparesOverlaps(attempt))
+        answer.segment.attach(target)
+        attempt.transfers.probe = nil
+        await plan.recallHost()
+        share = plan.joinHosts(sources)
+        planner = plan.makePlanner(sources)
+        started = attempt.context.time.now
+    }
+
+    var running: [SegmentWriter] { attempt.transfers.running }
+
+    /// - Returns: the size of the file once all of it is written.
+    func run() async throws -> Int64 {
+        defer { end() }
+        if let result = answer.result {
+            try await settle(answer.segment, result)
+        } else {
+            try follow(.tick)
+        }
+        repeat {
+            while !running.isEmpty {
+                switch try await attempt.nextMessage() {
+                case .segmentFinished(let segment, let result): try await settle(segment, result)
+                case .moved: try follow(.tick)
+                case .pulse:
+                    endPulse()
+                    try follow(.tick)
+                case .pieceFailed(let piece): try fetchAgain(piece)
+                default: break
+                }
+            }
+            try await fetchRest()
+        } while try await !piecesAreRight() || !running.isEmpty
+        if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
+        await context.disk.afterWrites()
+        return try confirm()
+    }
+
+    private func end() {
+        endPulse()
+        sources.leaveHosts()
+        attempt.local.endVerifier()
+    }
+
+    // MARK: Requests
+
+    /// Reports to the planner what happened, and does what the planner decides.
+    func follow(_ event: SegmentPlanner.Event) throws {
+        for segment in running { reportAnswer(of: segment) }
+        let now = (context.time.now - started) / .seconds(1)
+        planner.progress(running.map { ($0.connection, $0.position) }, at: now)
+        var decisions = planner.handle(event, at: now)
+        if share != nil {
+            // How many connections the planner wants may have changed, or how many others have given back.
+            let demand = planner.demand
+            planner.grant(
+                sources.grant(has: demand.has, wants: demand.wants, running: attempt.transfers.connections))
+            if planner.target > demand.has { decisions += planner.handle(.tick, at: now) }
+        }
+        var overrun = ByteRanges()
+        for decision in decisions {
+            switch decision {
+            case .ask(let connection, let range):
+                // The connection that was cut had brought more by then. At least one byte must be asked for.
+                let start = min(overrun.missing(in: range).ranges.first?.lowerBound ?? .max, range.upperBound - 1)
+                planner.skip(connection, to: start)
+                try ask(connection, start..<range.upperBound)
+            case .duplicate(let connection, let range, let other):
+                try ask(connection, range)
+                for segment in running where [connection, other].contains(segment.connection) { segment.tellMove() }
+            case .cut(let connection, let end):
+                let last = running.first { $0.connection == connection }?.shorten(to: end) ?? end
+                if last > end { overrun.insert(end..<last) }
+            }
+        }
+        sources.settle(running: attempt.transfers.connections)
+        record.lastAttempt.connections = max(record.lastAttempt.connections, running.count)
+        startPulse()
+    }
+
+    private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {
+        if !attempt.mayJoinParts {
+            throw .verificationFailed(
+                .unverifiable(
+                    "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
+                        + "version; give a checksum, or take them together with --allow-unverified"))
+        }
+        let member = sources.member(for: connection, running: attempt.transfers.connections)
+        let asked = comparesOverlaps ? overlapping(range) : range
+        let judge = ResponseJudge(
+            start: asked.lowerBound, end: asked.upperBound, asksRange: true, known: version(for: member))
+        let segment = SegmentWriter(
+            connection: connection, judge: judge, file: target, countedFrom: range.lowerBound,
+            countedTo: range.upperBound, disk: context.disk, control: control)
+        attempt.start(segment, sources.members[member].route)
+    }
+
+    /// Returns what the answers of a source must be of.
+    private func version(for member: Int) -> ResponseJudge.Version {
+        var known = attempt.version
+        guard sources.isShared else { return known }
+        // Without digests the ETag is what proves the version.
+        let isProved = record.expected != nil || attempt.local.verifier != nil
+        known.validators = sources.members[member].validators ?? (isProved ? Validators() : record.resume.validators)
+        return known
+    }
+
+    func reportAnswer(of segment: SegmentWriter) {
+        guard let answer = segment.takeAnswer() else { return }
+        planner.answered(segment.connection, after: answer.after, at: (answer.at - started) / .seconds(1))
+    }
+
+    /// There is one timer at a time, and none where speeds make no difference.
+    private func startPulse() {
+        guard pulse == nil, !running.isEmpty, let interval = planner.tickInterval else { return }
+        pulse = Task { [control, time = context.time] in
+            do { try await time.sleep(for: .seconds(interval)) } catch { return }
+            control.send(.pulse)
+        }
+    }
+
+    func endPulse() {
+        pulse?.cancel()
+        pulse = nil
+    }
+
+    // MARK: The end
+
+    /// Asks for what is missing when every request is over: the comparison at a join did not come to its end.
+    private func fetchRest() async throws {
+        guard record.resume.acceptsRanges, comparesOverlaps, let total = record.resume.total else { return }
+        await context.disk.afterWrites()
+        try attempt.requireWritten()
+        let missing = target.written.missing(in: 0..<total)
+        guard !missing.isEmpty, rounds < Self.roundLimit else { return }
+        rounds += 1
+        for range in missing.ranges { planner.restore(range) }
+        try follow(.tick)
+    }
+
+    private static let roundLimit = 3
+
+    /// Everything received is written, and it is everything.
+    private func confirm() throws -> Int64 {
+        try attempt.requireWritten()
+        if let check = attempt.sourceCheck { attempt.prove(check) }
+        try attempt.requireKnownEnd(of: answer)
+        let total = record.resume.total ?? answer.segment.position
+        guard target.written.contains(0..<total) else {
+            throw lastError ?? .verificationFailed(.size(expected: total, actual: target.written.count))
+        }
+        record.resume.total = total
+        control.show(total: total)
+        control.show(received: total)
+        return total
+    }
+
+    /// Keeps what was learned about the host of the answer for later sessions.
+    func remember(_ knowledge: HostKnowledge?) async {
+        guard let knowledge else { return }
+        // If the store fails, the next session learns it anew.
+        try? await context.store.learn(knowledge, ofHost: answer.url.origin)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+
+/// Decides, before more than the probe runs, which sources a file is fetched from and over how many connections.
+struct FetchPlan: AttemptPhase {
+    let attempt: Attempt
+    let answer: ProbeAnswer
+    let target: PartialFile
+
+    private var origin: String { answer.url.origin }
+    private var sendsPart: Bool { answer.head.status == 206 }
+
+    // MARK: Sources
+
+    /// Returns the source of the answer, with others where something proves what each of them brings: a strong ETag that
+    /// all have, the digest of the file, or those of its pieces (RFC 6249 section 5).
+    func makeSources() -> SourcePool {
+        let others = otherSources()
+        let sources = SourcePool(
+            [record.source] + others, first: answer.segment.connection, route: answer.route,
+            validators: record.resume.validators, for: record.request, upgradedBy: context.strictHosts)
+        if !others.isEmpty, let pieces = fittingPieces, let total = record.resume.total {
+            let verifier = PieceVerifier(
+                of: target, pieces, total: total, queue: context.disk.digests,
+                unless: { [control] in control.isStopping },
+                failed: { [control] in control.send(.pieceFailed($0)) })
+            attempt.local.startVerifier(verifier)
+        }
+        return sources
+    }
+
+    private var fittingPieces: PieceHashes? { record.hasPieces ? record.request.pieces : nil }
+
+    private func otherSources() -> [SourceURL] {
+        guard !record.request.mirrors.isEmpty, record.request.connections != 1, attempt.sourceCheck == nil,
+            !answer.isWhole, sendsPart, record.resume.total != nil, record.resume.sources?.isAlone != true,
+            fittingPieces != nil || record.expected != nil || record.resume.validators.hasStrongTag
+        else { return [] }
+        let (source, book) = (record.source, record.resume.sources ?? SourceBook())
+        return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
+    }
+
+    // MARK: Connections
+
+    /// Asks the store what earlier sessions learned about the host, once and only where it may make a difference.
+    func recallHost() async {
+        guard !answer.isWhole, !record.request.hasFixedConnections,
+            record.resume.total.map({ $0 >= ConnectionRamp.leastSize }) ?? false,
+            context.hosts.knowledge(of: origin, at: context.time.date) == nil
+        else { return }
+        // A store that fails here costs only time.
+        context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
+    }
+
+    /// Joins the connections of the session with each host.
+    /// - Returns: the part in those with the host of the answer; nil where one connection is all there can be.
+    func joinHosts(_ sources: SourcePool) -> ConnectionShare? {
+        let isFixed = record.request.hasFixedConnections
+        let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in
+            hosts.share(of: origin, isFixed: isFixed, limit: connectionLimit, at: now)
+        }
+        let first = answer.isWhole ? nil : share(origin)
+        sources.join(first: first, share)
+        return first
+    }
+
+    private var connectionLimit: Int { record.request.connectionLimit ?? SegmentPlanner.automaticLimit }
+
+    /// Plans several connections only where a strong validator, or what stands for one without HTTP, makes sure that they
+    /// fetch the same version. Without HTTP each connection logs in, so there is one unless the user asks for more.
+    func makePlanner(_ sources: SourcePool) -> SegmentPlanner {
+        let segment = answer.segment
+        let isCompared = attempt.sourceCheck?.way == .compared
+        var missing = ByteRanges()
+        var lease: Range<Int64>?
+        if let total = record.resume.total {
+            let position = segment.position
+            let first = position..<(sendsPart ? segment.end(of: total) : total)
+            missing = target.written.missing(in: 0..<total)
+            missing.remove((sendsPart ? segment.judge.start : 0)..<position)
+            if isCompared { missing = ByteRanges([position..<max(position, total)]) }
+            missing = missing.union(ByteRanges([first]))
+            lease = first
+        }
+        let isOneVersion =
+            attempt.validators.ifRange != nil || sources.isShared || attempt.isKnownBySizeAndTime && isOld
+        let canSplit = sendsPart && isOneVersion && record.resume.total != nil && !isCompared
+        let (request, isHTTP) = (record.request, record.source.isHTTP)
+        let wanted = request.hasFixedConnections ? request.connections : isHTTP ? nil : 1
+        return SegmentPlanner(
+            missing: missing, first: lease.map { (segment.connection, $0) }, wish: canSplit ? wanted : 1,
+            automaticLimit: connectionLimit, knowledge: context.hosts.knowledge(of: origin, at: context.time.date),
+            lossLimit: request.retry.limit, fruitlessLimit: RequestBudget.limit(retries: request.retry.limit),
+            start: sources.usable, keepsConnections: isHTTP, now: 0)
+    }
+
+    /// A file may be written to twice in a second. As with HTTP (RFC 9110 section 8.8.2.2) a time of change tells one
+    /// version from another only when it is a minute old.
+    private var isOld: Bool {
+        let now = context.time.date
+        let modified = attempt.validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }
+        return modified.map { $0.timeIntervalSince(now) <= -60 } ?? false
+    }
+}
+
+extension SegmentWriter {
+    /// Returns where the range that was asked for ends, or the whole file that came instead, or the file.
+    func end(of total: Int64?) -> Int64 {
+        let end = unfinished?.upperBound ?? position
+        return max(position, min(end, total ?? end))
+    }
+}

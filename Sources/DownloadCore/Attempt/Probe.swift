@@ -1,0 +1,287 @@
+import Foundation
+import HTTPTypes
+
+/// The first request of an attempt, which learns what the file is: the head of its answer tells size, validators, name and
+/// whether the server sends parts. The body is the beginning of what is fetched.
+final class Probe: AttemptPhase {
+    /// What is asked now, and where.
+    private struct Question {
+        var route: RequestRoute
+        var asksRange: Bool
+        /// A complete file that is here and may be current.
+        var candidate: CompletedFile?
+    }
+
+    /// What follows an answer.
+    private enum Step {
+        /// The answer led elsewhere, or to another question.
+        case ask
+        /// The answer is given up, and the file is asked for in another way.
+        case askAgain
+        /// The file that is here is current. The answer brings it nevertheless where it has a body.
+        case keepCurrent(hasBody: Bool)
+        case open(ProbeAnswer)
+        /// The answer is a Metalink document, which says where the file is.
+        case followMetalink
+    }
+
+    let attempt: Attempt
+    private let description: FileDescription
+    private var question: Question
+    /// A transfer that was begun before the attempt (``SmallFileAttempt``), until its answer is read.
+    private var begun: SegmentWriter?
+    /// Parts of the file cannot be joined, so all of it is asked for in one answer.
+    private var asksWhole = false
+    /// The end of a file under the final name that is compared with the server's file.
+    private var compared: Range<Int64>?
+
+    init(_ attempt: Attempt, begun: SegmentWriter?) {
+        self.attempt = attempt
+        self.begun = begun
+        description = FileDescription(attempt)
+        question = Question(route: RequestRoute(attempt.record.source), asksRange: true)
+        guard let begun else { return }
+        attempt.transfers.probe = begun
+        attempt.transfers.add(begun)
+    }
+
+    /// A transfer that was begun before the attempt is still to be read.
+    var isBegun: Bool { begun != nil }
+
+    /// Follows redirects, and asks without a range where the server refuses one, until an answer is the file itself.
+    /// - Returns: nil when there is nothing to fetch, because the file that is here is current.
+    func run() async throws -> ProbeAnswer? {
+        attempt.beginSourceCheck()
+        attempt.transfers.sources = SourcePool(record.source)
+        question = Question(
+            route: routeToSource, asksRange: record.request.asksRanges && !attempt.distrustsRanges,
+            candidate: record.currentFile)
+        while true {
+            let segment = try begin()
+            let result = try await answer(to: segment)
+            switch try judge(segment, result) {
+            case .ask: continue
+            case .askAgain:
+                await attempt.endTransfers()
+                try attempt.obeyStop()
+            case .keepCurrent(let hasBody):
+                if hasBody { await attempt.endTransfers() }
+                record.keepCurrent(question.candidate)
+                return nil
+            case .open(let answer): return try await description.read(before: answer)
+            case .followMetalink:
+                try await MetalinkAnswer(attempt: attempt).follow()
+                if record.request.checksum != nil, let current = record.currentFile {
+                    record.keepCurrent(current)
+                    return nil
+                }
+                question.candidate = nil
+                question.route = routeToSource
+            }
+        }
+    }
+
+    /// Asks for the last bytes of a file that may be the beginning of the server's.
+    func run(comparing range: Range<Int64>) async throws -> ProbeAnswer? {
+        compared = range
+        defer { compared = nil }
+        return try await run()
+    }
+
+    private var routeToSource: RequestRoute {
+        RequestRoute(record.source, of: record.request, upgradedBy: context.strictHosts)
+    }
+
+    private func begin() throws -> SegmentWriter {
+        if let begun {
+            self.begun = nil
+            return begun
+        }
+        let segment = try makeSegment(asksRange: question.asksRange, isConditional: question.candidate != nil)
+        attempt.transfers.probe = segment
+        attempt.start(segment, question.route, conditionalOn: question.candidate)
+        return segment
+    }
+
+    /// Waits until the transfer wants a file, or has ended.
+    /// - Returns: how it ended; nil while it runs.
+    private func answer(to segment: SegmentWriter) async throws -> TransferResult? {
+        while true {
+            switch try await attempt.nextMessage() {
+            case .segmentOpened(let opened) where opened === segment: return nil
+            case .segmentFinished(let finished, let result) where finished === segment: return result
+            default: continue
+            }
+        }
+    }
+
+    // MARK: The answer
+
+    private func judge(_ segment: SegmentWriter, _ result: TransferResult?) throws -> Step {
+        guard let head = segment.head, let verdict = segment.verdict else {
+            throw result.flatMap { attempt.ended(segment, $0).outcome.error } ?? RoundEnd.stopped
+        }
+        observe(head, of: segment)
+        if attempt.comparesInstead(of: verdict) { return .askAgain }
+        switch verdict {
+        case .redirect(let location):
+            try question.route.follow(
+                head.status, to: location, of: record.request, upgradedBy: context.strictHosts)
+            record.lastAttempt.redirects = question.route.hops
+            return .ask
+        case .askWithoutRange where question.asksRange:
+            question.asksRange = false
+            return .ask
+        case .askWithoutRange:
+            throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
+        case .current: return .keepCurrent(hasBody: false)
+        case .failed(let error): throw error
+        case .changed(let why): throw RoundEnd.changed(why: why)
+        case .body, .newVersion:
+            if MetalinkAnswer(attempt: attempt).isAnswered(by: head) { return .followMetalink }
+            if let candidate = question.candidate,
+                candidate.isSame(as: head, verdict, now: context.time.date)
+            {
+                return .keepCurrent(hasBody: true)
+            }
+            if wantsOwnConnection(verdict), result == nil {
+                attempt.transfers.prefersMultiplexing = false
+                return .askAgain
+            }
+            if !asksWhole, compared == nil, isFirstOfUnprovenParts(head, verdict) {
+                asksWhole = true
+                return .askAgain
+            }
+            return .open(ProbeAnswer(segment: segment, head: head, route: question.route, result: result))
+        }
+    }
+
+    private func observe(_ head: ResponseHead, of segment: SegmentWriter) {
+        let url = question.route.url
+        context.strictHosts?.learn(head, url, of: record.request)
+        attempt.transfers.secrets.learn(head.cookies)
+        segment.learnedCookies = head.cookies?.lines
+        attempt.serverPause = ServerPause(head, url, now: context.time.date)
+        description.observe(head, from: url)
+    }
+
+    /// A large file on a connection that others share begins again on a connection of its own. A shared connection has
+    /// one window for all its files, and libcurl keeps in memory what comes while the disk is busy.
+    private func wantsOwnConnection(_ verdict: ResponseJudge.Verdict) -> Bool {
+        let request = record.request
+        return request.multiplexes(byDefault: attempt.transfers.prefersMultiplexing) && request.asksRanges
+            && request.network.httpVersion != .http2 && verdict.total ?? 0 > Self.largestOnSharedConnection
+    }
+
+    /// Bytes.
+    private static let largestOnSharedConnection: Int64 = 4 << 20
+
+    /// A part of the file to which no other part can be joined: all of it is wanted in one answer.
+    private func isFirstOfUnprovenParts(_ head: ResponseHead, _ verdict: ResponseJudge.Verdict) -> Bool {
+        guard record.resume.written.isEmpty, case .body(_, let end?, let total?) = verdict, end < total else {
+            return false
+        }
+        return !attempt.mayJoinParts && Validators(head: head, now: context.time.date).ifRange == nil
+            && ServerDigest.checksum(of: head) == nil
+    }
+}
+
+extension Probe {
+    /// Enters what the answer says of the file into the record.
+    func learn(from answer: ProbeAnswer) throws(DownloadError) {
+        let (head, total) = (answer.head, answer.total)
+        if record.resume.written.isEmpty {
+            record.resume.total = total
+            record.resume.validators = Validators(head: head, now: context.time.date)
+            record.resume.contentType = ResponseJudge.mediaType(head)
+            record.resume.contentEncoding = ResponseJudge.contentEncoding(head)
+        } else {
+            // The validators stay those of the bytes that are here. Newer ones prove nothing about these bytes.
+            record.resume.total = total ?? record.resume.total
+        }
+        // The URL is only shown, never asked again. A URL that repeats a secret is not kept.
+        record.resume.finalURL = attempt.requestSecrets.occur(in: answer.url) ? nil : answer.url
+        record.resume.acceptsRanges = head.status == 206
+        try record.requireSize(total)
+        attempt.recordSource(answer)
+        try record.learnDigest(from: head, answer.url)
+        description.apply()
+        control.show(total: record.resume.total)
+        announceComparison(with: answer)
+    }
+
+    /// Without a proof, what is here is fetched again. It is kept, and dropped only if it differs.
+    private func announceComparison(with answer: ProbeAnswer) {
+        guard case .body? = answer.segment.verdict, answer.segment.judge.start == 0, !record.resume.written.isEmpty,
+            context.stream == nil, !attempt.distrustsRanges
+        else { return }
+        let why =
+            !record.request.asksRanges
+            ? "it cannot be asked for in parts; what is here is kept and compared"
+            : "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
+                + "is kept and compared (--allow-unverified compares the last 64 KiB)"
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+    }
+
+    // MARK: The request
+
+    /// With several connections the first answer is short, so that none of it has to be cut off. Bytes.
+    static let firstLease: Int64 = 4 << 20
+
+    /// Returns the receiver of the next first answer, with the range that is asked for.
+    func makeSegment(asksRange: Bool, isConditional: Bool) throws(DownloadError) -> SegmentWriter {
+        if let stream = context.stream { return try makeSegment(for: stream, asksRange: asksRange) }
+        if let compared {
+            let judge = ResponseJudge(start: compared.lowerBound, end: compared.upperBound, asksRange: asksRange)
+            return attempt.makeProbe(judge, countedFrom: compared.upperBound)
+        }
+        let resume = record.resume
+        let hasData = !resume.written.isEmpty
+        let gap = resume.total.map { resume.written.missing(in: 0..<$0) }?.ranges.first
+        let start = gap?.lowerBound ?? resume.written.prefix
+        var end = gap.flatMap { gap in gap.upperBound == resume.total ? nil : gap.upperBound }
+        var countedTo = Int64.max
+        var askedStart = Overlap.start(
+            before: start, held: file?.written ?? ByteRanges(), size: attempt.overlapSize)
+        let comparesAll = hasData && (!attempt.mayResume || !asksRange || attempt.sourceCheck?.way == .compared)
+        if comparesAll {
+            askedStart = 0
+            end = nil
+            control.show(received: 0)
+        } else if record.request.connections > 1, asksRange, !asksWhole, record.request.url.isHTTP {
+            let lease = start + (hasData ? SegmentPlanner.leaseSize : Self.firstLease)
+            if lease < (gap?.upperBound ?? .max) { end = lease }
+        }
+        if let wanted = end, let file {
+            countedTo = wanted
+            end = Overlap.end(after: wanted, held: file.written)
+        }
+        // A server that ignores the condition need not send what is here already.
+        if isConditional { end = start + 1 }
+        var judge = ResponseJudge(
+            start: askedStart, end: end, asksRange: asksRange, known: hasData ? attempt.version : nil)
+        judge.isConditional = isConditional
+        return attempt.makeProbe(judge, countedFrom: comparesAll ? 0 : start, countedTo: countedTo)
+    }
+
+    /// A stream continues behind what went out where a validator proves the version, and a little before that where the
+    /// checksum at the end, or the user, makes that enough. Otherwise it begins with the first byte, to compare all.
+    private func makeSegment(for stream: StreamOutput, asksRange: Bool) throws(DownloadError) -> SegmentWriter {
+        let count = stream.written
+        var judge = ResponseJudge(start: 0, end: nil, asksRange: asksRange)
+        if count > 0 {
+            let mayJoin = attempt.mayJoinParts && (!stream.isDoubted || record.expected != nil)
+            if mayJoin, record.resume.acceptsRanges, record.request.asksRanges {
+                let isProved = record.resume.validators.ifRange != nil
+                judge = ResponseJudge(
+                    start: max(0, count - (isProved ? Overlap.resumed : StreamOutput.tailSize)), end: nil,
+                    asksRange: true, known: attempt.version)
+            } else if stream.canCompareAll {
+                judge.asksRange = false
+            } else {
+                throw .verificationFailed(.streamBroken("nothing proves that the rest is of the same version"))
+            }
+        }
+        return attempt.makeProbe(judge, countedFrom: count)
+    }
+}

@@ -1,0 +1,33 @@
+/// The first answer of an attempt that is the file itself, or its beginning.
+struct ProbeAnswer {
+    let segment: SegmentWriter
+    let head: ResponseHead
+    let route: RequestRoute
+    /// How the transfer ended; nil while it runs.
+    var result: TransferResult?
+
+    var url: SourceURL { route.url }
+
+    /// The answer is the whole file, and all of it has come.
+    var isWhole: Bool {
+        guard result?.ending == .complete, segment.unfinished?.isEmpty == true else { return false }
+        switch segment.verdict {
+        case .body(offset: 0, let end, let total): return end == total
+        case .newVersion: return true
+        default: return false
+        }
+    }
+
+    /// The size of the file that the answer announces.
+    var total: Int64? { segment.verdict?.total }
+}
+
+extension ResponseJudge.Verdict {
+    /// The size of the file, where the answer brings some of it and tells the size.
+    var total: Int64? {
+        switch self {
+        case .body(_, _, let total), .newVersion(let total, _): total
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// `--repair`: of a file that is here, only the pieces that do not have their digests are fetched again.
+struct Repair: AttemptPhase {
+    let attempt: Attempt
+
+    /// Continues in the file, finished or not, with the pieces that are right.
+    /// - Returns: whether all of the file is right.
+    func run() async throws -> Bool {
+        guard let pieces = record.request.pieces else {
+            throw DownloadError.verificationFailed(
+                .unverifiable("the digests of its pieces are not known; give its Metalink document with -M"))
+        }
+        let destination = record.request.destination
+        let folder = destination.folder
+        guard let name = destination.fileName ?? record.request.describedName ?? record.fileName else { return false }
+        let path = FileNaming.path(folder, name)
+        let partial = FileNaming.path(folder, FileNaming.partial(name))
+        if let existing = FileStatus.of(path), existing.isRegular {
+            let right = try await rightRanges(of: path, pieces, size: existing.size)
+            if right.size == existing.size, right.ranges.contains(0..<right.size) {
+                try await recordRight(path, name, existing)
+                return true
+            }
+            try await open(name, existing, right) { () throws(DownloadError) in
+                try PartialFile.adopt(folder: folder, name: name, existing.identity)
+            }
+        } else if record.fileName == name, let existing = FileStatus.of(partial), existing.isRegular {
+            if let identity = record.resume.file, !identity.isSame(as: existing.identity) {
+                throw DownloadError.fileFailed(.replaced, path: partial)
+            }
+            let right = try await rightRanges(of: partial, pieces, size: existing.size)
+            try await open(name, existing, right) { [time = context.time] () throws(DownloadError) in
+                try PartialFile.open(folder: folder, name: name, mode: .reopen, time: time)
+            }
+        }
+        return false
+    }
+
+    private func rightRanges(
+        of path: String, _ pieces: PieceHashes, size: Int64
+    ) async throws -> (ranges: ByteRanges, size: Int64) {
+        let total = record.request.size ?? size
+        guard pieces.fits(size: total) else {
+            throw DownloadError.verificationFailed(
+                .unverifiable("\(path): the digests of its pieces are not for a file of \(total) bytes"))
+        }
+        control.showFinishing()
+        return (try await Verification(attempt: attempt).rightPieces(of: path, pieces, total: total), total)
+    }
+
+    private func recordRight(_ path: String, _ name: String, _ existing: FileStatus.Info) async throws {
+        record.completed = try await Verification(attempt: attempt).verified(CompletedFile(path, existing))
+        record.fileName = name
+        record.resume = record.resume.afterCompletion
+        control.show(received: existing.size)
+        control.show(record)
+    }
+
+    /// The store has the right ranges before the file is renamed: if the process ends in between, they are looked for again.
+    private func open(
+        _ name: String, _ existing: FileStatus.Info, _ right: (ranges: ByteRanges, size: Int64),
+        _ open: @escaping @Sendable () throws(DownloadError) -> PartialFile
+    ) async throws {
+        try attempt.obeyStop()
+        record.fileName = name
+        record.resume = record.startedOver
+        record.resume.file = existing.identity
+        record.resume.device = existing.device
+        record.resume.bootID = FileStatus.bootID
+        record.resume.total = right.size
+        record.resume.written = right.ranges
+        try await attempt.save(durably: true)
+        control.show(total: right.size)
+        attempt.resume(in: try await context.disk.onWriter(open), written: right.ranges)
+    }
+}

@@ -1,0 +1,34 @@
+/// The transfers of an attempt that run, and what their requests carry.
+struct Transfers {
+    private(set) var running: [SegmentWriter] = []
+    /// The first transfer, until its bytes have a file.
+    var probe: SegmentWriter? { didSet { if oldValue !== probe { oldValue?.discard() } } }
+    /// Which connection asks which source.
+    var sources: SourcePool
+    /// What the files that the request names say, and the cookies that servers set.
+    var secrets = LoadedSecrets()
+    /// Whether the transfers share a connection with other downloads where they can: one of many small files.
+    var prefersMultiplexing: Bool
+    private var nextConnection = 0
+
+    init(sources: SourcePool, prefersMultiplexing: Bool) {
+        self.sources = sources
+        self.prefersMultiplexing = prefersMultiplexing
+    }
+
+    /// The connections that have a request.
+    var connections: [Int] { running.map(\.connection) }
+
+    /// Returns a number for a new connection.
+    mutating func newConnection() -> Int {
+        defer { nextConnection += 1 }
+        return nextConnection
+    }
+
+    mutating func add(_ segment: SegmentWriter) {
+        running.append(segment)
+        nextConnection = max(nextConnection, segment.connection + 1)
+    }
+
+    mutating func remove(_ segment: SegmentWriter) { running.removeAll { $0 === segment } }
+}

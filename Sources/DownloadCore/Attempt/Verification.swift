@@ -1,0 +1,121 @@
+import Foundation
+
+/// Whether a file hashes to what it must.
+struct Verification: AttemptPhase {
+    let attempt: Attempt
+
+    /// Compares the partial file, all of whose bytes are written, with the digest or the piece digests that are expected.
+    func verify(_ file: PartialFile, _ total: Int64) async throws {
+        guard let expected = record.expected else {
+            guard let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty else { return }
+            throw DownloadError.verificationFailed(.wrongPieces(wrong.count))
+        }
+        if file.isWrittenByOthers {
+            // What was hashed may no longer be in the file.
+            attempt.local.endDigest()
+            file.forgetOtherWriters()
+        }
+        let queue = context.disk.digests
+        guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue) else {
+            throw DownloadError.unexpected("OpenSSL here has no \(expected.checksum.algorithm.rawValue)")
+        }
+        do throws(DownloadError) {
+            let isDone = try await digest.verify(total: total) { [control] in control.isStopping }
+            if isDone {
+                record.resume.verified = expected
+                return
+            }
+        } catch {
+            attempt.local.endDigest()
+            if keepsOwnOnly(file) { throw error }
+            if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
+            throw mismatch(error, expected)
+        }
+        throw RoundEnd.stopped
+    }
+
+    /// Records that all bytes came and do not have the checksum.
+    /// - Returns: the error to report: a server's digest that is wrong is told as such.
+    func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
+        guard case .verificationFailed(.checksum(let checksum, let actual)) = error else { return error }
+        record.resume.mismatched = checksum
+        return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
+    }
+
+    /// Only the whole file has a digest, and several sources brought the file: what the other sources brought is fetched
+    /// again from the first one alone.
+    private func keepsOwnOnly(_ file: PartialFile) -> Bool {
+        let sources = attempt.transfers.sources
+        guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }
+        var others = ByteRanges()
+        for member in sources.members.dropFirst() { others = others.union(member.brought) }
+        file.forget(others)
+        attempt.readFile()
+        record.resume.changeSources { $0.beAlone() }
+        return true
+    }
+
+    // MARK: Pieces
+
+    /// Forgets the pieces that do not have their digests.
+    /// - Returns: the ranges of these pieces; nil where no digests of pieces are known.
+    private func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
+        guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
+        let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
+        file.forget(wrong)
+        attempt.readFile()
+        return wrong
+    }
+
+    /// Returns the ranges of a file whose pieces have their digests. Throws ``RoundEnd/stopped`` when the session asks for
+    /// the end meanwhile: a piece that was not hashed is neither right nor wrong.
+    func rightPieces(of path: String, _ pieces: PieceHashes, total: Int64) async throws -> ByteRanges {
+        let result: Result<ByteRanges, DownloadError> = await withCheckedContinuation { continuation in
+            context.disk.digests.async { [control] in
+                continuation.resume(
+                    returning: Result { () throws(DownloadError) in
+                        try PieceVerifier.right(in: path, pieces, total: total) { control.isStopping }
+                    })
+            }
+        }
+        let right = try result.get()
+        try attempt.obeyStop()
+        return right
+    }
+
+    // MARK: Complete files
+
+    /// What an earlier run left may have the checksum that is asked for now: then the server only has to say that the file
+    /// is current. If not, or if the file cannot be read, the rule for a name that is taken decides.
+    func verifyCompleted() async throws {
+        guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
+            // A digest of the same algorithm is known already.
+            asked.algorithm != completed.checksum?.algorithm, asked != completed.mismatched,
+            record.unchangedCompletion != nil
+        else { return }
+        do {
+            record.completed = try await verified(completed)
+        } catch let error as DownloadError {
+            guard case .verificationFailed = error else { return }
+            record.completed?.mismatched = asked
+        }
+    }
+
+    /// Verifies a file that has its final name already: from an attempt that was cut off behind the rename, from an earlier
+    /// run or from somebody else. The digest that a server tells is not asked of such a file.
+    func verified(_ file: CompletedFile) async throws -> CompletedFile {
+        guard let checksum = try record.askedChecksum(of: file.path), checksum != file.checksum else { return file }
+        let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests) {
+            [control, deadline = attempt.deadline, time = context.time] in
+            control.isStopping || deadline.map { time.now > $0 } ?? false
+        }
+        guard let hash else { throw control.isStopping ? RoundEnd.stopped : attempt.overdue as any Error }
+        guard hash.digest == checksum.digest else {
+            throw DownloadError.verificationFailed(.checksum(expected: checksum, actual: hash.digest))
+        }
+        var verified = file
+        verified.checksum = checksum
+        verified.verifiedBy = .user
+        return verified
+    }
+}

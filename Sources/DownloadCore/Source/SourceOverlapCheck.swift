@@ -1,0 +1,45 @@
+/// The check that a source has the same file as the one that the bytes on disk came from. Until it has passed, nothing
+/// that the source brings counts as received: another source may have to continue from what there was before.
+final class SourceOverlapCheck {
+    enum Way {
+        /// A digest, or the user, says what is right: the end of what is here is compared.
+        case trusted
+        /// The same strong ETag is asked for (RFC 6249 section 5), with the same size.
+        case tagged
+        /// Nothing says that both sources have the same file: all that is here is fetched again and compared.
+        case compared
+    }
+
+    var way: Way
+    /// The ranges that were here before.
+    let before: ByteRanges
+    /// Where the comparison ends, once the answer has come.
+    var end = Int64.max
+    /// The validators of the source that is asked.
+    var validators = Validators()
+    /// The first transfer from the source.
+    var probe: SegmentWriter?
+    /// How far the source had come when the disk was last asked to report, if that report is still to come.
+    private var asked: Int64?
+    /// How far the disk has compared what the source brought.
+    private(set) var reached: Int64 = 0
+
+    init(_ way: Way, before: ByteRanges) {
+        self.way = way
+        self.before = before
+    }
+
+    /// Remembers how far the source is when the disk is asked to report.
+    /// - Parameter segments: the transfers that run.
+    func ask(_ segments: [SegmentWriter]) {
+        guard asked == nil else { return }
+        let writers = way == .compared ? segments : []
+        asked = (writers + [probe].compactMap(\.self)).map(\.position).max()
+    }
+
+    /// The disk has compared everything up to the position it was asked for.
+    func recordCompared() {
+        reached = max(reached, asked ?? 0)
+        asked = nil
+    }
+}
