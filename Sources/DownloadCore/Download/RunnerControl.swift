@@ -99,7 +99,7 @@ package final class RunnerControl: Sendable {
 
     package func tick() { send(.tick) }
 
-    /// Ends the attempt, after its resume data is saved.
+    /// Asks the attempt to end. Its resume data is saved first.
     package func stop() {
         stops.store(true, ordering: .releasing)
         send(.stop)

@@ -131,7 +131,7 @@ package enum FileStatus {
         package let identity: FileIdentity
         package let device: UInt64
         package let size: Int64
-        /// Nanoseconds since 1970.
+        /// The time of the last change, in nanoseconds since 1970.
         package let modified: Int64
         package let isRegular: Bool
 

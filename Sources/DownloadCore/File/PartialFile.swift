@@ -315,7 +315,7 @@ package final class PartialFile: Sendable {
         return max(0, Int64(info.st_blocks) * 512 - written.count)
     }
 
-    // MARK: The sync thread
+    // MARK: Syncs and reads
 
     /// Waits until everything written so far survives a loss of power.
     package func sync() throws(DownloadError) {

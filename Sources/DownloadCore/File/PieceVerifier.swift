@@ -21,10 +21,10 @@ final class PieceVerifier: Sendable {
 
     /// Makes a verifier.
     /// - Parameters:
-    /// - queue: The queue that does the work. Other files share it.
-    /// - isUnwanted: Asked during hashing. Once it returns true, hashing stops, and the remaining pieces are neither
-    ///   right nor wrong.
-    /// - failed: Called with the index of each piece whose digest does not match.
+    ///   - queue: The queue that does the work. Other files share it.
+    ///   - isUnwanted: Asked during hashing. Once it returns true, hashing stops, and the remaining pieces are neither
+    ///     right nor wrong.
+    ///   - failed: Called with the index of each piece whose digest does not match.
     init(
         of file: PartialFile, _ pieces: PieceHashes, total: Int64, queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool = { false }, failed: @escaping @Sendable (Int) -> Void

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 /// The output of a download that is written to a stream (`-o -`) instead of a file, in order and for good. Bytes that
-/// come again after a broken connection are compared with the bytes already written, and not written twice. Keeps the
-/// last 64 KiB and a digest in memory.
+/// come again after a broken connection are compared with the bytes already written, and not written twice. The last 64
+/// KiB and a digest are kept in memory.
 package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     /// The text that stands for a path in records.
     package static let name = "-"

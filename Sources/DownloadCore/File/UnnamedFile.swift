@@ -17,7 +17,7 @@ final class UnnamedFile: Sendable {
 
         deinit { close(descriptor) }
 
-        /// Returns whether an entry has this name, even a link that leads nowhere.
+        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere.
         func has(_ name: String) -> Bool {
             faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
         }
@@ -101,6 +101,6 @@ extension UnnamedFile: WholeFile {
         if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
     }
 
-    /// Returns the status from when the file was made. No other program can have written to the file.
+    /// Returns the status as it was when the file was made. No other program can have written to the file.
     package func status() -> FileStatus.Info { made }
 }

@@ -118,9 +118,9 @@ package struct ResponseJudge: Sendable, Equatable {
         return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
-    /// Returns a description of what says that the file is not empty, although `Content-Length: 0` ends the message at
-    /// once (RFC 9112 section 6.3). Bytes that may come later on the connection do not belong to the message. A server's
-    /// digest that is not the digest of an empty file is found like any other wrong digest.
+    /// Returns why the file cannot be empty, although `Content-Length: 0` ends the message at once (RFC 9112 section
+    /// 6.3), or nil. Bytes that may come later on the connection do not belong to the message. A server's digest that is
+    /// not the digest of an empty file is found like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
         if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
         {

@@ -84,13 +84,14 @@ package enum NetworkOutage {
 
 /// Notices that the machine has slept. Connections from before the sleep are dead, even if the kernel still keeps them.
 package struct SleepWatch: Sendable {
-    /// A sleep that is short enough that servers and routers rarely forget a connection.
+    /// The longest sleep after which connections are not given up. Servers and routers rarely forget a connection so
+    /// soon.
     static let harmless = Duration.seconds(5)
     private var last: Duration?
 
     package init() {}
 
-    /// Returns whether the machine has slept long since the last call.
+    /// Returns whether the machine has slept for longer than ``harmless`` since the last call.
     /// - Parameter total: How long the machine has slept since it was started.
     package mutating func hasSlept(_ total: Duration) -> Bool {
         defer { last = total }

@@ -36,9 +36,9 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         case required
     }
 
-    /// Verifies servers with the system's certificate authorities.
+    /// The policy that verifies servers with the system's certificate authorities.
     public static let system = ServerTrustPolicy()
-    /// Does not verify servers.
+    /// The policy that does not verify servers.
     public static let insecure = ServerTrustPolicy(verifiesServer: false)
 
     /// Applies another policy. What the other policy does not name stays as it is.

@@ -27,8 +27,8 @@ struct Netrc: Sendable, Equatable {
 
     /// Returns the credential for a host.
     /// - Parameters:
-    /// - user: The user whose password is needed. Nil for the first user of the host.
-    /// - allowsDefault: Whether the entry without a host may be used.
+    ///   - user: The user whose password is needed. Nil for the first user of the host.
+    ///   - allowsDefault: Whether the entry without a host may be used.
     func credential(for host: String, user: String? = nil, allowsDefault: Bool) -> Credential? {
         func fits(_ entry: Entry) -> Bool { user == nil || entry.login == user }
         let entry =

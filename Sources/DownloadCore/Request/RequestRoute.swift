@@ -13,8 +13,8 @@ struct RequestRoute: Equatable {
 
     /// Begins a route at a URL.
     /// - Parameters:
-    /// - url: The URL of the source that is asked, possibly changed to https.
-    /// - sendsCredentials: False if the credentials were not given for this URL.
+    ///   - url: The URL of the source that is asked, possibly changed to https.
+    ///   - sendsCredentials: False if the credentials were not given for this URL.
     init(_ url: SourceURL, sendsCredentials: Bool = true) {
         self.url = url
         self.sendsCredentials = sendsCredentials
@@ -22,9 +22,9 @@ struct RequestRoute: Equatable {
 
     /// Begins a route at a source of the request.
     /// - Parameters:
-    /// - strictHosts: The hosts that must be asked over https.
-    /// - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the request's
-    ///   own URL.
+    ///   - strictHosts: The hosts that must be asked over https.
+    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the request's
+    ///     own URL.
     init(
         _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
         sendsCredentials: Bool? = nil
@@ -36,9 +36,9 @@ struct RequestRoute: Equatable {
 
     /// Follows a redirect. Throws an error if the redirect must not be followed.
     /// - Parameters:
-    /// - status: The status code of the redirect.
-    /// - location: The target as an absolute URL.
-    /// - strictHosts: The hosts that must be asked over https.
+    ///   - status: The status code of the redirect.
+    ///   - location: The target as an absolute URL.
+    ///   - strictHosts: The hosts that must be asked over https.
     mutating func follow(
         _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
     ) throws(DownloadError) {

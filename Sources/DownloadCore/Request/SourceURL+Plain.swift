@@ -16,7 +16,7 @@ extension SourceURL {
     private struct Parts {
         let isSecure: Bool
         let port: Int
-        /// Offsets in bytes.
+        /// The ranges of the host and the path, as offsets in bytes.
         let host: Range<Int>
         let path: Range<Int>
     }

@@ -1,6 +1,5 @@
-/// The number of connections of a download. Either the requested number, or an automatic one. The automatic number
-/// starts with one connection and rises in large steps as long as each step pays. The server's own limit is never
-/// exceeded.
+/// The number of connections of a download, which is either requested or automatic. The automatic number starts with one
+/// connection and rises in large steps as long as each step pays. The server's own limit is never exceeded.
 struct ConnectionRamp: Sendable {
     /// The number of connections that this download should have, by what it knows.
     private(set) var wanted: Int
@@ -32,7 +31,7 @@ struct ConnectionRamp: Sendable {
     /// The minimum number of bytes that each connection should have to fetch.
     private static let leastShare = 1_048_576.0
 
-    /// What the planner has observed when it asks for a number.
+    /// The planner's observations when it asks for a number.
     struct Observation {
         let now: Double
         /// The time in seconds for which a level must be observed. It is long enough for the round trips.

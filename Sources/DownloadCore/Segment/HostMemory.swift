@@ -31,8 +31,8 @@ package final class HostMemory: Sendable {
 
     /// Begins a transfer of a download from the origin. When the returned share is released, its connections are free.
     /// - Parameters:
-    /// - isFixed: Whether the user fixed the number of connections.
-    /// - limit: The maximum of an automatic number.
+    ///   - isFixed: Whether the user fixed the number of connections.
+    ///   - limit: The maximum of an automatic number.
     package func share(
         of origin: String, isFixed: Bool, limit: Int = SegmentPlanner.automaticLimit, at now: Date
     ) -> ConnectionShare {

@@ -54,7 +54,7 @@ struct PlannedConnection: Sendable {
         moved = now
     }
 
-    /// Skips the bytes before `position`, which are already on disk.
+    /// Skips the bytes before `position`, which have already come.
     mutating func skip(to position: Int64) {
         self.position = max(self.position, position)
         start = max(start, position)

@@ -1,5 +1,5 @@
 /// Limits the requests of one attempt that bring nothing. Such a request counts like a failed attempt, whatever part of
-/// the file it asks for. Each request that brings something takes one failure back. So a server that answers with too
+/// the file it asks for. Each request that brings something cancels out one of them. So a server that answers with too
 /// little, or with nothing, is asked a few times and not hundreds of times.
 package struct RequestBudget: Sendable, Equatable {
     private let limit: Int

@@ -39,7 +39,7 @@ extension SegmentPlanner {
         connections[index].leaseEnd = range.lowerBound
     }
 
-    // MARK: Those that run
+    // MARK: Running connections
 
     /// Returns the seconds until all connections end together, and the speed assumed for a connection without a measured
     /// speed.
@@ -48,7 +48,7 @@ extension SegmentPlanner {
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
         // Connections that are about to be opened count, too.
         var speed = Double(max(0, ramp.target - connections.count)) * assumed
-        // A connection that waits for its first byte does nothing meanwhile, as if it had that much more to fetch.
+        // The time until a first byte counts as bytes that the connection still has to fetch.
         var left = speed * fresh
         for other in connections.indices {
             let own = connections[other].speed.low ?? assumed
@@ -146,7 +146,7 @@ extension SegmentPlanner {
         return Offer(other: other, rest: rest, give: give, isCut: isCut)
     }
 
-    // MARK: Those that stand still
+    // MARK: Stalled connections
 
     /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its first
     /// byte may wait longer where other answers were slow.

@@ -4,8 +4,8 @@ import Foundation
 /// reports what happened and when, and the planner answers with decisions.
 ///
 /// Each connection has a territory, [position, end), and asks for it one lease at a time. A connection with an empty
-/// territory takes a part of the territory that would be done last, so much that all end together. It takes bytes that
-/// were not asked for yet if they are enough. Otherwise the lease is cut.
+/// territory takes a part of the territory that would be finished last. The part is so large that all connections end
+/// together. The connection takes bytes that were not asked for yet if they are enough. Otherwise the lease is cut.
 package struct SegmentPlanner: Sendable {
     package enum Event: Sendable, Equatable {
         /// A request has ended.
@@ -60,14 +60,14 @@ package struct SegmentPlanner: Sendable {
 
     /// Makes a planner.
     /// - Parameters:
-    /// - missing: The bytes to fetch, including those that the first request is about to bring.
-    /// - first: The connection of the running request, with the rest of the range that was asked for.
-    /// - wish: The requested number of connections, or nil for an automatic number.
-    /// - automaticLimit: The maximum of an automatic number.
-    /// - lossLimit: The number of lost connections after which no more are opened.
-    /// - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
-    ///   again.
-    /// - start: The number of connections that are worth while at once, unless one is enough.
+    ///   - missing: The bytes to fetch, including those that the first request is about to bring.
+    ///   - first: The connection of the running request, with the rest of the range that was asked for.
+    ///   - wish: The requested number of connections, or nil for an automatic number.
+    ///   - automaticLimit: The maximum of an automatic number.
+    ///   - lossLimit: The number of lost connections after which no more are opened.
+    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
+    ///     again.
+    ///   - start: The number of connections that are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
         automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,
@@ -161,7 +161,7 @@ package struct SegmentPlanner: Sendable {
         return reconcile()
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     func index(of id: Int) -> Int? { connections.firstIndex { $0.id == id } }
 
@@ -223,7 +223,7 @@ package struct SegmentPlanner: Sendable {
         if !isLinked, gone.position < gone.end { free.insert(gone.position..<gone.end) }
     }
 
-    // MARK: How many
+    // MARK: The number of connections
 
     /// The length in seconds of the start of an answer, which says nothing about the speed.
     var burst: Double { window / 5 }
@@ -240,7 +240,7 @@ package struct SegmentPlanner: Sendable {
                 left: running.reduce(free.count) { $0 + $1.left }))
     }
 
-    // MARK: What is to be done
+    // MARK: Decisions
 
     /// Gives work to idle connections, parks those without work, and opens as many as are allowed.
     private mutating func employ() {
@@ -317,7 +317,8 @@ package struct SegmentPlanner: Sendable {
     private static let leaseTrips = 128.0
     /// The time to the first answer, in seconds, from which a connection counts as a long way.
     private static let longWay = 0.02
-    /// The interval in seconds while connections are granted to others. A thousand downloads may wait for connections.
+    /// The tick interval in seconds while other downloads have the connections that this one wants. A thousand downloads
+    /// may wait this way.
     private static let heldBackInterval = 1.0
     /// The size in bytes below which a range is not worth its own request, unless time would be lost.
     static let crumb: Int64 = 1 << 20

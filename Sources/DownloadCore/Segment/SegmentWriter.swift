@@ -17,9 +17,9 @@ package final class SegmentWriter: TransferSink {
 
     /// Makes a writer.
     /// - Parameters:
-    /// - file: The target, or nil for the probe, which learns what the file is.
-    /// - countedFrom: The offset before which bytes are only compared and do not count as received.
-    /// - countedTo: The offset from which bytes are only compared and do not count as received.
+    ///   - file: The target, or nil for the probe, which learns what the file is.
+    ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
+    ///   - countedTo: The offset from which bytes are only compared and do not count as received.
     package init(
         connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
         disk: DiskWriter, control: RunnerControl

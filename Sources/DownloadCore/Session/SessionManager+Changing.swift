@@ -155,7 +155,7 @@ extension SessionManager {
         announce(saved.record, .didPause(DownloadSnapshot(record: saved.record)))
     }
 
-    // MARK: What the store could not take
+    // MARK: Records that the store could not save
 
     /// A record as it is after its save.
     struct Saved {

@@ -27,8 +27,8 @@ struct MirrorLinks: Equatable {
 
     /// Reads the links of an answer.
     /// - Parameters:
-    /// - base: The URL of the answer, to resolve relative URLs.
-    /// - location: A country, whose mirrors come first.
+    ///   - base: The URL of the answer, to resolve relative URLs.
+    ///   - location: A country, whose mirrors come first.
     init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
         let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
         if values.isEmpty { return }

@@ -9,8 +9,8 @@ package struct DownloadOwnership {
 
     /// Makes the rule for one question.
     /// - Parameters:
-    /// - session: The session that asks.
-    /// - isAlive: Returns whether another session's process is alive.
+    ///   - session: The session that asks.
+    ///   - isAlive: Returns whether another session's process is alive.
     package init(session: String, isAlive: @escaping (String) -> Bool) {
         self.session = session
         self.isAlive = isAlive

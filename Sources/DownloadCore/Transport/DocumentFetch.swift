@@ -7,9 +7,9 @@ package struct DocumentFetch: Sendable {
 
     /// Makes a fetch.
     /// - Parameters:
-    /// - largest: The maximum size in bytes. A larger document is an error.
-    /// - strictHosts: The hosts that must be asked over https.
-    /// - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin only.
+    ///   - largest: The maximum size in bytes. A larger document is an error.
+    ///   - strictHosts: The hosts that must be asked over https.
+    ///   - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin only.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
         strictHosts: HSTSStore?, sendsCredentials: Bool = true, time: any TimeSource = SystemTime()
@@ -73,7 +73,7 @@ package struct DocumentFetch: Sendable {
         case .declined(let error):
             let pause = answer.head.flatMap { ServerPause($0, url, now: time.date) }
             throw Failure(error: error, retryAfter: pause?.seconds)
-        // The time limit ended the transfer. A single request leaves no other reason.
+        // Only the time limit can have ended the transfer. The other outcomes do not occur for a single request.
         case .stopped, .cut, .redirected, .fileRefused, .changed: throw Failure(error: Self.late(url))
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// From the beginning of an attempt to its end, and to the next attempt.
+/// The events from the beginning of an attempt to its end, and to the next attempt.
 extension SessionBook {
     // MARK: Slots
 

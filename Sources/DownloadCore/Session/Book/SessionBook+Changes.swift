@@ -97,7 +97,7 @@ extension SessionBook {
         for id in ids {
             guard case .changing(let before)? = places[id] else { continue }
             move(id, to: before)
-            // The download may be queued in the store, in an answer that counts as out of date now.
+            // The store may have answered that the download is queued, and the book skipped that answer as out of date.
             if before == nil { queue.leaveToStore() }
         }
     }
@@ -142,7 +142,7 @@ extension SessionBook {
         return delayIsOver
     }
 
-    // MARK: What the store could not take
+    // MARK: Records that the store could not save
 
     /// Removes the places of records that the store has saved now.
     mutating func saved(_ records: [DownloadRecord]) {

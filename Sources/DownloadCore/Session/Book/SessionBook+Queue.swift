@@ -1,6 +1,6 @@
 import Foundation
 
-/// From the queue to the beginning of an attempt.
+/// The events from the queue to the beginning of an attempt.
 extension SessionBook {
     /// The number of queued records that are read into memory at a time. At most twice as many are kept.
     static let windowSize = 256
@@ -146,8 +146,8 @@ extension SessionBook {
     /// Takes the next downloads of one origin whose slots are all in use. The caller makes each of them ready, and
     /// reports it by ``begin(_:)``.
     /// - Parameters:
-    /// - origin: The origin, or nil for that of the first download in the queue.
-    /// - prepare: Returns the record with which the download is made ready. Nil ends the search.
+    ///   - origin: The origin, or nil for that of the first download in the queue.
+    ///   - prepare: Returns the record with which the download is made ready. Nil ends the search.
     mutating func takeNext(
         _ limit: Int, of origin: String?, _ prepare: (DownloadRecord) -> DownloadRecord?
     ) -> [DownloadRecord] {
