@@ -57,8 +57,8 @@ struct RequestRoute: Equatable {
         }
     }
 
-    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). Like other
-    /// clients, dlm turns a POST into a GET.
+    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and 302
+    /// dlm turns a POST into a GET, as other clients do.
     private static func becomesGet(_ status: Int, _ method: HTTPRequest.Method) -> Bool {
         switch status {
         case 303: true

@@ -3,7 +3,7 @@
 struct ConnectionRamp: Sendable {
     /// The number of connections that this download should have, by what it knows.
     private(set) var wanted: Int
-    /// The number of connections that it may have. Other downloads have the rest.
+    /// The number of connections that the download may have. Other downloads have the rest.
     private var granted = Int.max
     /// Whether the number is final, because it was found out or requested.
     private(set) var isSettled: Bool

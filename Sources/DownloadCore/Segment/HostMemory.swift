@@ -97,7 +97,7 @@ package final class ConnectionShare: Sendable {
         memory.change(origin) { host in
             var known = HostKnowledge(best: best, cap: nil, learned: now)
             if let former = host.knowledge, let cap = former.cap, former.isFresh(at: now) {
-                // The refusal is not renewed by this result, so its age is kept.
+                // This result does not renew the cap, so the time at which the cap was learned is kept.
                 known = HostKnowledge(best: min(best, cap), cap: cap, learned: former.learned)
             }
             host.knowledge = known
