@@ -1,18 +1,19 @@
 import Foundation
 
-/// Brings whole files to their final names, as many together as are ready. The order makes every crash in between
-/// harmless: sync of the bytes, `isFinishing` in the store (durably), the name, sync of the folder, and `completed` in the
-/// store, which shares a transaction with the `isFinishing` of the next files.
+/// Gives whole files their final names, in batches of all the files that are ready. The order of the steps makes a crash
+/// between any two of them harmless. First the bytes are synced, then `isFinishing` is saved durably, then the file gets
+/// its name, then the folder is synced. Finally `completed` is saved, in the same transaction as the `isFinishing` of
+/// the next batch.
 package final class Committer: Sendable {
     package struct Job: Sendable {
-        /// The download; in the end as the store has it.
+        /// The download's record. When the job ends, this is the record that the store has.
         package internal(set) var record: DownloadRecord
         let file: any WholeFile
         let rule: NameRule
-        /// Receives the end of the job.
+        /// The client that receives the finished job.
         let client: Client
         fileprivate(set) var failure: DownloadError?
-        /// The file has its final name, whatever failed since.
+        /// Whether the file has got its final name, even if a later step failed.
         fileprivate(set) var isNamed = false
 
         init(record: DownloadRecord, file: any WholeFile, rule: NameRule, client: Client) {
@@ -31,12 +32,12 @@ package final class Committer: Sendable {
     private let store: any DownloadStore
     private let session: String
     private let time: any TimeSource
-    /// Takes those that have their names, and that the store did not take as completed.
+    /// Handles downloads whose files have their names, but which the store failed to save as completed.
     private let unrecorded: @Sendable ([DownloadRecord], DownloadError) async -> Void
     private let queue = DispatchQueue(label: "dlm.commit", qos: .userInitiated)
     private let arrived = Backlog<Job>()
 
-    /// From so many files on, one sync of the file system is cheaper than one for each.
+    /// The number of files from which one sync of the file system is cheaper than one sync for each file.
     static let sharedSyncFrom = 8
 
     package init(
@@ -50,7 +51,7 @@ package final class Committer: Sendable {
     }
 
     /// Gives the file its final name.
-    /// - Returns: the record as completed.
+    /// - Returns: The record of the completed download.
     package func commit(_ record: DownloadRecord, _ file: any WholeFile, _ rule: NameRule) async throws(DownloadError)
         -> DownloadRecord
     {
@@ -61,7 +62,7 @@ package final class Committer: Sendable {
         return job.record
     }
 
-    /// Takes jobs whose clients hear of their end.
+    /// Adds jobs. Each job's client receives the job when it ends.
     func add(_ jobs: [Job]) {
         if arrived.add(jobs) { Task { await work() } }
     }
@@ -99,8 +100,9 @@ package final class Committer: Sendable {
         }
     }
 
-    /// Saves these as completed and those as about to get their names.
-    /// - Returns: those; the clients of these are told.
+    /// Saves the `completed` jobs as completed, marks the `finishing` jobs as about to get their names, and answers the
+    /// clients of the completed jobs.
+    /// - Returns: The `finishing` jobs, with the failure of each job that could not be saved.
     private func save(completed: [Job], finishing: [Job]) async -> [Job] {
         var (completed, finishing) = (completed, finishing)
         for index in finishing.indices {
@@ -110,7 +112,8 @@ package final class Committer: Sendable {
         if !completed.isEmpty { FaultPoint.reached("beforeCompleted") }
         if !finishing.isEmpty { FaultPoint.reached("beforeFinishingMark") }
         do {
-            // Lost with the power, `completed` is told again by the file under its final name.
+            // If a loss of power undoes `completed`, the next start finds the file under its final name and completes it
+            // again.
             let lost = try await store.save(
                 (completed + finishing).map(\.record), session: session, durably: !finishing.isEmpty)
             Self.note(lost, &completed)
@@ -148,15 +151,16 @@ package final class Committer: Sendable {
 
     // MARK: Ends
 
-    /// Tells the clients of those that failed.
-    /// - Returns: the others.
+    /// Answers the clients of the jobs that failed.
+    /// - Returns: The jobs that did not fail.
     private func settle(_ jobs: [Job]) async -> [Job] {
         guard jobs.contains(where: { $0.failure != nil }) else { return jobs }
         await tell(jobs.filter { $0.failure != nil })
         return jobs.filter { $0.failure == nil }
     }
 
-    /// The ends of small files are told together: each would cost the session a turn.
+    /// Answers the clients of the jobs. Small files are reported to their lane together, because each report costs the
+    /// session a turn.
     private func tell(_ jobs: [Job]) async {
         var small: [(SmallFileAttempt, Job)] = []
         for job in jobs {
@@ -190,7 +194,7 @@ package final class Committer: Sendable {
 }
 
 extension Committer.Job {
-    /// Gives the file its name, and says in the record what it is.
+    /// Gives the file its final name and describes the completed file in the record.
     fileprivate mutating func name() throws(DownloadError) {
         FaultPoint.reached("beforeName")
         let name = try file.takeName(rule)
@@ -208,7 +212,7 @@ extension Committer.Job {
 }
 
 extension DownloadRecord {
-    /// Marks it as completed: it has its final name, and nobody runs it any more.
+    /// Marks the download as completed: its file has the final name, and no session runs it.
     fileprivate mutating func complete(at time: Date) {
         isFinishing = false
         state = .completed

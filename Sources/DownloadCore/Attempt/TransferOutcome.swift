@@ -1,25 +1,26 @@
-/// The meaning of the end of a transfer for the attempt that made it.
+/// What the end of a transfer means for its attempt.
 enum TransferOutcome: Sendable, Equatable {
-    /// The answer ended by its own framing; it may be shorter than asked (RFC 9110 section 15.3.7).
+    /// The answer ended by its own framing. It may be shorter than the range that was asked for (RFC 9110 section
+    /// 15.3.7).
     case complete
-    /// Nothing is missing of the answer: its last bytes are here, or other transfers bring them.
+    /// The transfer ended early and nothing is missing: its last bytes are here, or other connections fetch them.
     case cut
-    /// The attempt ended the transfer.
+    /// The attempt itself ended the transfer.
     case stopped
-    /// The server has the answer at another URL.
+    /// The server refers to another URL for the answer.
     case redirected(to: String)
-    /// The file takes no more bytes, and says why: a write failed, or what came differs from what is there.
+    /// The file takes no more bytes, and holds the reason: a write failed, or received bytes differ from those on disk.
     case fileRefused
-    /// The server has another version of the file: start over.
+    /// The server has another version of the file, so the download starts over.
     case changed(why: String)
-    /// The connection failed. What came before is kept, and the rest may be asked for again.
+    /// The connection failed. Bytes that came before are kept, and the rest may be asked for again.
     case lost(DownloadError)
-    /// The server did not give what was asked for; it may answer another connection, or later.
+    /// The server did not give what was asked for. It may answer another connection, or answer later.
     case declined(DownloadError)
-    /// The answer cannot be the file, whoever asks for it: fail.
+    /// The answer cannot be the file, whichever connection asks for it, so the attempt fails.
     case failed(DownloadError)
 
-    /// The error that an attempt with one transfer ends with; nil where nothing is missing.
+    /// The error that ends an attempt with only this transfer, or nil where nothing is missing.
     var error: (any Error)? {
         switch self {
         case .complete, .cut: nil
@@ -36,23 +37,25 @@ enum TransferOutcome: Sendable, Equatable {
     static let redirectOfPart = DownloadError.protocolViolated(.wrongRange("a redirect for a part of the file"))
 }
 
-/// The facts of a transfer that has ended. A pure value; ``outcome`` is the rule.
+/// The facts of a transfer that has ended, as a pure value. The rule is ``outcome``.
 struct EndedTransfer: Sendable, Equatable {
     let result: TransferResult
-    /// The verdict on its answer; nil if no head came.
+    /// The verdict on the head of the answer, or nil if no head came.
     var verdict: ResponseJudge.Verdict?
-    /// Why the sink ended the transfer; nil if the sink did not.
+    /// Why the sink ended the transfer, or nil if the sink did not end it.
     var refusal: SegmentWriter.Refusal?
-    /// The end of the wanted range was moved forward after the request.
+    /// Whether the range was shortened after it was asked for.
     var isCut = false
-    /// All that was asked for has come, of a file whose size is known.
+    /// Whether everything that was asked for has come, of a file whose size is known.
     var hasAll = false
-    /// The most bytes that the user takes, where the sink looked for that.
+    /// The maximum size in bytes that the user allows, if the sink checks it.
     var maximumSize: Int64?
-    /// The error of a body that goes on after its length; nil where a digest, or the user, can call it whole.
+    /// The error for a body that goes on after its Content-Length. Nil where a digest proves the file whole, or the user
+    /// accepts it.
     var excess: DownloadError? = SegmentWriter.overlong
 
-    /// How the transfer ended: in failure, if its body exceeds its length and nothing else proves the body.
+    /// The ending of the transfer. It is a failure if the body exceeds its length and nothing else proves the file
+    /// whole.
     var ending: TransferResult.Ending {
         guard result.ending == .complete, result.exceedsLength, let excess else { return result.ending }
         return .failed(excess)
@@ -62,13 +65,13 @@ struct EndedTransfer: Sendable, Equatable {
         switch ending {
         case .cancelled: isCut ? .cut : .stopped
         case .failed(let error) where error == excess: .failed(error)
-        // A transfer that was cut off after its last byte lacks nothing.
+        // The connection broke after the last byte, so nothing is missing.
         case .failed(let error): hasAll ? .cut : .lost(error)
         case .complete, .refused: answered
         }
     }
 
-    /// The meaning of an end with which the transport is content; the sink may have refused the answer.
+    /// The outcome where the transport reported no failure. The sink may still have refused the answer.
     private var answered: TransferOutcome {
         switch refusal {
         case .cut: .cut

@@ -1,33 +1,35 @@
-/// A file with all its bytes that has no final name yet: a partial file, or one without any name.
+/// A file that has all its bytes but not its final name: a partial file, or a file without any name.
 package protocol WholeFile: Sendable {
     var device: UInt64 { get }
     var folderKey: FolderKey { get }
 
-    /// Waits until its bytes survive a loss of power.
+    /// Waits until the file's bytes survive a loss of power.
     func sync() throws(DownloadError)
-    /// The same for everything on its file system.
+    /// Waits until everything on the file's file system survives a loss of power.
     func syncFileSystem() throws(DownloadError)
-    /// Gives the file its final name, and checks that its path leads to it.
-    /// - Returns: the name. A name that is taken fails with `.exists`, where the rule does not help.
+    /// Gives the file its final name. This method or ``syncFolder()`` checks that the path leads to the file. Throws
+    /// `.exists` if the name is taken and the rule does not help.
+    /// - Returns: The name that the file got.
     func takeName(_ rule: NameRule) throws(DownloadError) -> String
-    /// Waits until the names in its folder survive a loss of power.
+    /// Waits until the names in the file's folder survive a loss of power.
     func syncFolder() throws(DownloadError)
-    /// The open file as it is now.
+    /// Returns the status of the open file.
     func status() throws(DownloadError) -> FileStatus.Info
 }
 
-/// A folder that is held open: two files with the same key share the sync of their names.
+/// The key of an open folder. Files with equal keys share one sync of the folder.
 package struct FolderKey: Hashable, Sendable {
     let path: String
-    /// Tells folders apart that had the same path one after the other; nil where each name was checked to be in place.
+    /// The descriptor of the open folder, which tells apart two folders that had the same path at different times. Nil
+    /// if each file's name was already checked to be in place.
     var descriptor: Int32?
 }
 
-/// How a final name that is taken is dealt with.
+/// The rule for a final name that is already taken.
 package struct NameRule: Sendable {
     let name: String
-    /// The file that has the name is replaced.
+    /// Whether the existing file is replaced.
     var replaces = false
-    /// Another name is taken: `NAME (1)`.
+    /// Whether another name is chosen, such as `NAME (1)`.
     var renames = false
 }

@@ -1,4 +1,4 @@
-/// Text as a shell takes it for one word, for advice that can be copied.
+/// Quotes text so that a shell reads it as one word, for commands that the user can copy.
 package enum ShellWord {
     package static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in

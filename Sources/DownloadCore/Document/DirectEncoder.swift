@@ -1,9 +1,9 @@
-/// Writes a value as JSON straight into bytes: several columns of each recorded file are JSON, and Foundation, which
-/// builds a tree of dictionaries first, takes several times as long. Keys stand in the order in which the value writes
-/// them; numbers that JSON lacks are words, as ``JSONText`` reads them.
+/// Writes a value as JSON straight into bytes. Several columns of each recorded file are JSON, and Foundation's encoder
+/// takes several times as long, because it first builds a tree of dictionaries. Keys stand in the order in which the
+/// value writes them. Numbers that JSON lacks are written as words, in the form that ``JSONText`` reads.
 package struct DirectEncoder: Encoder {
     fileprivate let output: Output
-    /// Containers that are open around what is written here.
+    /// The number of containers that are open around the value that this encoder writes.
     fileprivate let depth: Int
 
     package var codingPath: [any CodingKey] { [] }
@@ -34,11 +34,11 @@ package struct DirectEncoder: Encoder {
 }
 
 extension DirectEncoder {
-    /// The text so far. An inner container ends when something is written to one around it.
+    /// The JSON text written so far. An inner container is closed when something is written to a container around it.
     fileprivate final class Output {
         var bytes: [UInt8] = []
         private var closers: [UInt8] = []
-        /// The container that is written to has no element yet.
+        /// Whether the innermost open container still has no element.
         private var isFirst = true
 
         func open(_ opener: Unicode.Scalar, _ closer: Unicode.Scalar) {
@@ -54,7 +54,7 @@ extension DirectEncoder {
             }
         }
 
-        /// The next element of the container at `depth` comes.
+        /// Prepares for the next element of the container at `depth`.
         func next(at depth: Int) {
             close(to: depth)
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
@@ -114,7 +114,7 @@ private struct DirectObject<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: DirectEncoder
     var codingPath: [any CodingKey] { [] }
 
-    /// Where the value of the key is written.
+    /// Writes the key, and returns the encoder for its value.
     private func value(of key: some CodingKey) -> DirectEncoder {
         encoder.output.next(at: encoder.depth)
         encoder.output.write(key.stringValue)
@@ -145,7 +145,7 @@ private struct DirectArray: UnkeyedEncodingContainer {
 
     init(encoder: DirectEncoder) { self.encoder = encoder }
 
-    /// Where the next element is written.
+    /// Returns the encoder for the next element.
     private mutating func element() -> DirectEncoder {
         encoder.output.next(at: encoder.depth)
         count += 1

@@ -9,17 +9,18 @@ package struct DocumentKey: CodingKey, ExpressibleByStringLiteral {
     package init?(intValue: Int) { nil }
 }
 
-/// One field of a value: its name, and how it is written to JSON and read again. The fields of a value are all that its
-/// document knows of it, so a property is added to both by one line.
+/// One field of a value: the field's name, and how the field is written to JSON and read again. A document contains only
+/// the fields that its value lists, so one line adds a property to both writing and reading.
 package struct DocumentField<Root: Sendable>: Sendable {
     package typealias Writer = KeyedEncodingContainer<DocumentKey>
     package typealias Reader = KeyedDecodingContainer<DocumentKey>
     package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
 
     package let name: String
-    /// The fields of the object that this field is; empty for a single value.
+    /// The fields of the object that this field is. Empty for a single value.
     package let parts: [DocumentField]
-    /// Programs before this one cannot read the object that this is a field of without it.
+    /// Whether this field is written whenever the object around it is written. Earlier versions of dlm cannot read that
+    /// object without this field.
     private let isAlwaysWritten: Bool
     private let isSame: @Sendable (Root, Root) -> Bool
     private let writing: @Sendable (_ value: Root, _ usual: Root, DocumentKey, inout Writer) throws -> Void
@@ -35,9 +36,11 @@ package struct DocumentField<Root: Sendable>: Sendable {
         (self.isSame, self.writing, self.reading) = (isSame, writing, reading)
     }
 
-    /// A single value. Without the field it stays as it is. Inlined, the access by a literal path becomes a direct one:
-    /// documents are written in half of the time.
-    /// - Parameter isAlwaysWritten: within an object that is written.
+    /// Makes a field of a single value. When the document lacks the field, the value stays as it was.
+    ///
+    /// The initializer is inlined so that access by a literal path becomes direct access, which halves the time to write
+    /// a document.
+    /// - Parameter isAlwaysWritten: Whether the field is written whenever the object around it is written.
     @inline(__always)
     init<Value: Codable & Equatable & Sendable>(_ name: String, _ path: any Path<Value>, isAlwaysWritten: Bool = false)
     {
@@ -51,7 +54,8 @@ package struct DocumentField<Root: Sendable>: Sendable {
             })
     }
 
-    /// An object, with the fields of its own in which it differs.
+    /// Makes a field of an object, which is written with those of its own fields in which it differs from the usual
+    /// object.
     @inline(__always)
     init<Value: DocumentObject>(_ name: String, object path: any Path<Value>) {
         let fields = Value.documentFields
@@ -72,7 +76,7 @@ package struct DocumentField<Root: Sendable>: Sendable {
             })
     }
 
-    /// The same field of a value that holds this one.
+    /// Returns this field as a field of an outer value, which has this field's value at `path`.
     private func within<Outer: Sendable>(
         _ path: any WritableKeyPath<Outer, Root> & Sendable
     ) -> DocumentField<Outer> {
@@ -83,24 +87,24 @@ package struct DocumentField<Root: Sendable>: Sendable {
             reading: { try reading(&$0[keyPath: path], $1, $2) })
     }
 
-    /// Whether the field is left out of the document.
+    /// Returns whether the field is left out of the document, because its value is the usual one.
     package func isUsual(_ value: Root, _ usual: Root) -> Bool { isSame(value, usual) }
 
     /// Writes the field, unless its value is the usual one.
-    /// - Parameter name: another name for the field.
+    /// - Parameter name: Another name for the field in the document.
     package func write(_ value: Root, unless usual: Root, to document: inout Writer, as name: String? = nil) throws {
         if isSame(value, usual) { return }
         try writing(value, usual, DocumentKey(name ?? self.name), &document)
     }
 
     /// Reads the field if the document has it.
-    /// - Parameter name: another name for the field.
+    /// - Parameter name: Another name for the field in the document.
     package func read(into value: inout Root, from document: Reader, as name: String? = nil) throws {
         try reading(&value, DocumentKey(name ?? self.name), document)
     }
 }
 
-/// A value whose document is the fields in which it differs from a usual one.
+/// A value whose document contains the fields in which it differs from a usual value.
 protocol DocumentObject: Sendable, Equatable {
     static var documentFields: [DocumentField<Self>] { get }
 }

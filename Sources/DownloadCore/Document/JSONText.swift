@@ -1,7 +1,7 @@
 import Foundation
 
-/// JSON that dlm keeps, and reads again. Numbers that JSON lacks are written as words (`"inf"`): a time limit may be
-/// infinite.
+/// The JSON that dlm stores and reads again. Numbers that JSON lacks are written as words (`"inf"`), because a time
+/// limit may be infinite.
 package enum JSONText {
     private static let decoder: JSONDecoder = {
         let decoder = JSONDecoder()

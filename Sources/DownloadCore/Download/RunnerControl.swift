@@ -1,44 +1,47 @@
 import Synchronization
 
-/// Reads the messages of an attempt in the place of a runner's task.
+/// Handles the messages of an attempt while the attempt has no runner task.
 protocol RunnerAttendant: AnyObject, Sendable {
-    /// Called on the sender's thread. False: the message is for the task of the runner, which has it from now on.
+    /// Handles a message. Called on the sender's thread. Returns false if the message is left to the runner's task,
+    /// which receives all messages from then on.
     func takes(_ message: RunnerControl.Message) -> Bool
 }
 
-/// The outside of a runner: how its session, its segments and the display reach it, from any thread.
+/// The interface through which the session, the segments and the display reach a runner, from any thread.
 package final class RunnerControl: Sendable {
     package enum Message: Sendable {
-        /// The head is judged, and there is more than fits in a buffer: a file is wanted.
+        /// The head was judged, and the segment needs a file: its body is larger than a buffer, or a checkpoint is due.
         case segmentOpened(SegmentWriter)
         indirect case segmentFinished(SegmentWriter, TransferResult)
-        /// Time for a checkpoint.
+        /// A checkpoint is due.
         case tick
-        /// One of two transfers for the same bytes brings some.
+        /// The first bytes came on one of two transfers that fetch the same range.
         case moved
-        /// A piece of the file is not what it should be.
+        /// The digest of a piece of the file does not match.
         case pieceFailed(Int)
-        /// What the server named to describe the file; at the latest after its time limit.
+        /// The download of the description document that the server named has ended, at the latest after its time limit.
         indirect case documentCame(Result<[UInt8], DownloadError>)
-        /// Time to look at how fast the connections are.
+        /// It is time to compare the speeds of the connections.
         case pulse
-        /// What a stream was given went out.
+        /// Everything handed to the stream so far has been written.
         case delivered
-        /// Many bytes came since the last checkpoint: the next one does not wait for its tick.
+        /// Many bytes have come since the last checkpoint, so the next checkpoint does not wait for its tick.
         case recordDue
-        /// What was in buffers at the last tick is written.
+        /// Everything that was in buffers at the last tick has been written.
         case flushed
         case checkpointSaved(Int)
         /// Another session owns the download now.
         case disowned
-        /// The time that the request gives it is over.
+        /// The time limit of the request has passed.
         case timeIsUp
-        /// Answered with whether it made a difference; nil when the attempt ended before it was read.
+        /// A change of the running attempt. Its answer says whether the change made a difference, or is nil if the
+        /// attempt ended before reading it.
         indirect case change(DownloadChange, answer: CheckedContinuation<Bool?, Never>)
         case stop
     }
 
-    /// The queue for the task of the runner is made when it is needed: most small files have no task.
+    /// The messages that wait for the runner's task. The queue is made on first use, because most small files have no
+    /// task.
     private struct Inbox {
         var attendant: (any RunnerAttendant)?
         var queue: (stream: AsyncStream<Message>, continuation: AsyncStream<Message>.Continuation)?
@@ -53,20 +56,21 @@ package final class RunnerControl: Sendable {
         }
     }
 
-    /// Bytes of the file that are here, or on their way to the disk.
+    /// The bytes of the file that are on disk or on their way to the disk.
     private let received: Atomic<Int64>
-    /// Bytes that came since the last checkpoint began, and after how many the next one is due.
+    /// The bytes that came since the last checkpoint began, and the count at which the next checkpoint is due.
     private let unrecorded = Atomic<Int64>(0)
     private let recordLimit = Atomic<Int64>(RunnerControl.bytesBetweenRecords)
-    /// For each connection. What a killed process had not recorded is fetched again: about twice as much at the most.
+    /// The limit for each connection. A process that is killed fetches again what it had not recorded, at most about
+    /// twice as much.
     static let bytesBetweenRecords: Int64 = 2 << 20
-    /// -1 while unknown.
+    /// The size of the file in bytes, or -1 while the size is unknown.
     private let total: Atomic<Int64>
     private let isFinishing = Atomic(false)
     private let stops = Atomic(false)
     private let shown: Mutex<DownloadRecord>
     private let inbox = Mutex(Inbox())
-    /// The limit of this download alone.
+    /// The rate limit of this download alone.
     package let rateLimit: RateLimit
 
     package init(record: DownloadRecord) {
@@ -76,12 +80,13 @@ package final class RunnerControl: Sendable {
         rateLimit = RateLimit(record.request.rateLimit)
     }
 
-    /// For the task of the runner.
+    /// The messages for the task of the runner.
     var messages: AsyncStream<Message> { inbox.withLock { $0.open().stream } }
 
     func send(_ message: Message) { _ = deliver(message) }
 
-    /// - Returns: false when nobody will read it.
+    /// Delivers a message.
+    /// - Returns: False if the message will never be read.
     private func deliver(_ message: Message) -> Bool {
         if inbox.withLock({ $0.attendant })?.takes(message) == true { return true }
         let queue = inbox.withLock { inbox in inbox.isClosed ? nil : inbox.open().continuation }
@@ -89,29 +94,29 @@ package final class RunnerControl: Sendable {
         return false
     }
 
-    /// Who reads the messages; nil: the task of the runner.
+    /// Sets the object that handles the messages, or nil to leave them to the runner's task.
     func attend(_ attendant: (any RunnerAttendant)?) { inbox.withLock { $0.attendant = attendant } }
 
     package func tick() { send(.tick) }
 
-    /// Ends the attempt with its resume data on disk.
+    /// Asks the attempt to end. Its resume data is saved first.
     package func stop() {
         stops.store(true, ordering: .releasing)
         send(.stop)
     }
 
-    /// Changes what a running attempt can take: everything but its address and its end.
-    /// - Returns: whether that made a difference; nil when the attempt has ended.
+    /// Changes a running attempt. The URL and the end of the attempt cannot be changed this way.
+    /// - Returns: Whether the change made a difference, or nil if the attempt has ended.
     func change(_ change: DownloadChange) async -> Bool? {
         await withCheckedContinuation { answer in
             if !deliver(.change(change, answer: answer)) { answer.resume(returning: nil) }
         }
     }
 
-    /// The wish to stop stays, whoever read the message.
+    /// Whether the attempt was asked to stop. The request remains after its message was read.
     var isStopping: Bool { stops.load(ordering: .acquiring) }
 
-    /// Nothing more is read: what a message holds is let go.
+    /// Ends the inbox: no more messages are read, and the queue lets go of what the unread messages retain.
     func close() {
         let queue = inbox.withLock { inbox in
             inbox.isClosed = true
@@ -124,7 +129,8 @@ package final class RunnerControl: Sendable {
 
     func show(received count: Int64) { received.store(count, ordering: .relaxed) }
 
-    /// From any thread. The message that a checkpoint is due is sent once for each checkpoint.
+    /// Adds to the count of received bytes. Called on any thread. The message that a checkpoint is due is sent once for
+    /// each checkpoint.
     func add(received count: Int) {
         received.add(Int64(count), ordering: .relaxed)
         guard count > 0 else { return }
@@ -135,20 +141,20 @@ package final class RunnerControl: Sendable {
 
     // MARK: Checkpoints
 
-    /// A checkpoint begins: what comes from now on belongs to the next one.
+    /// Begins a checkpoint. Bytes that come from now on belong to the next one.
     func beginRecord(connections: Int) {
         recordLimit.store(Self.bytesBetweenRecords * Int64(max(1, connections)), ordering: .relaxed)
         unrecorded.store(0, ordering: .relaxed)
     }
 
-    /// The next checkpoint became due while the last one was being saved.
+    /// Whether the next checkpoint became due while the last one was being saved.
     var isRecordDue: Bool { unrecorded.load(ordering: .relaxed) >= recordLimit.load(ordering: .relaxed) }
 
     func show(total size: Int64?) { total.store(size ?? -1, ordering: .relaxed) }
 
     func showFinishing() { isFinishing.store(true, ordering: .relaxed) }
 
-    /// What the runner found out on its way: size, name.
+    /// Shows the facts that the runner has learned, such as the size and the name.
     func show(_ record: DownloadRecord) { shown.withLock { $0 = record } }
 
     var record: DownloadRecord { shown.withLock { $0 } }

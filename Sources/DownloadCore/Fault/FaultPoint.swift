@@ -2,10 +2,10 @@
     import Foundation
     import Synchronization
 
-    /// Named moments of a download at which a test ends or stops this process, in builds for tests alone.
+    /// Named moments of a download at which a test ends or stops this process. They exist only in builds for tests.
     ///
-    /// `$DLM_FAULT_POINT` is `name[:count[:action]]`: what happens when the process passes the point for the `count`-th
-    /// time (the first), `kill` (SIGKILL) or `stop` (SIGSTOP, to go on at SIGCONT).
+    /// `$DLM_FAULT_POINT` is `name[:count[:action]]`. The action happens when the process passes the point for the
+    /// `count`-th time (default: 1). The action is `kill` (SIGKILL, the default) or `stop` (SIGSTOP, until SIGCONT).
     package enum FaultPoint {
         private struct Plan: Sendable {
             let name: String
@@ -23,19 +23,19 @@
         private static let plan = Plan(ProcessInfo.processInfo.environment["DLM_FAULT_POINT"])
         private static let passed = Atomic(0)
 
-        /// The process is at the point of this name, on any thread.
+        /// Takes the planned action if the process has reached the point of this name. Called on any thread.
         package static func reached(_ name: StaticString) {
             guard let plan, plan.name == "\(name)" else { return }
             if passed.add(1, ordering: .relaxed).newValue == plan.count { raise(plan.signal) }
         }
 
-        /// A limit that tests make small through the environment.
+        /// Returns a limit, which tests can lower through an environment variable.
         package static func limit<Value: LosslessStringConvertible>(_ variable: String, _ normal: Value) -> Value {
             ProcessInfo.processInfo.environment[variable].flatMap(Value.init) ?? normal
         }
     }
 #else
-    /// Nothing: only builds for tests can be stopped at a point.
+    /// Does nothing: only builds for tests can be stopped at a point.
     package enum FaultPoint {
         @inlinable @inline(__always) package static func reached(_ name: StaticString) {}
 

@@ -1,18 +1,19 @@
 import Synchronization
 
-/// A buffer on loan from the pool; whoever holds it gives it back, or hands it on.
+/// A buffer on loan from the pool. Its holder gives it back to the pool or hands it to another holder.
 package struct PoolBuffer: @unchecked Sendable {
     package let bytes: UnsafeMutableRawPointer
 }
 
 /// The buffers between the engine threads and the disk. An empty pool is the back-pressure: a transfer that gets no
-/// buffer pauses, the engine never waits.
+/// buffer pauses, and the engine never waits.
 package final class BufferPool: Sendable {
-    /// 10 MiB of buffers: from 8 on more are hardly faster, and a session is to stay small (docs/architecture.md).
+    /// 40 buffers, which are 10 MiB. More than 8 buffers are hardly faster, and a session should stay small
+    /// (docs/architecture.md).
     package static let standardCapacity = 40
-    /// For a crowd of slow downloads.
+    /// The capacity for a session in which 200 downloads or more may run at once.
     package static let crowdedCapacity = 16
-    /// Large enough to make `pwrite` cheap, small enough for many (docs/architecture.md).
+    /// 256 KiB: large enough to make `pwrite` cheap, small enough to have many buffers (docs/architecture.md).
     package static let bufferSize = 256 << 10
 
     private struct State: @unchecked Sendable {
@@ -28,14 +29,15 @@ package final class BufferPool: Sendable {
 
     package init(capacity: Int = BufferPool.standardCapacity) { self.capacity = capacity }
 
-    /// Others wait: whoever has a buffer is to hand it on before it is full.
+    /// Whether transfers wait for a buffer. Then a buffer is handed on before it is full.
     var isContended: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     deinit {
         state.withLock { state in for bytes in state.free { bytes.deallocate() } }
     }
 
-    /// A buffer, or nil; then `whenFree` is called once, on any thread, when it is worth asking again.
+    /// Takes a buffer, or returns nil if there is none. After nil, `whenFree` is called once, on any thread, when it is
+    /// worth asking again.
     package func take(whenFree: @escaping @Sendable () -> Void) -> PoolBuffer? {
         state.withLock { state in
             if let bytes = state.free.popLast() { return PoolBuffer(bytes: bytes) }
@@ -54,7 +56,7 @@ package final class BufferPool: Sendable {
         wakeOne()
     }
 
-    /// Passes a chance on: for a waiter that was woken and needs no buffer any more.
+    /// Wakes the next waiter, if a buffer is free. Also called by a waiter that was woken and no longer needs a buffer.
     package func wakeOne() {
         let waiter: (@Sendable () -> Void)? = state.withLock { state in
             guard !state.free.isEmpty, state.nextWaiter < state.waiters.count else { return nil }

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The threads that touch the disk, so that neither the engines nor Swift's pool ever wait for it: one writes in
-/// order, one syncs and renames, others hash.
+/// The queues whose threads touch the disk, so that neither the engines nor Swift's thread pool wait for it. One queue
+/// writes in order, one syncs, and one hashes several files at once.
 package final class DiskWriter: Sendable {
     private let writes = DispatchQueue(label: "dlm.write", qos: .userInitiated)
     private let syncs = DispatchQueue(label: "dlm.sync", qos: .utility)
-    /// Several files are hashed at once: a large one must not hold up the ends of small ones.
+    /// The queue for digests. It is concurrent so that hashing a large file does not delay the ends of small ones.
     package let digests = DispatchQueue(label: "dlm.digest", qos: .userInitiated, attributes: .concurrent)
     package let pool: BufferPool
     package let time: any TimeSource
@@ -23,24 +23,24 @@ package final class DiskWriter: Sendable {
         writes.async { self.writeNow(buffer, count: count, to: file, at: offset) }
     }
 
-    /// As ``write(_:count:to:at:)``, on the writer's thread.
+    /// Writes like ``write(_:count:to:at:)``, at once. Called on the writer's thread.
     func writeNow(_ buffer: PoolBuffer, count: Int, to file: any SegmentTarget, at offset: Int64) {
         file.write(UnsafeRawBufferPointer(start: buffer.bytes, count: count), at: offset)
         pool.give(buffer)
     }
 
-    /// Runs after all writes handed over so far.
+    /// Runs the action after all writes handed over so far.
     package func afterWrites(_ action: @escaping @Sendable () -> Void) {
         writes.async(execute: action)
     }
 
-    /// The same, and not before that time has passed.
+    /// Runs the action after all writes handed over so far, and not before the delay has passed.
     func afterWrites(in delay: Duration, _ action: @escaping @Sendable () -> Void) {
         time.schedule(after: delay, on: writes, action)
     }
 
-    /// As ``afterWrites(_:)``, after 20 ms at most and with all that others ask for by then: many small things, in a few
-    /// turns.
+    /// Runs the action like ``afterWrites(_:)``, within about 20 ms. All actions of these 20 ms run together, because
+    /// many small turns of the queue cost more than one.
     func soon(_ action: @escaping @Sendable () -> Void) {
         let isFirst = round.withLock { round in
             round.append(action)
@@ -52,8 +52,8 @@ package final class DiskWriter: Sendable {
                 defer { round = [] }
                 return round
             }
-            // This turn may have waited in the queue while a write and an action after it came: the action runs behind
-            // that write.
+            // This turn may have waited in the queue while another write and its action were added. Queueing the actions
+            // again runs each of them behind its write.
             writes.async { for action in actions { action() } }
         }
     }
@@ -63,7 +63,7 @@ package final class DiskWriter: Sendable {
         await withCheckedContinuation { continuation in writes.async { continuation.resume() } }
     }
 
-    /// Runs on the writer's thread, in order with the writes.
+    /// Runs the body on the writer's thread, in order with the writes.
     package func onWriter<T: Sendable>(
         _ body: @escaping @Sendable () throws(DownloadError) -> T
     ) async throws(DownloadError) -> T {
@@ -79,14 +79,14 @@ package final class DiskWriter: Sendable {
         return try result.get()
     }
 
-    /// Runs on the thread that may wait for the disk.
+    /// Runs the body on the sync queue, whose thread may wait for the disk.
     package func sync<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {
         await withCheckedContinuation { continuation in
             syncs.async { continuation.resume(returning: body()) }
         }
     }
 
-    /// Makes what is written durable, some time soon; a failure stays with the file.
+    /// Syncs the file soon, on the sync queue. A failure is kept in the file.
     package func syncSoon(_ file: PartialFile) {
         syncs.async {
             do throws(DownloadError) { try file.syncWithName() } catch { file.fail(error) }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension DownloadError {
-    /// A failed system call on a file.
+    /// Returns the error for a failed system call on a file.
     package static func file(_ code: Int32, _ operation: String, path: String) -> DownloadError {
         let failure: FileFailure =
             switch code {

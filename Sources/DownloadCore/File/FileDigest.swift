@@ -2,23 +2,25 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// Hashes a partial file from its start as it grows, a little behind the writes, out of the page cache.
+/// Hashes a partial file from its start as it grows, a little behind the writes. The bytes are read out of the page
+/// cache.
 package final class FileDigest: @unchecked Sendable {
     private let file: PartialFile
-    /// Its own, in order.
+    /// The serial queue of this digest.
     private let queue: DispatchQueue
     private let checksum: Checksum
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
-    // What follows belongs to the queue.
+    // The properties below are used on `queue` only.
     private let context: OpaquePointer
     private var position: Int64 = 0
     private var failure: DownloadError?
 
-    /// Stays in a core's cache, so that reading costs little beside hashing; memory made anew for each step cost as much.
+    /// The size of the read buffer in bytes, which fits in a core's cache, so that reading costs little beside hashing.
+    /// Allocating new memory for each step cost as much as the hashing.
     private static let bufferSize = 256 << 10
 
-    /// Nil when this OpenSSL has no such digest.
+    /// Returns nil if the installed OpenSSL does not have the digest.
     package init?(of file: PartialFile, checksum: Checksum, queue: DispatchQueue) {
         guard let context = dlm_digest_create(checksum.algorithm.rawValue) else { return nil }
         self.context = context
@@ -29,10 +31,10 @@ package final class FileDigest: @unchecked Sendable {
 
     deinit { dlm_digest_free(context) }
 
-    /// Nobody wants the result any more.
+    /// Stops hashing, because the result is no longer needed.
     package func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 
-    /// There may be more to hash.
+    /// Hashes the bytes written since the last call, on `queue`.
     package func advance() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
@@ -41,7 +43,7 @@ package final class FileDigest: @unchecked Sendable {
         }
     }
 
-    /// Hashes the rest up to `total` and compares; false when `isUnwanted` ended that early.
+    /// Hashes the rest up to `total` and compares the digest. Returns false if `isUnwanted` ended the hashing early.
     package func verify(
         total: Int64, unless isUnwanted: @escaping @Sendable () -> Bool = { false }
     ) async throws(DownloadError) -> Bool {

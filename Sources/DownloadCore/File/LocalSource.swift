@@ -1,13 +1,13 @@
 import CSystem
 import Glibc
 
-/// A file of this machine that is copied.
+/// A file on this machine that is the source of a download.
 package final class LocalSource: Sendable {
     package let path: String
     package let status: FileStatus.Info
     private let descriptor: Int32
 
-    /// Follows links, as the system does; a pipe or a device is refused before anything is read of it.
+    /// Opens the file. Symbolic links are followed. A pipe or a device is refused before any byte of it is read.
     package init(_ path: String) throws(DownloadError) {
         self.path = path
         descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -24,12 +24,12 @@ package final class LocalSource: Sendable {
 
     deinit { close(descriptor) }
 
-    /// What tells this version from others.
+    /// A weak entity tag that tells this version of the file from others.
     package var tag: EntityTag? {
         EntityTag(fieldValue: "W/\"\(status.device)-\(status.identity.inode)-\(status.size)-\(status.modified)\"")
     }
 
-    /// Somebody wrote to it since it was opened.
+    /// Whether the file was changed since it was opened. Also true if its status cannot be read.
     package var hasChanged: Bool {
         guard let now = FileStatus.of(descriptor: descriptor) else { return true }
         return now.size != status.size || now.modified != status.modified
@@ -37,15 +37,17 @@ package final class LocalSource: Sendable {
 
     package enum Step: Equatable, Sendable {
         case copied(Int64)
-        /// The kernel copies between these two files no more than this.
+        /// The kernel cannot copy more between these two files. The rest must be read and written.
         case unable
         case failed(errno: Int32)
     }
 
-    /// Has the kernel copy a part of it to the same place in another file; short at a hole, whose zeros are to be written.
+    /// Has the kernel copy a part of this file to the same offset of another file. The copy ends before a hole. The
+    /// caller must write the zeros of the hole.
     package func copy(_ range: Range<Int64>, to other: Int32) -> Step {
         var end = range.upperBound
-        // A hole copied is a hole, which looks like what somebody cut out.
+        // The kernel copies a hole as a hole, which looks like bytes that another program cut off
+        // (``PartialFile/cutOff(before:margin:)``).
         let hole = dlm_next_hole(descriptor, range.lowerBound)
         if hole == range.lowerBound { return .unable }
         if hole > 0 { end = min(end, hole) }
@@ -54,7 +56,7 @@ package final class LocalSource: Sendable {
         return [EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EBADF].contains(errno) ? .unable : .failed(errno: errno)
     }
 
-    /// Reads a part; shorter than asked where the file ends.
+    /// Reads a part of the file. Returns fewer bytes than asked for where the file ends.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
@@ -74,8 +76,9 @@ package final class LocalSource: Sendable {
 }
 
 extension PartialFile {
-    /// Copies a part of the source to the same place, and enters it as written. On the writer's thread.
-    /// - Returns: how much; 0 at the end of the source, or after a failure.
+    /// Copies a part of the source to the same offset, and marks the bytes as written. Called on the writer's thread. A
+    /// failed write is kept in ``failure``; a failed read of the source is thrown.
+    /// - Returns: The number of bytes copied, or 0 at the end of the source or if the file refuses writes.
     package func copy(_ range: Range<Int64>, from source: LocalSource) throws(DownloadError) -> Int64 {
         if refusesWrites { return 0 }
         if written.overlaps(range) { return try write(range, from: source) }

@@ -1,15 +1,17 @@
 import CSystem
 import Foundation
 
-/// The end of a partial file: its rename to the final name, or its removal.
+/// The end of a partial file: the rename to its final name, or its removal.
 extension PartialFile {
-    /// Cuts what an earlier, larger version or reservation left behind the end.
+    /// Truncates the file to `total` bytes. An earlier, larger version or a reservation may have left bytes behind the
+    /// end.
     package func cut(to total: Int64) throws(DownloadError) {
         guard try length() > total else { return }
         guard ftruncate(descriptor, off_t(total)) == 0 else { throw .file(errno, "truncate", path: path) }
     }
 
-    /// Makes a file with the final name the partial one, unless it is another one by now.
+    /// Renames the file with the final name to its partial name and opens it. Throws `.replaced` if the file does not
+    /// have the given identity.
     package static func adopt(folder: String, name: String, _ identity: FileIdentity) throws(DownloadError)
         -> PartialFile
     {
@@ -26,13 +28,14 @@ extension PartialFile {
         return file
     }
 
-    /// Dates the file; one that cannot be dated (a file system without times) is whole all the same.
+    /// Sets the times of the file. Failure is ignored: some file systems have no times, and the file is whole without
+    /// them.
     package func date(_ time: Date) {
         let stamp = timespec(tv_sec: Int(time.timeIntervalSince1970), tv_nsec: 0)
         _ = futimens(descriptor, [stamp, stamp])
     }
 
-    /// Gives the file its final name; without `replacing`, a name that is taken fails with `.exists`.
+    /// Gives the file its final name. Without `replacing`, throws `.exists` if the name is taken.
     package func rename(to finalName: String, replacing: Bool) throws(DownloadError) {
         let partial = FileNaming.partial(name)
         let path = FileNaming.path(folder, finalName)
@@ -44,7 +47,8 @@ extension PartialFile {
             ? renameat(folderDescriptor, partial, folderDescriptor, finalName)
             : dlm_rename_no_replace(folderDescriptor, partial, finalName)
         let code = errno
-        // Where the file system lacks a rename that replaces nothing, an earlier one was cut off between link and unlink.
+        // Where the file system lacks RENAME_NOREPLACE, the name is given by link and unlink. An earlier attempt that
+        // was killed between the two leaves the file with both names.
         if replacing || code == EEXIST, FileStatus.of(path)?.identity.isSame(as: identity) == true, isStillNamed() {
             guard unlinkat(folderDescriptor, partial, 0) == 0 else { throw .file(errno, "unlink", path: self.path) }
         } else if result != 0 {
@@ -52,40 +56,40 @@ extension PartialFile {
         }
     }
 
-    /// Makes the rename survive a loss of power.
+    /// Syncs the folder, so that the rename survives a loss of power.
     package func syncFolder() throws(DownloadError) {
         guard fsync(folderDescriptor) == 0 else { throw .file(errno, "fsync", path: folder) }
     }
 
-    /// Removes the partial file if it is still ours by name.
+    /// Removes the partial file, if its name still leads to this file.
     package func remove() {
         guard isStillNamed() else { return }
         unlinkat(folderDescriptor, FileNaming.partial(name), 0)
     }
 
-    /// The name still leads to this file.
+    /// Returns whether the partial name still leads to this file.
     package func isStillNamed() -> Bool { inodeAtName == identity.inode }
 
-    /// Nil when nothing has the name of the partial file.
+    /// The inode of the file with the partial name, or nil if there is none.
     private var inodeAtName: UInt64? {
         var info = stat()
         let result = fstatat(folderDescriptor, FileNaming.partial(name), &info, AT_SYMLINK_NOFOLLOW)
         return result == 0 ? UInt64(info.st_ino) : nil
     }
 
-    /// Refuses to go on where the final path would not lead to this file: it, or its folder, was moved meanwhile.
+    /// Throws an error if the partial name or the folder's path no longer leads to this file or its folder.
     package func requireInPlace() throws(DownloadError) {
         guard let inode = inodeAtName else { throw .fileFailed(.deleted, path: path) }
         guard inode == identity.inode else { throw .fileFailed(.replaced, path: path) }
         try requireFolderInPlace()
     }
 
-    /// The path of the folder leads to the one that is held open.
+    /// Throws `.folderMoved` if the folder's path no longer leads to the open folder.
     package func requireFolderInPlace() throws(DownloadError) {
         guard FileStatus.leads(folder, to: folderDescriptor) else { throw .fileFailed(.folderMoved, path: folder) }
     }
 
-    /// Refuses bytes that may be another program's.
+    /// Throws `.altered` if another program has written to the file.
     package func requireUnwritten() throws(DownloadError) {
         if isWrittenByOthers { throw .fileFailed(.altered, path: path) }
     }
@@ -97,7 +101,7 @@ extension PartialFile: WholeFile {
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
         try requireInPlace()
         if rule.replaces, FileNaming.isPartial(rule.name) {
-            // Another download may have begun to write under that name since it was found free.
+            // Another download may have begun to write to a file of this name since the name was found free.
             let path = FileNaming.path(folder, rule.name)
             if PartialFile.isLocked(path) { throw .fileFailed(.locked, path: path) }
         }
@@ -121,13 +125,13 @@ extension PartialFile: WholeFile {
     }
 }
 
-/// Questions about files by name.
+/// Functions that look at files by name.
 package enum FileStatus {
     package struct Info: Sendable, Equatable {
         package let identity: FileIdentity
         package let device: UInt64
         package let size: Int64
-        /// Nanoseconds since 1970.
+        /// The time of the last change, in nanoseconds since 1970.
         package let modified: Int64
         package let isRegular: Bool
 
@@ -140,7 +144,8 @@ package enum FileStatus {
         }
     }
 
-    /// Nil when nothing has that name.
+    /// Returns the status of the file with this path, or nil if the path does not exist. A symbolic link is not
+    /// followed.
     package static func of(_ path: String) -> Info? {
         var status = dlm_status()
         return dlm_file_status(-1, path, &status) == 0 ? Info(status) : nil
@@ -157,7 +162,7 @@ package enum FileStatus {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Some bytes of a file; fewer where it ends before.
+    /// Reads a range of a file's bytes. Returns fewer bytes where the file ends.
     static func read(_ path: String, _ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
@@ -176,13 +181,13 @@ package enum FileStatus {
         return Array(bytes.prefix(done))
     }
 
-    /// The open file; nil, with errno set, when that cannot be told.
+    /// Returns the status of the open file, or nil, with `errno` set, if it cannot be read.
     static func of(descriptor: Int32) -> Info? {
         var status = dlm_status()
         return dlm_file_status(descriptor, "", &status) == 0 ? Info(status) : nil
     }
 
-    /// Whether the path of a folder leads to the one that is open.
+    /// Returns whether the path leads to the open folder.
     static func leads(_ path: String, to descriptor: Int32) -> Bool {
         var held = stat()
         var named = stat()
@@ -190,7 +195,7 @@ package enum FileStatus {
             && held.st_dev == named.st_dev
     }
 
-    /// Makes the names in the folder survive a loss of power.
+    /// Syncs the folder, so that the names in it survive a loss of power.
     package static func syncFolder(_ path: String) throws(DownloadError) {
         let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(errno, "open", path: path) }
@@ -198,7 +203,7 @@ package enum FileStatus {
         guard fsync(descriptor) == 0 else { throw .file(errno, "fsync", path: path) }
     }
 
-    /// Makes the folder and its parents, so that they survive a loss of power.
+    /// Makes the folder and its missing parents, and syncs their names, so that they survive a loss of power.
     package static func makeFolder(_ path: String) throws(DownloadError) {
         if make(path) || errno == EEXIST { return try requireFolder(path) }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
@@ -208,18 +213,19 @@ package enum FileStatus {
         guard make(path) || errno == EEXIST else { throw .file(errno, "mkdir", path: path) }
     }
 
-    /// False with errno when it cannot be made.
+    /// Makes the folder. Returns false, with `errno` set, if it cannot be made.
     private static func make(_ path: String) -> Bool {
         guard mkdir(path, 0o777) == 0 else { return false }
         syncParent(of: path)
         return true
     }
 
-    /// Makes the name of a new folder survive a loss of power, where its parent may be read.
+    /// Syncs the parent of a new folder, so that the name survives a loss of power. Does nothing if the parent cannot be
+    /// read.
     static func syncParent(of path: String) {
         let parent = (path as NSString).deletingLastPathComponent
         do throws(DownloadError) { try syncFolder(parent.isEmpty ? "." : parent) } catch {
-            // A parent that may be entered and not read cannot be synced; the folder is there all the same.
+            // A parent that may be entered but not read cannot be synced. The new folder exists all the same.
         }
     }
 
@@ -229,7 +235,7 @@ package enum FileStatus {
         guard info.st_mode & S_IFMT == S_IFDIR else { throw .file(ENOTDIR, "mkdir", path: path) }
     }
 
-    /// The kernel's identifier of this boot; nil where it cannot be read.
+    /// The kernel's identifier of the current boot, or nil if it cannot be read.
     package static let bootID: String? =
         (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
         .trimmingCharacters(in: .whitespacesAndNewlines)

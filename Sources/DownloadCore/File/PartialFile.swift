@@ -2,11 +2,11 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// `NAME.part` beside the final name: the one file that a download writes to, locked against every other process.
-/// Its ranges are the truth that checkpoints record.
+/// The file `NAME.part` beside the final name: the only file that a download writes to. The file is locked against all
+/// other processes. Checkpoints record the ranges that this object keeps.
 package final class PartialFile: Sendable {
     package let folder: String
-    /// The final name.
+    /// The final name of the file, without `.part`.
     package let name: String
     package let identity: FileIdentity
     package let device: UInt64
@@ -19,17 +19,18 @@ package final class PartialFile: Sendable {
         var written: ByteRanges
         var durable: ByteRanges
         var unsynced: Int64 = 0
-        /// Counts the times that bytes were given up: what was synced before says nothing of what is there now.
+        /// Counts how often bytes were given up. A sync that began under an older version does not prove that today's
+        /// ranges are durable.
         var version = 0
         var failure: DownloadError?
         var differs = false
         var onWrite: (@Sendable () -> Void)?
         var isNameSynced = false
-        /// Every run of bytes is compared with the next one before they become one run.
+        /// Whether two runs of bytes are compared where they meet before they become one run (see ``proveJoins(_:)``).
         var provesJoins = false
-        /// Where the runs begin whose join with the run before them is not compared yet.
+        /// The offsets at which a run begins whose join with the run before it is not compared yet.
         var unproven: Set<Int64> = []
-        /// Of ``WriterWatch``.
+        /// The number of the watch in ``WriterWatch``.
         var watch: Int32?
     }
 
@@ -58,9 +59,9 @@ package final class PartialFile: Sendable {
     // MARK: Opening
 
     package enum Mode: Equatable {
-        /// It must not exist.
+        /// The file must not exist yet.
         case create
-        /// It exists, and nobody else has it open for a download.
+        /// The file exists, and no other download has it open.
         case reopen
     }
 
@@ -69,7 +70,8 @@ package final class PartialFile: Sendable {
         folder: String, name: String, mode: Mode, time: any TimeSource = SystemTime()
     ) throws(DownloadError) -> PartialFile {
         let path = FileNaming.path(folder, FileNaming.partial(name))
-        // Opened for writing and closed again, it would look written to, to the process that has it.
+        // The lock is checked through a read-only descriptor first. Opening the file for writing and closing it again
+        // would look, to the process that owns the file, like a write by another program.
         if mode == .reopen, !waitUntil(time, { !isLocked(path) }) { throw .fileFailed(.locked, path: path) }
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw .file(errno, "open", path: folder) }
@@ -93,7 +95,8 @@ package final class PartialFile: Sendable {
         return file
     }
 
-    /// Whether somebody writes to it: takes the lock for a moment, which `waitUntil` allows for.
+    /// Returns whether a download has locked the file. The check itself takes the lock for a moment, so `waitUntil`
+    /// tries repeatedly.
     package static func isLocked(_ path: String) -> Bool {
         let descriptor = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -101,7 +104,8 @@ package final class PartialFile: Sendable {
         return dlm_lock_exclusive(descriptor) != 0
     }
 
-    /// Why the name cannot be had. Who makes a file locks it a moment later, so that one look would not do.
+    /// Returns why the partial name is taken. A process that has just made the file locks it a moment later, so one
+    /// check is not enough.
     package static func whyTaken(
         _ path: String, time: any TimeSource, isLocked: (String) -> Bool = isLocked
     ) -> FileFailure {
@@ -116,7 +120,8 @@ package final class PartialFile: Sendable {
         return false
     }
 
-    /// Lets others have it, whoever still holds this object: nothing is written from now on.
+    /// Gives up the lock, so that other attempts can open the file while this object is still in memory. Nothing may be
+    /// written afterwards.
     package func unlock() {
         endWatch()
         dlm_unlock(descriptor)
@@ -124,19 +129,19 @@ package final class PartialFile: Sendable {
 
     // MARK: Other programs
 
-    /// From now on it is noticed when another program writes to it. Not for a file that is done at once.
+    /// Begins to watch for other programs that write to the file. Not worth while for a file that is finished at once.
     package func watchWriters() {
         state.withLock { state in
             if state.watch == nil { state.watch = WriterWatch.shared.begin(descriptor, identity, device: device) }
         }
     }
 
-    /// As far as that can be noticed (see ``WriterWatch``).
+    /// Whether another program has written to the file, as far as ``WriterWatch`` can notice.
     package var isWrittenByOthers: Bool {
         state.withLock { $0.watch }.map { WriterWatch.shared.isWritten($0) } ?? false
     }
 
-    /// Everything is written, or hashed, anew.
+    /// Forgets other programs' writes. Called when everything is written or hashed anew.
     package func forgetOtherWriters() {
         if let watch = state.withLock({ $0.watch }) { WriterWatch.shared.forget(watch) }
     }
@@ -145,7 +150,7 @@ package final class PartialFile: Sendable {
         if let watch = state.withLock({ $0.watch.take() }) { WriterWatch.shared.end(watch) }
     }
 
-    /// The length on disk.
+    /// Returns the length of the file on disk, in bytes.
     package func length() throws(DownloadError) -> Int64 {
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return status.size
@@ -156,14 +161,15 @@ package final class PartialFile: Sendable {
     package var written: ByteRanges { state.withLock { $0.written } }
     package var durable: ByteRanges { state.withLock { $0.durable } }
     package var failure: DownloadError? { state.withLock { $0.failure } }
-    /// Bytes came again, and they are not those that are here.
+    /// Whether bytes that came again differ from the bytes in the file.
     package var differs: Bool { state.withLock { $0.differs } }
-    /// Nothing is written any more.
+    /// Whether the file takes no more writes.
     package var refusesWrites: Bool { state.withLock { $0.failure != nil || $0.differs } }
-    /// Bytes written since the last ``sync()``.
+    /// The number of bytes written since the last ``sync()``.
     package var unsynced: Int64 { state.withLock { $0.unsynced } }
 
-    /// Whether joins are proved from now on (see ``write(_:at:)``): only where transfers fetch bytes of each neighbour again.
+    /// Sets whether joins are proved from now on (see ``write(_:at:)``). Joins can be proved only where transfers fetch
+    /// some bytes of each neighbour again.
     package func proveJoins(_ proves: Bool) {
         state.withLock { state in
             state.provesJoins = proves
@@ -171,10 +177,11 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// The difference that was found is dealt with: the bytes on one side of it are forgotten, or all come again.
+    /// Clears ``differs``. The caller has forgotten the bytes on one side of the difference, or has all bytes sent
+    /// again.
     package func forgetDifference() { state.withLock { $0.differs = false } }
 
-    /// Believes that these ranges hold what they should, as a checkpoint says.
+    /// Sets the ranges that a checkpoint says are written and durable.
     package func trust(written: ByteRanges, durable: ByteRanges) {
         state.withLock { state in
             state.written = written
@@ -182,12 +189,12 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Called on the writer's thread after every write.
+    /// Sets an action that is called on the writer's thread after every write.
     package func notifyWrites(_ action: (@Sendable () -> Void)?) {
         state.withLock { $0.onWrite = action }
     }
 
-    /// These bytes are doubtful, or another program took them away.
+    /// Removes ranges from the written ones, because the bytes are doubtful or another program cut them off.
     package func forget(_ ranges: ByteRanges) {
         if ranges.isEmpty { return }
         state.withLock { state in
@@ -201,11 +208,12 @@ package final class PartialFile: Sendable {
 
     // MARK: The writer's thread
 
-    /// Writes what is not here yet and enters it as written; what is here already must be the same. The first failure,
-    /// or difference, stays, and later writes do nothing.
+    /// Writes the bytes that are missing and marks them as written. Compares the other bytes with those in the file.
+    /// After the first failure or difference, later writes do nothing.
     ///
-    /// After ``proveJoins(_:)``, bytes that end where others begin are entered but for the last one. That byte is entered
-    /// once some of the bytes behind it came again and were the same: two runs of `written` never touch unproved.
+    /// After ``proveJoins(_:)``, if the bytes end where another run begins, the last byte is not marked as written at
+    /// first. It is marked once some bytes behind it have come again and were the same. So two runs of `written` never
+    /// touch without proof.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         let range = offset..<offset + Int64(bytes.count)
         guard !refusesWrites else { return }
@@ -232,7 +240,8 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// - Parameter waits: the last byte is not entered: the join behind it is not proved yet.
+    /// Writes bytes that are missing.
+    /// - Parameter waits: Whether the last byte is not marked as written, because the join behind it is not proved yet.
     private func writeMissing(_ bytes: UnsafeRawBufferPointer, at offset: Int64, waits: Bool) {
         guard failure == nil else { return }
         var done = 0
@@ -248,7 +257,7 @@ package final class PartialFile: Sendable {
         enter(offset..<offset + Int64(bytes.count), waits: waits)
     }
 
-    /// These bytes were written.
+    /// Marks a range as written.
     func enter(_ range: Range<Int64>, waits: Bool = false) {
         FaultPoint.reached("afterWrite")
         let action = state.withLock { state in
@@ -265,7 +274,7 @@ package final class PartialFile: Sendable {
         state.withLock { if $0.failure == nil { $0.failure = error } }
     }
 
-    /// Everything there was is of another version: begin anew in the same file.
+    /// Truncates the file, to begin again. Everything in the file belongs to another version.
     package func startOver() throws(DownloadError) {
         guard ftruncate(descriptor, 0) == 0 else { throw .file(errno, "truncate", path: path) }
         forgetOtherWriters()
@@ -279,7 +288,7 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Makes room for the whole file, where that is instant, and fails early when there is none.
+    /// Reserves disk space for the whole file where that is instant. Throws early if there is not enough space.
     package func reserve(_ total: Int64) throws(DownloadError) {
         let missing = total - written.count
         var info = statvfs()
@@ -299,21 +308,21 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Bytes of the disk this file already holds beyond what is written: an earlier reservation.
+    /// Returns how many bytes of disk an earlier reservation allocated to this file, beyond the bytes that are written.
     private func allocated() -> Int64 {
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return 0 }
         return max(0, Int64(info.st_blocks) * 512 - written.count)
     }
 
-    // MARK: The sync thread
+    // MARK: Syncs and reads
 
-    /// Waits until what is written now survives a loss of power.
+    /// Waits until everything written so far survives a loss of power.
     package func sync() throws(DownloadError) {
         try sync("fdatasync") { fdatasync(descriptor) }
     }
 
-    /// The same for a file that is to grow, with its name the first time.
+    /// Syncs the bytes of a file that will still grow, and the name of the file the first time.
     package func syncWithName() throws(DownloadError) {
         if !(state.withLock { $0.isNameSynced }) {
             try syncFolder()
@@ -322,14 +331,14 @@ package final class PartialFile: Sendable {
         try sync()
     }
 
-    /// The same for everything on its file system.
+    /// Syncs everything on the file's file system.
     package func syncFileSystem() throws(DownloadError) {
         try sync("syncfs") { dlm_syncfs(descriptor) }
     }
 
-    /// Makes what was written before `call` durable, once `call` has returned 0. What happens to the file meanwhile, on
-    /// other threads, is not durable yet.
-    /// - Parameter name: the name of the system call, for the error.
+    /// Calls `call`, and marks what was written before the call as durable if it returns 0. Writes that other threads
+    /// make during the call are not durable yet.
+    /// - Parameter name: The name of the system call, for the error.
     func sync(_ name: String, _ call: () -> Int32) throws(DownloadError) {
         let before = state.withLock { $0 }
         FaultPoint.reached("beforeSync")
@@ -342,15 +351,17 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// When its bytes last changed, in nanoseconds since 1970; nil where the file system does not tell exactly.
+    /// Returns when the file's bytes last changed, in nanoseconds since 1970. Nil where the file system's times are not
+    /// exact.
     package func modified() throws(DownloadError) -> Int64? {
         guard keepsExactBooks else { return nil }
         guard let status = FileStatus.of(descriptor: descriptor) else { throw .file(errno, "stat", path: path) }
         return status.modified
     }
 
-    /// Bytes below `total` that another program cut off, whatever was written behind them since, as far as the file
-    /// system can tell; with a margin, for a page is cut in part and ends in zeros.
+    /// Returns the ranges below `total` that another program cut off, as far as the file system can tell. Bytes behind
+    /// them may have been written since. Each range is extended by a margin, because a page that is cut in part is
+    /// filled with zeros.
     package func cutOff(before total: Int64, margin: Int64 = cutMargin) throws(DownloadError) -> ByteRanges {
         let length = try length()
         var lost = ByteRanges()
@@ -366,10 +377,10 @@ package final class PartialFile: Sendable {
         return lost
     }
 
-    /// At least a block of any file system.
+    /// The margin in bytes. It is at least one block of any file system.
     package static let cutMargin: Int64 = 64 << 10
 
-    /// Reads bytes that are written already.
+    /// Reads bytes that are already written.
     package func read(_ range: Range<Int64>) throws(DownloadError) -> [UInt8] {
         var failure: DownloadError?
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
@@ -385,7 +396,7 @@ package final class PartialFile: Sendable {
         return bytes
     }
 
-    /// The same into memory that is there, all of it.
+    /// Reads already written bytes into the whole of a buffer.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(DownloadError) {
         var done = 0
         while done < buffer.count {

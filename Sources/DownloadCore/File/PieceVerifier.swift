@@ -2,7 +2,7 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// Hashes the pieces of a partial file as they become whole, a little behind the writes and off their thread.
+/// Hashes the pieces of a partial file as they become whole, a little behind the writes and not on the writer's thread.
 final class PieceVerifier: Sendable {
     private let file: PartialFile
     private let pieces: PieceHashes
@@ -10,20 +10,21 @@ final class PieceVerifier: Sendable {
     private let queue: DispatchQueue
     private let failed: @Sendable (Int) -> Void
     private let isUnwanted: @Sendable () -> Bool
-    /// Bytes of pieces that were hashed, right or wrong.
+    /// The bytes of the pieces that were hashed, whether their digests matched or not.
     private let checked = Mutex(ByteRanges())
-    /// What could not be hashed is not right.
+    /// The error of a piece that could not be hashed. ``settle()`` throws it, because such a piece is not proved right.
     private let failure = Mutex<DownloadError?>(nil)
     private let isScheduled = Atomic(false)
     private let isAbandoned = Atomic(false)
 
     private static let bufferSize = 1 << 18
 
+    /// Makes a verifier.
     /// - Parameters:
-    ///   - queue: shared with other files.
-    ///   - isUnwanted: asked on the way; once it says so, nothing more is hashed, and what was not is neither right nor
-    ///     wrong.
-    ///   - failed: told of each piece that is not what it should be.
+    ///   - queue: The queue that does the work. Other files share it.
+    ///   - isUnwanted: Asked during hashing. Once it returns true, hashing stops, and the remaining pieces are neither
+    ///     right nor wrong.
+    ///   - failed: Called with the index of each piece whose digest does not match.
     init(
         of file: PartialFile, _ pieces: PieceHashes, total: Int64, queue: DispatchQueue,
         unless isUnwanted: @escaping @Sendable () -> Bool = { false }, failed: @escaping @Sendable (Int) -> Void
@@ -38,7 +39,7 @@ final class PieceVerifier: Sendable {
 
     func abandon() { isAbandoned.store(true, ordering: .relaxed) }
 
-    /// There may be more to hash.
+    /// Hashes pieces that have become whole since the last call.
     func advance() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [self] in
@@ -47,11 +48,11 @@ final class PieceVerifier: Sendable {
         }
     }
 
-    /// It is fetched again.
+    /// Marks a piece as not hashed, because it is fetched again.
     func recheck(_ index: Int) { checked.withLock { $0.remove(pieces.range(index, size: total)) } }
 
-    /// Returns once all that is whole was hashed, and told, or that is wanted no more; throws when some of it could not be
-    /// hashed.
+    /// Returns once all whole pieces are hashed and failures are reported, or the result is no longer wanted. Throws an
+    /// error if a piece could not be hashed.
     func settle() async throws(DownloadError) {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -66,7 +67,7 @@ final class PieceVerifier: Sendable {
         let checked = checked.withLock { $0 }
         for range in file.written.ranges {
             for rest in checked.missing(in: range).ranges {
-                // Pieces that begin in it, and are whole in what is written.
+                // Hashes the pieces that begin in `rest` and are whole in `range`.
                 var index = Int((rest.lowerBound + pieces.length - 1) / pieces.length)
                 while index < pieces.count {
                     let piece = pieces.range(index, size: total)
@@ -91,7 +92,7 @@ final class PieceVerifier: Sendable {
         }
     }
 
-    /// The bytes of the pieces that are what they should be, of a file that may be shorter.
+    /// Returns the ranges of a file's pieces whose digests match. The file may be shorter than `total`.
     static func right(
         in path: String, _ pieces: PieceHashes, total: Int64, unless isUnwanted: () -> Bool
     ) throws(DownloadError) -> ByteRanges {
@@ -112,7 +113,7 @@ final class PieceVerifier: Sendable {
         return right
     }
 
-    /// Nil: that is wanted no more.
+    /// Returns whether the bytes match the digest. Nil if the answer is no longer wanted.
     private static func isRight(
         _ digest: Substring, _ range: Range<Int64>, _ descriptor: Int32, _ path: String,
         _ algorithm: Checksum.Algorithm, unless isUnwanted: () -> Bool

@@ -2,7 +2,7 @@ import Foundation
 
 /// Folders that only their user may enter.
 package enum PrivateFolder {
-    /// Makes `path` and its missing parents with mode 0700; one that is there already is left as it is.
+    /// Makes `path` and its missing parents with mode 0700. A folder that exists keeps its mode.
     package static func make(_ path: String) throws(DownloadError) {
         if mkdir(path, 0o700) == 0 { return FileStatus.syncParent(of: path) }
         let failure = errno
@@ -19,7 +19,7 @@ package enum PrivateFolder {
         }
     }
 
-    /// Refuses a folder of somebody else's; closes one of our own to others.
+    /// Throws an error if the folder belongs to another user. Sets the mode of our own folder to 0700.
     package static func secure(_ path: String) throws(DownloadError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unusable(path, message(errno)) }

@@ -2,13 +2,14 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Where the bytes of a download go that is not to become a file (`-o -`), in order and for good. What comes again after
-/// a broken connection is compared with what went out, and not written twice. Memory: the last 64 KiB, and a digest.
+/// The output of a download that is written to a stream (`-o -`) instead of a file, in order and for good. Bytes that
+/// come again after a broken connection are compared with the bytes already written, and not written twice. The last 64
+/// KiB and a digest are kept in memory.
 package final class StreamOutput: SegmentTarget, @unchecked Sendable {
-    /// How it is called in messages, and in the place of a path.
+    /// The text that stands for a path in records.
     package static let name = "-"
     package static let description = "standard output"
-    /// What is kept of the bytes that went out, to be compared.
+    /// The number of the last written bytes that are kept for comparison.
     package static let tailSize: Int64 = 64 << 10
 
     private struct State {
@@ -20,12 +21,13 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
 
     private let descriptor: Int32
     private let state = Mutex(State())
-    // What follows belongs to the writer's thread, and to the runner while nothing is handed over.
+    // The properties below belong to the writer's thread. The runner may use them while nothing is handed over.
     private var tail: [UInt8] = []
-    /// Of all that went out.
+    /// The digest of all bytes written so far.
     private var digest: OpaquePointer?
     private var algorithm: Checksum.Algorithm?
-    /// Of what comes again from the first byte on, until it has come as far as what went out.
+    /// The digest of the bytes that come again from the first byte on. Nil once they have reached the end of what was
+    /// written.
     private var proof: (digest: OpaquePointer, position: Int64)?
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
@@ -35,21 +37,22 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         dlm_digest_free(proof?.digest)
     }
 
-    /// Bytes that went out.
+    /// The number of bytes written.
     package var written: Int64 { state.withLock { $0.written } }
-    /// Bytes came again, and they are not those that went out.
+    /// Whether bytes that came again differ from the bytes written.
     package var differs: Bool { state.withLock { $0.differs } }
     package var failure: DownloadError? { state.withLock { $0.failure } }
     package var refusesWrites: Bool { state.withLock { $0.failure != nil || $0.differs } }
-    /// Some of what went out may not have belonged to the file: all of it must come again to be believed.
+    /// Whether some of the written bytes may not belong to the file. Then all of them must come again before they are
+    /// believed.
     package var isDoubted: Bool {
         get { state.withLock { $0.isDoubted } }
         set { state.withLock { $0.isDoubted = newValue } }
     }
-    /// All that went out can be compared with what comes.
+    /// Whether all written bytes can be compared with bytes that come again.
     package var canCompareAll: Bool { digest != nil }
 
-    /// Before the first byte.
+    /// Begins to hash the written bytes. Called before the first byte is written.
     package func beginDigest(_ algorithm: Checksum.Algorithm) throws(DownloadError) {
         guard digest == nil else { return }
         digest = dlm_digest_create(algorithm.rawValue)
@@ -57,13 +60,14 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         if digest == nil { throw .unexpected("OpenSSL here has no \(algorithm.rawValue)") }
     }
 
-    /// What all that went out hashes to, after the last byte.
+    /// The checksum of all written bytes. Read after the last byte.
     package var checksum: Checksum? {
         guard let digest, let algorithm, let value = Self.value(digest) else { return nil }
         return Checksum(algorithm: algorithm, bytes: value)
     }
 
-    /// Ends the waiting for bytes that nobody will read (a pipe tells its writer by POLLERR, poll(2)).
+    /// Fails the output if its reader is gone, so that nothing waits for bytes that will never be read. A pipe reports
+    /// this to its writer by POLLERR (poll(2)).
     package func noteReader() {
         var output = pollfd(fd: descriptor, events: 0, revents: 0)
         if poll(&output, 1, 0) == 1, output.revents & Int16(POLLERR) != 0 { fail(EPIPE) }
@@ -83,7 +87,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         send(UnsafeRawBufferPointer(rebasing: bytes[known...]))
     }
 
-    /// False when these are not the bytes that went out.
+    /// Returns false if the bytes differ from the bytes that were written.
     private func compare(_ bytes: UnsafeRawBufferPointer, at offset: Int64, _ written: Int64) -> Bool {
         if bytes.isEmpty { return true }
         let tailStart = written - Int64(tail.count)
@@ -119,7 +123,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
             if count >= 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
-                // Somebody else has made it so.
+                // Another process has made the descriptor non-blocking.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {
@@ -136,7 +140,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
     private func keep(_ bytes: UnsafeRawBufferPointer) {
         let size = Int(Self.tailSize)
         tail.removeFirst(min(tail.count, max(0, tail.count + bytes.count - size)))
-        // `+=` takes the slice byte by byte: 15 us for 16 KiB, where this takes 1.1 (swiftc -O).
+        // `+=` appends the slice byte by byte: 15 us for 16 KiB, where `append` takes 1.1 us (swiftc -O).
         tail.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes.suffix(size)))
     }
 
@@ -145,7 +149,7 @@ package final class StreamOutput: SegmentTarget, @unchecked Sendable {
         state.withLock { if $0.failure == nil { $0.failure = error } }
     }
 
-    /// It may be asked for again, and go on.
+    /// Returns the value of the digest so far. A copy is finished, so that the digest can go on.
     private static func value(_ digest: OpaquePointer) -> [UInt8]? {
         guard let copy = dlm_digest_copy(digest) else { return nil }
         defer { dlm_digest_free(copy) }

@@ -1,10 +1,10 @@
 import CSystem
 import Foundation
 
-/// A whole small file that has no name yet (open(2), O_TMPFILE): until it is given one, whatever ends the process leaves
-/// nothing behind.
+/// A whole small file that has no name yet (open(2), O_TMPFILE). If the process ends before the file gets a name, the
+/// file disappears with the process.
 final class UnnamedFile: Sendable {
-    /// Held open, so that it can be told whether its path still leads to it.
+    /// A folder that is kept open, so that its path can be checked later.
     final class Folder: Sendable {
         let path: String
         let descriptor: Int32
@@ -17,7 +17,7 @@ final class UnnamedFile: Sendable {
 
         deinit { close(descriptor) }
 
-        /// Something has this name, whatever it leads to.
+        /// Returns whether the folder has an entry of this name, even if the entry is a link that leads nowhere.
         func has(_ name: String) -> Bool {
             faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT
         }
@@ -37,7 +37,7 @@ final class UnnamedFile: Sendable {
     private let made: FileStatus.Info
     private let descriptor: Int32
 
-    /// Makes the file with these bytes.
+    /// Makes the file and writes the bytes to it.
     init(in folder: Folder, _ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
         let descriptor = dlm_open_unnamed(folder.descriptor)
         guard descriptor >= 0 else { throw .file(errno, "open", path: folder.path) }
@@ -84,7 +84,7 @@ extension UnnamedFile: WholeFile {
 
     package func syncFileSystem() throws(DownloadError) { try folder.syncFileSystem() }
 
-    /// A name whose partial file somebody has counts as taken.
+    /// Gives the file its final name. The name also counts as taken if the partial file of that name exists.
     package func takeName(_ rule: NameRule) throws(DownloadError) -> String {
         if folder.has(FileNaming.partial(rule.name)) {
             throw .fileFailed(.exists, path: FileNaming.path(folder.path, FileNaming.partial(rule.name)))
@@ -95,12 +95,12 @@ extension UnnamedFile: WholeFile {
         return rule.name
     }
 
-    /// The path is looked at here, for all files of the folder.
+    /// Syncs the folder, and checks its path once for all files of the folder.
     package func syncFolder() throws(DownloadError) {
         try folder.sync()
         if !folder.isInPlace { throw .fileFailed(.folderMoved, path: folder.path) }
     }
 
-    /// As it was made: nobody else can have written to it.
+    /// Returns the status as it was when the file was made. No other program can have written to the file.
     package func status() -> FileStatus.Info { made }
 }

@@ -2,12 +2,12 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Tells which partial files another program has written to: through inotify(7), one descriptor for the process and no
-/// thread; what has happened is read when somebody asks.
+/// Tells which partial files another program has written to. Uses inotify(7) with one descriptor for the process and no
+/// thread: events are read when a caller asks.
 ///
-/// What is noticed is that a program closed a file that it had open for writing (for one that mapped it, that the last
-/// mapping is gone). A program that still has it open is not noticed. Where the system gives no watch (its limits, no
-/// /proc, a network file system) nothing is.
+/// A write is noticed when the other program closes a file that was open for writing, or drops its last mapping of the
+/// file. A program that still has the file open is not noticed. Nothing is noticed where the system gives no watch: at
+/// its limits, without /proc, or on a network file system.
 final class WriterWatch: Sendable {
     static let shared = WriterWatch()
 
@@ -15,20 +15,21 @@ final class WriterWatch: Sendable {
         let file: FileIdentity
         let device: UInt64
         var isWritten = false
-        /// Of earlier attempts at the same file: their end would look like that of another program.
+        /// The descriptors that earlier attempts at the same file left open. Closing them during the watch would look
+        /// like a close by another program.
         var leftovers: [Int32] = []
     }
 
     private struct State {
-        /// Nil before the first watch, -1 when there can be none.
+        /// The inotify descriptor. Nil before the first watch, -1 if there can be none.
         var descriptor: Int32?
-        /// By their numbers, which the kernel does not use again soon.
+        /// The watches by their numbers. The kernel does not use a number again soon.
         var watches: [Int32: Watch] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Watches an open file; nil where that cannot be had. One watch for each file at a time.
+    /// Begins to watch an open file. Returns nil if the system gives no watch. A file has at most one watch at a time.
     func begin(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) -> Int32? {
         state.withLock { state in
             let watches = state.descriptor ?? dlm_watch_create()
@@ -40,7 +41,7 @@ final class WriterWatch: Sendable {
         }
     }
 
-    /// Whether another program has written to it since `begin`, or since `forget`.
+    /// Returns whether another program has written to the file since `begin` or the last `forget`.
     func isWritten(_ watch: Int32) -> Bool {
         state.withLock { state in
             Self.read(&state)
@@ -48,7 +49,7 @@ final class WriterWatch: Sendable {
         }
     }
 
-    /// What was written so far is of no account any more.
+    /// Forgets the writes noticed so far.
     func forget(_ watch: Int32) {
         state.withLock { state in
             Self.read(&state)
@@ -59,25 +60,27 @@ final class WriterWatch: Sendable {
     func end(_ watch: Int32) {
         state.withLock { state in
             if let descriptor = state.descriptor { _ = dlm_watch_remove(descriptor, watch) }
-            // Under the lock: a watch that began before they are closed would see it.
+            // The descriptors are closed under the lock, because a watch that begins before the close would notice it.
             for descriptor in state.watches.removeValue(forKey: watch)?.leftovers ?? [] { Glibc.close(descriptor) }
         }
     }
 
-    /// Closes a descriptor that was open for writing, not before the end of a watch of its file.
+    /// Closes a descriptor that was open for writing. If the file is watched, the descriptor is closed when the watch
+    /// ends.
     func close(_ descriptor: Int32, _ file: FileIdentity, device: UInt64) {
         state.withLock { state in
             if let watch = state.watches.first(where: { $0.value.device == device && $0.value.file.isSame(as: file) }) {
                 state.watches[watch.key]?.leftovers.append(descriptor)
             } else {
-                // Under the lock, for the same reason.
+                // Closed under the lock, for the same reason as in `end`.
                 Glibc.close(descriptor)
             }
         }
     }
 
-    /// A process that is being started has all descriptors of this one until it runs its program. None of ours is closed
-    /// before that: the new process would close it last, and be taken for another program that has written.
+    /// Runs `start`, which starts a process, while no descriptor of a partial file is closed. Until the new process runs
+    /// its program, it has all descriptors of this process. If this process closed one meanwhile, the new process would
+    /// close it last, and would be taken for another program that has written.
     func withoutClosing<Value>(_ start: () -> Value) -> Value { state.withLock { _ in start() } }
 
     private static func read(_ state: inout State) {
@@ -87,15 +90,16 @@ final class WriterWatch: Sendable {
             let count = Int(dlm_watch_read(descriptor, &closed, Int32(closed.count)))
             if count <= 0 { return }
             for watch in closed.prefix(count) {
-                // The kernel lost some: nothing is known of any.
+                // The kernel lost some events, so any file may have been written.
                 for key in watch < 0 ? Array(state.watches.keys) : [watch] { state.watches[key]?.isWritten = true }
             }
         }
     }
 }
 
-/// How a session may start other processes while its downloads run.
+/// How a session starts other processes while its downloads run.
 package enum ProcessStart {
-    /// - Parameter start: returns once the program runs, or cannot be run, as posix_spawn(3) does.
+    /// Runs `start` while no partial file is closed.
+    /// - Parameter start: Returns once the program runs or cannot be run, as posix_spawn(3) does.
     package static func alone<Value>(_ start: () -> Value) -> Value { WriterWatch.shared.withoutClosing(start) }
 }

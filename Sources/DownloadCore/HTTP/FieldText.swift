@@ -1,6 +1,7 @@
-/// What field values have in common, byte by byte: in a `Character` a combining mark would hide its separator.
+/// Parsing that field values have in common. It works byte by byte, because in a `Character` a combining mark would hide
+/// a separator.
 extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollection<UInt8> {
-    /// Without the optional white space (RFC 9110 section 5.6.3) at both ends.
+    /// Returns the bytes without optional white space at both ends (RFC 9110 section 5.6.3).
     func trimmingWhitespace() -> SubSequence {
         let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
@@ -11,7 +12,8 @@ extension BidirectionalCollection<UInt8> where SubSequence: BidirectionalCollect
 }
 
 extension Collection<UInt8> {
-    /// `1*DIGIT`; nil for anything else (also a sign) and for what does not fit.
+    /// The number that the digits form (`1*DIGIT`). Nil for anything else, such as a sign, and for a number too large
+    /// for Int64.
     var decimal: Int64? {
         if isEmpty { return nil }
         var number: Int64 = 0
@@ -25,12 +27,12 @@ extension Collection<UInt8> {
         return number
     }
 
-    /// As text with A to Z in lower case.
+    /// The bytes as text, with A to Z in lower case.
     var lowercasedASCII: String {
         String(decoding: map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
-    /// The bytes behind `%41`; nil when a percent sign is not followed by two hexadecimal digits.
+    /// The bytes with each `%41` decoded. Nil if two hexadecimal digits do not follow a percent sign.
     var percentDecoded: [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

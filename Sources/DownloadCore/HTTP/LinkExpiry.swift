@@ -1,14 +1,14 @@
 import Foundation
 
-/// When a signed link says that it expires.
+/// The time at which a signed URL expires, as the URL itself says.
 package enum LinkExpiry {
-    /// A link that is about to expire is not used any more, in seconds.
+    /// The margin in seconds: a URL that expires sooner is not used any more.
     static let margin = 5.0
-    /// Answers of servers to a link that has expired.
+    /// The status codes with which servers answer a URL that has expired.
     static let statuses: Set<Int> = [401, 403, 410]
 
-    /// Nil where the link says nothing that is understood. Of AWS and Google the time it was signed and how long it
-    /// holds, of CloudFront and others `Expires` in seconds since 1970, of Azure `se`.
+    /// Returns when the URL expires, or nil if the URL does not say so in a known form. AWS and Google give the time of
+    /// signing and the span of validity. CloudFront and others give `Expires`, in seconds since 1970. Azure gives `se`.
     package static func date(of url: SourceURL) -> Date? {
         guard let items = URLComponents(string: url.string)?.queryItems else { return nil }
         var fields: [String: String] = [:]
@@ -27,7 +27,7 @@ package enum LinkExpiry {
         return StartTime.parse(text, now: Date(timeIntervalSince1970: 0), zone: .gmt)
     }
 
-    /// `20261122T080000Z`.
+    /// Parses a time such as `20261122T080000Z`.
     private static func basicDate(_ text: String) -> Date? {
         let characters = Array(text)
         guard characters.count == 16, characters[8] == "T", characters[15] == "Z" else { return nil }

@@ -1,19 +1,19 @@
 import HTTPTypes
 
-/// Judges a response head before a byte of its body is written. libcurl reports success for a 200 with the whole file,
-/// for wrong offsets and for error pages: what counts is decided here.
+/// Judges a response head before a byte of the body is written. libcurl reports success for a 200 with the whole file,
+/// for wrong offsets and for error pages, so the decision is made here.
 package struct ResponseJudge: Sendable, Equatable {
-    /// The first byte asked for.
+    /// The offset of the first byte that was asked for.
     package var start: Int64
-    /// One past the last byte asked for; nil for an open end.
+    /// The offset after the last byte that was asked for. Nil for an open end.
     package var end: Int64?
-    /// False: the request had no `Range`.
+    /// Whether the request had a `Range` field.
     package var asksRange: Bool
-    /// A conditional request for a file that is complete here: 304 is an answer.
+    /// Whether the request was conditional, for a file that is complete on disk. Then 304 is a valid answer.
     package var isConditional = false
-    /// What is known of the version that the bytes on disk, or the other segments, belong to; nil for a fresh start.
+    /// The known facts about the version that the bytes on disk or the other segments belong to. Nil for a fresh start.
     package var known: Version?
-    /// What the user takes for the file.
+    /// The rules of the user for answers that may be the file.
     package var validation = ResponseValidation()
 
     package struct Version: Sendable, Equatable {
@@ -21,7 +21,7 @@ package struct ResponseJudge: Sendable, Equatable {
         package var total: Int64?
         package var contentType: String?
         package var contentEncoding: String?
-        /// What the server says that it hashes to.
+        /// The digest of the file, as the server states it.
         package var digest: Checksum?
 
         package init(
@@ -44,16 +44,18 @@ package struct ResponseJudge: Sendable, Equatable {
     }
 
     package enum Verdict: Sendable, Equatable {
-        /// The body begins at `offset` and ends before `end` (nil: where it ends); it belongs to the known version.
+        /// The body belongs to the known version. It begins at `offset` and ends before `end`, or where the body ends if
+        /// `end` is nil.
         case body(offset: Int64, end: Int64?, total: Int64?)
-        /// The whole of another version, from its first byte.
+        /// The body is the whole of another version, from its first byte.
         case newVersion(total: Int64?, why: String)
-        /// Another version, but this answer is not its beginning: ask again from 0.
+        /// The file has another version, but this body is not its beginning. The file must be asked for again from
+        /// offset 0.
         case changed(why: String)
-        /// The file that is here is still the current one.
+        /// The file on disk is still the current version.
         case current
         case redirect(to: String)
-        /// The server does not like ranges, or the file is empty: ask without.
+        /// The server rejects ranges, or the file is empty. The file must be asked for without a range.
         case askWithoutRange
         case failed(DownloadError)
     }
@@ -87,7 +89,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
         if let unclear = unclearLength(head) { return .failed(unclear) }
-        // These never have a body (RFC 9110 section 6.4.1).
+        // Answers with these status codes never have a body (RFC 9110 section 6.4.1).
         let hasNone = [204, 205].contains(head.status)
         let total = hasNone ? 0 : head.isDecoded ? nil : Self.contentLength(head)
         if total == 0, !hasNone, let contradiction = contradictionOfEmptyBody(head) {
@@ -105,8 +107,9 @@ package struct ResponseJudge: Sendable, Equatable {
         }
     }
 
-    /// The error of a `Content-Length` that is no number, or several that differ (RFC 9112 section 6.3). libcurl takes one
-    /// number of it, or none: then the end of the connection would be the end of the file.
+    /// Returns the error for a `Content-Length` that is not a number, or for several that differ (RFC 9112 section 6.3).
+    /// libcurl uses one of the numbers, or none. With none, the end of the connection would count as the end of the
+    /// file.
     private func unclearLength(_ head: ResponseHead) -> DownloadError? {
         let lengths = head.fields.values(.contentLength)
         guard head.fields.value(.transferEncoding) == nil, !lengths.isEmpty, Self.contentLength(head) == nil else {
@@ -115,9 +118,9 @@ package struct ResponseJudge: Sendable, Equatable {
         return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
-    /// Describes what says that the file is not empty, although `Content-Length: 0` ends its message at once (RFC 9112
-    /// section 6.3). Nothing that may come later on the connection belongs to the message. A digest of the server that
-    /// is not that of an empty file is found like any other wrong digest.
+    /// Returns why the file cannot be empty, although `Content-Length: 0` ends the message at once (RFC 9112 section
+    /// 6.3), or nil. Bytes that may come later on the connection do not belong to the message. A server's digest that is
+    /// not the digest of an empty file is found like any other wrong digest.
     private func contradictionOfEmptyBody(_ head: ResponseHead) -> String? {
         if let value = head.fields.value(.contentRange), let range = ContentRange(fieldValue: value), range.isOfContent
         {
@@ -129,7 +132,8 @@ package struct ResponseJudge: Sendable, Equatable {
         return "Content-Length: 0 for a file of \(was) bytes, and nothing says that the file has changed"
     }
 
-    /// One server of several, or something in between, that tells less than the one before: another try may do better.
+    /// Returns whether the answer lacks the validators of the known version. One server of several, or an intermediary,
+    /// may tell less than another, so another try may succeed.
     private func lacksValidators(_ head: ResponseHead, _ known: Version) -> Bool {
         let now = Validators(undated: head)
         return known.validators.etag != nil
@@ -154,7 +158,7 @@ package struct ResponseJudge: Sendable, Equatable {
             return wrong("Content-Length \(length) for Content-Range \(value)")
         }
         guard let total = total ?? known?.total else {
-            // Without a total the end of the body would not prove the end of the file.
+            // Without a total, the end of the body would not prove the end of the file.
             return start == 0 && known == nil ? .askWithoutRange : wrong(value)
         }
         if let known {
@@ -162,7 +166,7 @@ package struct ResponseJudge: Sendable, Equatable {
             if let etag = known.validators.etag, EntityTag(head: head) == nil {
                 return .failed(.verificationFailed(.changed("the answer lacks the ETag \(etag.fieldValue)")))
             }
-            // There, nothing but size and time stands for the version.
+            // Without HTTP, only size and time identify the version.
             if head.httpVersion.isEmpty, let was = known.validators.lastModified,
                 head.fields.value(.lastModified) == nil
             {
@@ -199,7 +203,7 @@ package struct ResponseJudge: Sendable, Equatable {
     private func compare(_ head: ResponseHead, total: Int64?, with known: Version) -> Comparison {
         if let why = changeOf(head, total: total, with: known) { return .different(why) }
         let now = Validators(undated: head)
-        // Without HTTP: what is here is compared, byte for byte.
+        // Without HTTP, the same size and time are enough, because the bytes on disk are compared byte by byte.
         if head.httpVersion.isEmpty, let total, total == known.total,
             now.lastModified == known.validators.lastModified
         {
@@ -214,7 +218,7 @@ package struct ResponseJudge: Sendable, Equatable {
         return .unknown
     }
 
-    /// Evidence that this is another version; nil when there is none.
+    /// Returns evidence that the answer is of another version, or nil if there is none.
     private func changeOf(_ head: ResponseHead, total: Int64?, with known: Version) -> String? {
         if let was = known.digest, let digest = ServerDigest.contradicts(was, head) {
             return "its digest was \(was), now \(digest)"
@@ -232,8 +236,8 @@ package struct ResponseJudge: Sendable, Equatable {
         return nil
     }
 
-    /// A page where a file was (a login form, an error page with status 200), or the same in another coding: what is on
-    /// disk is not given up for it.
+    /// Returns the error for an HTML page in the place of a file, such as a login form or an error page with status 200.
+    /// Also returns an error for another content coding. The bytes on disk are kept in both cases.
     private func kindChanged(_ head: ResponseHead, _ known: Version) -> DownloadError? {
         let encoding = Self.contentEncoding(head)
         if encoding != known.contentEncoding {
@@ -246,7 +250,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     package static func mediaType(_ head: ResponseHead) -> String? {
         head.fields.value(.contentType).map { value in
-            // What most of them are already.
+            // Most values already have the normal form.
             if value.utf8.allSatisfy({ $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "-") || isLowerCase($0) }) {
                 return value
             }
@@ -257,7 +261,7 @@ package struct ResponseJudge: Sendable, Equatable {
 
     private static func isLowerCase(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
-    /// The content coding of what is delivered; nil for none (`identity`).
+    /// Returns the content coding of the delivered body, or nil for none (`identity`).
     package static func contentEncoding(_ head: ResponseHead) -> String? {
         if head.isDecoded { return nil }
         let codings = head.fields.values(.contentEncoding).joined(separator: ",").lowercased().split(separator: ",")
@@ -265,8 +269,8 @@ package struct ResponseJudge: Sendable, Equatable {
         return codings.isEmpty ? nil : codings.joined(separator: ", ")
     }
 
-    /// The size of the whole body by its framing; nil when it is chunked, ends with the connection, or is not clearly
-    /// said (RFC 9112 section 6.3): a list must repeat one number.
+    /// Returns the size of the whole body from `Content-Length`. Nil if the body is chunked or ends with the connection,
+    /// or if the field is unclear (RFC 9112 section 6.3). A list of values must repeat one number.
     package static func contentLength(_ head: ResponseHead) -> Int64? {
         if head.fields.value(.transferEncoding) != nil { return nil }
         let fields = head.fields.values(.contentLength)
@@ -281,7 +285,7 @@ package struct ResponseJudge: Sendable, Equatable {
 }
 
 extension EntityTag {
-    /// The response's ETag; nil when there is none, or a malformed one.
+    /// Parses the ETag of a response. Nil if the ETag is missing or malformed.
     package init?(head: ResponseHead) {
         guard let value = head.fields.value(.eTag) else { return nil }
         self.init(fieldValue: value)

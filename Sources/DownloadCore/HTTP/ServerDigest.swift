@@ -1,18 +1,18 @@
 import Foundation
 import HTTPTypes
 
-/// What a server says that the whole file hashes to: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230), and
-/// `Content-MD5` (RFC 1864). What is malformed, or of an algorithm that is unknown here, is none.
+/// The digests that a server states for the whole file: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230) and
+/// `Content-MD5` (RFC 1864). Malformed fields and unknown algorithms are ignored.
 enum ServerDigest {
-    /// The value of `Want-Repr-Digest`: the algorithms in the order of ``Checksum/Algorithm/preferred``.
+    /// The value of `Want-Repr-Digest`, with the algorithms in the order of ``Checksum/Algorithm/preferred``.
     static let wanted = "sha-256=10, sha-512=3"
 
-    /// The one to go by; nil when the server says nothing usable.
+    /// Returns the preferred digest of the answer, or nil if the server states no usable digest.
     static func checksum(of head: ResponseHead) -> Checksum? { checksums(of: head).first }
 
-    /// At most one for each algorithm, the preferred one first.
+    /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
-        // They are of the coded file.
+        // The digests are of the encoded file, but the content was decoded.
         if head.isDecoded { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
@@ -21,7 +21,7 @@ enum ServerDigest {
             }
         }
         add(representation(value(.reprDigest, head)))
-        // What these say of a coded file was never agreed upon.
+        // There was never an agreement on what these fields mean for an encoded file.
         if ResponseJudge.contentEncoding(head) == nil {
             add(instance(value(.digest, head)))
             if coversWhole(head) { add(contentMD5(value(.contentMD5, head))) }
@@ -29,13 +29,13 @@ enum ServerDigest {
         return Checksum.Algorithm.preferred.compactMap { found[$0] }
     }
 
-    /// Evidence that the answer is of another version than the one with this digest.
+    /// Returns a digest that proves that the answer is of another version than the version with the known digest.
     static func contradicts(_ known: Checksum, _ head: ResponseHead) -> Checksum? {
         checksums(of: head).first { $0.algorithm == known.algorithm && $0.digest != known.digest }
     }
 
-    /// Returns true when the content of the answer is the whole file: a 200, or a 206 with all of it. `Content-MD5` covers
-    /// the content of its answer (RFC 1864), so it says nothing of the file in any other 206.
+    /// Returns whether the content of the answer is the whole file: a 200, or a 206 with all bytes. `Content-MD5` covers
+    /// the content of its own answer (RFC 1864), so any other 206 says nothing about the whole file.
     private static func coversWhole(_ head: ResponseHead) -> Bool {
         guard head.status == 206 else { return head.status == 200 }
         guard let value = head.fields.value(.contentRange),
@@ -44,7 +44,8 @@ enum ServerDigest {
         return range == 0..<total
     }
 
-    /// All fields of that name as one list; nil when there is none, or far too much.
+    /// Returns all lines of the field as one list. Nil if there is no such field, or if the list is longer than
+    /// `longest` bytes.
     private static func value(_ name: HTTPField.Name?, _ head: ResponseHead) -> [UInt8]? {
         guard let name else { return nil }
         let values = head.fields.values(name)
@@ -56,8 +57,8 @@ enum ServerDigest {
 
     // MARK: The fields
 
-    /// A dictionary of byte sequences (RFC 9651 section 3.2): one error anywhere makes the whole field void, and the
-    /// last of two members with one key counts.
+    /// Parses a dictionary of byte sequences (RFC 9651 section 3.2). One error anywhere makes the whole field void. Of
+    /// two members with the same key, the last one counts.
     private static func representation(_ value: [UInt8]?) -> [Checksum] {
         guard let value else { return [] }
         var found: [Checksum] = []
@@ -75,14 +76,14 @@ enum ServerDigest {
         return found
     }
 
-    /// `key` of RFC 9651 section 3.1.2.
+    /// Returns whether the text is a `key` (RFC 9651 section 3.1.2).
     private static func isKey(_ text: some Collection<UInt8>) -> Bool {
         let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
         guard let first = text.first, letters.contains(first) || first == UInt8(ascii: "*") else { return false }
         return text.allSatisfy { letters.contains($0) || "0123456789_-.*".utf8.contains($0) }
     }
 
-    /// `:BASE64:`, and parameters, which nobody has defined.
+    /// Parses `:BASE64:`. Parameters may follow. None are defined, so they are ignored.
     private static func byteSequence(_ text: some BidirectionalCollection<UInt8>) -> Data? {
         let colon = UInt8(ascii: ":")
         guard text.first == colon, let end = text.dropFirst().firstIndex(of: colon) else { return nil }
@@ -91,7 +92,7 @@ enum ServerDigest {
         return Data(base64Encoded: Data(text[text.index(after: text.startIndex)..<end]))
     }
 
-    /// `SHA-256=BASE64,MD5=BASE64`; one bad member leaves the others alone.
+    /// Parses `SHA-256=BASE64,MD5=BASE64`. A malformed member is skipped.
     private static func instance(_ value: [UInt8]?) -> [Checksum] {
         guard let value else { return [] }
         return value.split(separator: UInt8(ascii: ",")).compactMap { member in

@@ -1,14 +1,16 @@
 import Foundation
 
-/// Reads the plain part of XML 1.0 that documents of others may use here: elements, attributes, text, CDATA, comments and
-/// processing instructions, in UTF-8. No document type, and so no entities but the five that every document has: what
-/// those are abused for (expansion without end, reading of local files) cannot be written. Elements with the prefix of the
-/// outermost one are named without it; all others, and attributes, keep theirs: they are somebody else's.
+/// Reads the plain subset of XML 1.0 that documents from the network may use here: elements, attributes, text, CDATA,
+/// comments and processing instructions, in UTF-8. Document types are refused, and so all entities but the five
+/// predefined ones. That prevents the known abuse of entities: endless expansion and reading of local files.
+///
+/// An element with the same prefix as the outermost element is named without the prefix. Other elements, and attributes,
+/// keep their prefix, because they belong to other vocabularies.
 struct XMLReader {
     enum Token: Equatable {
         case start(name: String, attributes: [String: String])
         case end(name: String)
-        /// Between two tags; may come in parts.
+        /// The text between two tags. It may come in several parts.
         case text(String)
     }
 
@@ -20,10 +22,10 @@ struct XMLReader {
     private let bytes: [UInt8]
     private var position = 0
     private var open: [(name: String, qualified: ArraySlice<UInt8>)] = []
-    /// The end of an element that was opened and closed by one tag.
+    /// Whether the last tag opened and closed its element, so that the end is still to be returned.
     private var owedEnd = false
     private var hasRoot = false
-    /// Of the outermost element; empty for none.
+    /// The prefix of the outermost element. Empty if the element has no prefix.
     private var ownPrefix: ArraySlice<UInt8> = []
 
     private static let deepest = 32
@@ -35,7 +37,7 @@ struct XMLReader {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw Failure(line: 1, message: "not UTF-8 text") }
     }
 
-    /// Nil at the end of the document.
+    /// Returns the next token, or nil at the end of the document.
     mutating func next() throws(Failure) -> Token? {
         if owedEnd {
             owedEnd = false
@@ -55,7 +57,7 @@ struct XMLReader {
         return nil
     }
 
-    /// At a `<`; nil for what is no content.
+    /// Reads the markup at a `<`. Returns nil for markup without content, such as a comment.
     private mutating func markup() throws(Failure) -> Token? {
         if take("<!--") { return try skip(past: "-->") }
         if take("<?") {
@@ -76,7 +78,7 @@ struct XMLReader {
         return take("</") ? try endTag() : try startTag()
     }
 
-    /// Another encoding would give the bytes another meaning.
+    /// Throws if the XML declaration names another encoding, in which the bytes would have another meaning.
     private func checkDeclaration(_ text: ArraySlice<UInt8>) throws(Failure) {
         guard text.starts(with: "xml".utf8), text.dropFirst(3).first.map(Self.isSpace) ?? false else { return }
         let words = String(decoding: text, as: UTF8.self).lowercased()
@@ -131,7 +133,7 @@ struct XMLReader {
             guard take("=") else { throw failure("an attribute without a value") }
             skipSpace()
             let value = try quoted()
-            // What declares a namespace is no attribute of ours.
+            // A namespace declaration is not reported as an attribute.
             if key.starts(with: "xmlns".utf8) { continue }
             guard attributes.updateValue(value, forKey: String(decoding: key, as: UTF8.self)) == nil else {
                 throw failure("an attribute twice")
@@ -235,7 +237,7 @@ struct XMLReader {
         }
         let isHexadecimal = name.hasPrefix("#x")
         let digits = name.dropFirst(isHexadecimal ? 2 : 1)
-        // Swift would take a sign, too.
+        // `UInt32` would accept a sign, too.
         let isNumber = name.hasPrefix("#") && digits.utf8.allSatisfy { $0.hexadecimalDigit != nil }
         let number = isNumber ? UInt32(digits, radix: isHexadecimal ? 16 : 10) : nil
         guard let number, number >= 0x20 || [9, 10, 13].contains(number), let scalar = Unicode.Scalar(number) else {
@@ -244,7 +246,7 @@ struct XMLReader {
         return Array(String(scalar).utf8)
     }
 
-    /// At the place that was reached.
+    /// Returns a failure with the line number of the current position.
     func failure(_ message: String) -> Failure {
         Failure(line: 1 + bytes[..<min(position, bytes.count)].count { $0 == 10 }, message: message)
     }

@@ -2,25 +2,28 @@ import CSystem
 import Foundation
 import Synchronization
 
-/// What the kernel says of this machine's network.
+/// The kernel's view of this machine's network.
 package protocol LocalNetwork: Sendable {
-    /// Links, addresses or routes have changed since the last call. The first call begins the watch, and is a change.
+    /// Returns whether links, addresses or routes have changed since the last call. The first call begins the watch and
+    /// returns true.
     func hasChanged() -> Bool
-    /// Those of interfaces that are up and have a carrier; nil when they cannot be told.
+    /// Returns the addresses of interfaces that are up and have a carrier. Nil if the addresses cannot be read.
     func usableAddresses() -> Set<String>?
-    /// There is a route to this address, over an interface that is up and has a carrier; nil when that cannot be told.
+    /// Returns whether there is a route to the address over an interface that is up and has a carrier. Nil if the routes
+    /// cannot be read.
     func reaches(_ address: String, from source: NetworkPath.Source?) -> Bool?
-    /// Whether there is such an interface, or address of this machine.
+    /// Returns whether this machine has the interface or address.
     func has(_ source: NetworkPath.Source) -> Bool
-    /// Addresses that names are asked of (resolv.conf(5)).
+    /// Returns the addresses of the name servers (resolv.conf(5)).
     func nameServers() -> [String]
-    /// How long this machine has slept since it was started.
+    /// Returns how long this machine has slept since it was started.
     func timeAsleep() -> Duration
 }
 
-/// Through rtnetlink(7): one descriptor for a session, and no thread; what has happened is read when somebody asks.
+/// The network as rtnetlink(7) reports it. A session has one descriptor and no thread: events are read when a caller
+/// asks.
 package final class KernelNetwork: LocalNetwork {
-    /// Nil before the first question, -1 when there can be none.
+    /// The rtnetlink descriptor. Nil before the first call, -1 if there can be none.
     private let descriptor = Mutex<Int32?>(nil)
 
     package init() {}
@@ -81,7 +84,7 @@ package final class KernelNetwork: LocalNetwork {
             clock_gettime(clock, &now)
             return .seconds(now.tv_sec) + .nanoseconds(now.tv_nsec)
         }
-        // CLOCK_BOOTTIME counts suspend (clock_gettime(2)).
+        // CLOCK_BOOTTIME includes the time that the machine is suspended (clock_gettime(2)).
         return time(CLOCK_BOOTTIME) - time(CLOCK_MONOTONIC)
     }
 }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Where the packets of a download go, as far as is known: what to ask the kernel for a route to.
+/// The path of a download's packets, as far as it is known: the address to which the kernel is asked for a route.
 package struct NetworkPath: Sendable, Hashable {
-    /// What they are to be sent from, if that was asked for.
+    /// The interface or address that packets must be sent from, if the request names one.
     package enum Source: Sendable, Hashable {
         case interface(String)
         case address(String)
     }
 
-    /// Of the server or its proxy; nil while only a name is known.
+    /// The address of the server or its proxy. Nil while only a name is known.
     package let address: String?
     package let source: Source?
-    /// It stays within this machine.
+    /// Whether the path stays within this machine.
     package let isLocal: Bool
-    /// An attempt had a connection: what it was to be sent from was there.
+    /// Whether an attempt already had a connection. Then the source that packets must be sent from existed.
     package let hasWorked: Bool
 
     package init(address: String?, source: Source? = nil, isLocal: Bool = false, hasWorked: Bool = false) {
@@ -26,7 +26,7 @@ package struct NetworkPath: Sendable, Hashable {
     package init(_ record: DownloadRecord) {
         let request = record.request
         let connected = record.attempts.last { $0.metrics?.remoteAddress != nil }?.metrics?.remoteAddress
-        // The last one may be behind a redirect that is not followed any more: then the next attempt finds that out.
+        // The last address may belong to a redirect that is not followed any more. The next attempt finds that out.
         let last = record.attempts.last?.metrics?.remoteAddress ?? connected
         let proxy = request.network.proxy.flatMap { URLComponents(string: $0.url)?.host }
         let pinned = request.network.addresses?.first { address in
@@ -39,7 +39,7 @@ package struct NetworkPath: Sendable, Hashable {
             isLocal: host == "localhost" || host.hasSuffix(".localhost"), hasWorked: connected != nil)
     }
 
-    /// The text, when it is a numeric address; without the brackets of a URL.
+    /// Returns the text without the brackets of a URL if it is a numeric address, else nil.
     private static func address(_ text: String) -> String? {
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
         return family(bare) == nil ? nil : bare
@@ -55,41 +55,44 @@ package struct NetworkPath: Sendable, Hashable {
     }
 }
 
-/// Whether it is this machine's network that is down, whatever the server: decided by what the kernel says.
+/// Decides from the kernel's tables whether this machine's network is down, independently of the server.
 package enum NetworkOutage {
-    /// Somewhere in the world, of each family: a route there is one to anywhere (RFC 5737, RFC 3849).
+    /// An address of each family to which a route exists only if there is a route to anywhere (RFC 5737, RFC 3849).
     private static let anywhere = [AF_INET: "203.0.113.1", AF_INET6: "2001:db8::1"]
 
-    /// What the kernel does not tell is no outage.
+    /// Returns whether the path is down. Where the kernel does not tell, the path is not down.
     package static func isDown(_ path: NetworkPath, _ network: some LocalNetwork) -> Bool {
         if path.isLocal { return false }
         if let source = path.source, !network.has(source) {
-            // One that never was there is a mistake.
+            // A source that never existed is a mistake of the user.
             return path.hasWorked
         }
         func reaches(_ address: String) -> Bool { network.reaches(address, from: path.source) ?? true }
         func reachesWorld(_ family: Int32) -> Bool { anywhere[family].map(reaches) ?? false }
         if let address = path.address {
             if reaches(address) { return false }
-            // A server that speaks only the other family is out of reach for ever.
+            // If only the other family has a route and no attempt ever connected, the server may stay out of reach.
+            // Waiting would not help.
             let other = NetworkPath.family(address) == AF_INET ? AF_INET6 : AF_INET
             return !reachesWorld(other) || path.hasWorked
         }
-        // A resolver on this machine has to ask elsewhere.
+        // A resolver on this machine must itself ask other name servers, so it does not prove a route.
         let servers = network.nameServers().filter { !NetworkPath.isLoopback($0) }
         return !servers.contains(where: reaches) && !reachesWorld(AF_INET) && !reachesWorld(AF_INET6)
     }
 }
 
-/// Notices that the machine slept: what was connected then is dead, whatever the kernel still believes of it.
+/// Notices that the machine has slept. Connections from before the sleep are dead, even if the kernel still keeps them.
 package struct SleepWatch: Sendable {
-    /// Servers and the routers on the way hardly forget a connection within so short a time.
+    /// The longest sleep after which connections are not given up. Servers and routers rarely forget a connection so
+    /// soon.
     static let harmless = Duration.seconds(5)
     private var last: Duration?
 
     package init() {}
 
-    /// - Parameter total: how long it has slept since it was started.
+    /// Returns whether the machine has slept for longer than ``harmless`` since the last call.
+    /// - Parameter total: How long the machine has slept since it was started.
     package mutating func hasSlept(_ total: Duration) -> Bool {
         defer { last = total }
         return last.map { total - $0 > Self.harmless } ?? false

@@ -1,21 +1,22 @@
 import Foundation
 
-/// The hosts that want to be asked over https alone (RFC 6797), as their servers said. Pure; the times are the caller's.
+/// The hosts that must be asked over https only (RFC 6797), as their servers said. A pure value: the caller passes the
+/// time.
 package struct HSTSList: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
-        /// The entry counts no more from then on.
+        /// The time from which the entry is ignored.
         package var expires: Date
         package var includesSubdomains: Bool
     }
 
     package private(set) var entries: [String: Entry] = [:]
 
-    /// More are not kept: the oldest to expire stay.
+    /// The maximum number of entries. The entries that expire last are kept.
     static let most = 10_000
 
     package init() {}
 
-    /// Whether the host is to be asked over https.
+    /// Returns whether the host must be asked over https.
     package func covers(_ host: String, at now: Date) -> Bool {
         if entries.isEmpty || Self.isAddress(host) { return false }
         if let entry = entries[host], entry.expires > now { return true }
@@ -27,12 +28,13 @@ package struct HSTSList: Sendable, Equatable {
         return false
     }
 
-    /// Takes in what an answer over verified https says in `Strict-Transport-Security`. True: that is news.
+    /// Learns from the `Strict-Transport-Security` field of an answer over verified https. Returns whether the list
+    /// changed.
     package mutating func learn(_ field: String, of host: String, at now: Date) -> Bool {
         guard !Self.isAddress(host), let (age, includes) = Self.parse(field) else { return false }
         if age == 0 { return entries.removeValue(forKey: host) != nil }
         let entry = Entry(expires: now.addingTimeInterval(Double(age)), includesSubdomains: includes)
-        // A day more or less is not worth a write.
+        // A difference of up to a day is not worth a write.
         if let known = entries[host], known.includesSubdomains == includes,
             abs(known.expires.timeIntervalSince(entry.expires)) < min(86_400, Double(age) / 4)
         {
@@ -42,7 +44,8 @@ package struct HSTSList: Sendable, Equatable {
         return true
     }
 
-    /// RFC 6797 section 6.1: directives in any order, each at most once; unknown ones are ignored. In seconds.
+    /// Parses the field (RFC 6797 section 6.1), with the age in seconds. Directives may come in any order, each at most
+    /// once. Unknown directives are ignored.
     private static func parse(_ field: String) -> (age: Int64, includesSubdomains: Bool)? {
         var values: [String: String] = [:]
         for part in field.split(separator: ";") {
@@ -54,19 +57,20 @@ package struct HSTSList: Sendable, Equatable {
         guard let text = values["max-age"]?.trimmingCharacters(in: ["\""]), !text.isEmpty,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
-        // Numbers beyond a hundred years are for ever.
+        // An age beyond a hundred years is cut to a hundred years.
         let age = min(Int64(text) ?? .max, 3_155_760_000)
         return (age, values["includesubdomains"] != nil)
     }
 
-    /// It has names only (RFC 6797 section 8.1.1).
+    /// Returns whether the host is an IP address. HSTS applies to names only (RFC 6797 section 8.1.1).
     private static func isAddress(_ host: String) -> Bool {
         host.hasPrefix("[") || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }
 
     // MARK: As text
 
-    /// As curl keeps it (`--hsts`): `.host "20261122 07:36:00"` with a leading dot for all below it; UTC.
+    /// Reads the format of curl's `--hsts` file: `.host "20261122 07:36:00"`, with a leading dot to include subdomains.
+    /// Times are UTC.
     package init(_ text: String, now: Date) {
         for line in text.split(whereSeparator: \.isNewline).prefix(Self.most) where !line.hasPrefix("#") {
             let words = line.split(separator: " ", maxSplits: 1)
@@ -113,7 +117,7 @@ package struct HSTSList: Sendable, Equatable {
 }
 
 extension SourceURL {
-    /// The same over https (RFC 6797 section 8.3): port 80 becomes 443, any other stays.
+    /// The same URL over https (RFC 6797 section 8.3). Port 80 becomes 443, and any other port stays.
     package var overHTTPS: SourceURL? {
         guard scheme == "http" else { return nil }
         var rest = string.dropFirst("http://".count)

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// The ``HSTSList`` of a session in a file that all sessions share, read when it is first asked for.
+/// The ``HSTSList`` of a session, in a file that all sessions share. The file is read on first use.
 package final class HSTSStore: Sendable {
     private struct State {
         var list: HSTSList?
@@ -11,23 +11,24 @@ package final class HSTSStore: Sendable {
     private let path: String
     private let time: any TimeSource
     private let state = Mutex(State())
-    /// Writes are rare, and nobody waits for them.
+    /// The queue for writes to the file. Writes are rare, and no caller waits for them.
     private let queue = DispatchQueue(label: "dlm.hsts", qos: .utility)
 
-    /// - Parameter path: absolute; the folder is made when there is something to keep.
+    /// Makes a store.
+    /// - Parameter path: The absolute path of the file. Its folder is made when there is something to write.
     package init(path: String, time: any TimeSource = SystemTime()) {
         self.path = path
         self.time = time
     }
 
-    /// In the user's cache; nil without a home.
+    /// Returns the path of the file in the user's cache, or nil without a home.
     package static func path(in environment: [String: String]) -> String? {
         if let cache = environment["XDG_CACHE_HOME"], cache.hasPrefix("/") { return cache + "/dlm/hsts" }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return home + "/.cache/dlm/hsts"
     }
 
-    /// The URL, over https where its host wants that.
+    /// Returns the URL, changed to https if its host requires https.
     package func upgraded(_ url: SourceURL) -> SourceURL {
         guard url.scheme == "http" else { return url }
         let isCovered = state.withLock { known(&$0).covers(url.host, at: time.date) }
@@ -55,11 +56,12 @@ package final class HSTSStore: Sendable {
     }
 
     private func read() -> HSTSList {
-        // A file that cannot be read is none: it says nothing that is needed.
+        // A file that cannot be read counts as empty, because dlm works without the list.
         HSTSList((try? String(contentsOfFile: path, encoding: .utf8)) ?? "", now: time.date)
     }
 
-    /// Adds to what other sessions wrote meanwhile. What cannot be kept is learned again.
+    /// Saves what was learned, together with what other sessions wrote meanwhile. After a failure, the host is learned
+    /// again later.
     private func save(_ field: String, of host: String) {
         let folder = (path as NSString).deletingLastPathComponent
         try? FileManager.default.createDirectory(
@@ -85,14 +87,14 @@ extension HSTSStore {
         download.http.upgradesKnownHosts == false ? url : upgraded(url)
     }
 
-    /// Where a redirect leads.
+    /// Returns the target of a redirect, changed to https if its host requires https.
     func upgraded(location: String, for download: DownloadRequest) -> String {
         guard case .success(let target) = SourceURL.parse(location) else { return location }
         let upgraded = upgraded(target.url, for: download)
         return upgraded == target.url ? location : upgraded.string
     }
 
-    /// What an answer says of its host. Nothing is believed but over verified https (RFC 6797 section 8.1).
+    /// Learns from an answer about its host. Only answers over verified https are believed (RFC 6797 section 8.1).
     func learn(_ head: ResponseHead, _ url: SourceURL, of download: DownloadRequest) {
         guard url.scheme == "https", download.trust.verifiesServer, download.http.upgradesKnownHosts != false,
             let field = head.fields.values(.strictTransportSecurity).first

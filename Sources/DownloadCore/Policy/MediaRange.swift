@@ -1,10 +1,10 @@
-/// A media type, or all of a kind (RFC 9110 section 12.5.1): `application/zip`, `image/*`.
+/// A media type such as `application/zip`, or a range of types such as `image/*` (RFC 9110 section 12.5.1).
 public struct MediaRange: Sendable, Equatable {
-    /// Lower-case; `*` for any.
+    /// The type in lower case, or `*` for any type.
     public let type: String
     public let subtype: String
 
-    /// Nil for what is no media range; parameters are none of it.
+    /// Returns nil if the text is not a media range. Parameters are not accepted.
     public init?(_ text: String) {
         let parts = text.utf8.lowercasedASCII.utf8.split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -17,7 +17,8 @@ public struct MediaRange: Sendable, Equatable {
         }
     }
 
-    /// - Parameter mediaType: lower-case, without parameters.
+    /// Returns whether the range contains the type.
+    /// - Parameter mediaType: A media type in lower case, without parameters.
     public func contains(_ mediaType: String) -> Bool {
         let parts = mediaType.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return false }
@@ -25,7 +26,7 @@ public struct MediaRange: Sendable, Equatable {
             && (subtype == "*" || parts[1].elementsEqual(subtype.utf8))
     }
 
-    /// RFC 9110 section 5.6.2.
+    /// Returns whether the byte may occur in a token (RFC 9110 section 5.6.2).
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

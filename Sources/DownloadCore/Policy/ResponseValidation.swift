@@ -1,11 +1,11 @@
-/// What an answer must be to be taken for the file, judged on its head before a byte is written (Alamofire's
-/// `validate()`). Pure data; the rule is ``failure(of:total:)``.
+/// The conditions under which an answer is accepted as the file. They are checked on the head before a byte is written,
+/// as with Alamofire's `validate()`. Pure data; the rule is ``failure(of:total:)``.
 public struct ResponseValidation: Sendable, Equatable {
-    /// The media types that are wanted; empty for any.
+    /// The accepted media types. Empty to accept any type.
     public var types: [MediaRange]
-    /// The status codes whose body is the file; nil for 200, and 206 for a part of it.
+    /// The status codes whose body is the file. Nil for 200, and 206 for a part of the file.
     public var statuses: StatusCodes?
-    /// Bytes; nil for no limit.
+    /// The maximum size in bytes. Nil for no limit.
     public var maximumSize: Int64?
 
     public init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
@@ -14,14 +14,14 @@ public struct ResponseValidation: Sendable, Equatable {
         self.maximumSize = maximumSize
     }
 
-    /// A part is as good as the whole that it belongs to.
+    /// Returns whether the status is accepted. Where 200 is accepted, 206 is accepted, too.
     func takes(status: Int) -> Bool {
         guard let statuses else { return status == 200 || status == 206 }
         return statuses.contains(status) || status == 206 && statuses.contains(200)
     }
 
-    /// Why the body that follows is not taken; nil when it is.
-    /// - Parameter total: of the whole file, where it is known.
+    /// Returns the error of an answer that is not accepted, or nil if the answer is accepted.
+    /// - Parameter total: The size of the whole file in bytes, if known.
     func failure(of head: ResponseHead, total: Int64?) -> DownloadError? {
         if let statuses, !takes(status: head.status) {
             let status = head.phrase.isEmpty ? "\(head.status)" : "\(head.status) \(head.phrase)"
@@ -30,14 +30,16 @@ public struct ResponseValidation: Sendable, Equatable {
         return failure(type: ResponseJudge.mediaType(head)) ?? failure(size: total)
     }
 
-    /// - Parameter type: nil when the server told none.
+    /// Returns the error of a media type that is not accepted.
+    /// - Parameter type: The media type, or nil if the server sent none.
     func failure(type: String?) -> DownloadError? {
         if types.isEmpty || types.contains(where: { $0.contains(type ?? "") }) { return nil }
         let wanted = types.map(\.description).joined(separator: ", ")
         return .verificationFailed(.unwantedType(wanted: wanted, is: type))
     }
 
-    /// - Parameter size: nil while it is unknown.
+    /// Returns the error of a file that is too large.
+    /// - Parameter size: The size in bytes, or nil while it is unknown.
     func failure(size: Int64?) -> DownloadError? {
         guard let maximumSize, let size, size > maximumSize else { return nil }
         return .verificationFailed(.tooLarge(limit: maximumSize, size: size))

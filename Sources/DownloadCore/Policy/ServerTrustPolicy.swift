@@ -1,22 +1,25 @@
-/// How the server proves who it is, and dlm to the server. Files are absolute paths; nil is what was not asked for.
+/// How the server proves its identity to dlm, and dlm to the server. Files are absolute paths. Nil means that nothing
+/// was asked for.
 public struct ServerTrustPolicy: Sendable, Equatable {
-    /// False (`--insecure`) is recorded, and shown wherever the download is.
+    /// Whether the server must prove its identity. False (`--insecure`) is recorded, and shown wherever the download is
+    /// shown.
     public var verifiesServer = true
-    /// Certificates, in PEM, of the authorities to trust in place of this machine's.
+    /// A file with certificates, in PEM, of the authorities to trust in place of the system's authorities.
     public var authorities: String?
-    /// Certificates that were revoked, in PEM.
+    /// A file with the certificate revocation lists, in PEM.
     public var revocations: String?
-    /// The client's own certificate, in PEM, perhaps with its key.
+    /// A file with the client's own certificate, in PEM. The file may contain the key, too.
     public var certificate: String?
     public var privateKey: String?
-    /// The server's public key: a file, or `sha256//BASE64`, several with `;` between them. Over https alone.
+    /// The server's public key, for https only. Either a file, or `sha256//BASE64`, where `;` separates several keys.
     public var pinnedKey: String?
     public var minimumTLS: TLSVersion?
-    /// The keys of SSH servers, as OpenSSH keeps them; nil: `~/.ssh/known_hosts`.
+    /// The file with the keys of SSH servers, in OpenSSH's format. Nil for `~/.ssh/known_hosts`.
     public var knownHosts: String?
-    /// A key to log in with over SSH, without a passphrase; nil: those of the agent, and the user's own.
+    /// The file with the key for SSH logins, without a passphrase. Nil for the keys of the agent and the user's default
+    /// keys.
     public var sshKey: String?
-    /// For `ftp` URLs.
+    /// The encryption of connections to `ftp` URLs.
     public var ftpTLS: FTPEncryption?
 
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
@@ -26,19 +29,19 @@ public struct ServerTrustPolicy: Sendable, Equatable {
         case tls13 = "1.3"
     }
 
-    /// TLS begins with a command of the client (RFC 4217).
+    /// Whether FTP connections are encrypted. The client begins TLS by a command (RFC 4217).
     public enum FTPEncryption: String, Codable, Sendable {
-        /// Where the server has it.
+        /// TLS is used if the server supports it.
         case attempted
         case required
     }
 
-    /// By the certificate authorities of this machine.
+    /// The policy that verifies servers with the system's certificate authorities.
     public static let system = ServerTrustPolicy()
-    /// Not at all.
+    /// The policy that does not verify servers.
     public static let insecure = ServerTrustPolicy(verifiesServer: false)
 
-    /// The other one counts, and what it does not name stays.
+    /// Applies another policy. What the other policy does not name stays as it is.
     mutating func take(_ other: ServerTrustPolicy) {
         verifiesServer = other.verifiesServer
         authorities = other.authorities ?? authorities
@@ -59,7 +62,7 @@ extension ServerTrustPolicy: Codable {
         case knownHosts, sshKey, ftpTLS
     }
 
-    /// The one word that there was before it could say more.
+    /// The single word that was stored before the policy had more than one property.
     private enum Word: String, Codable { case system, insecure }
 
     public init(from decoder: any Decoder) throws {

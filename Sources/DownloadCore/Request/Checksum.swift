@@ -1,9 +1,9 @@
-/// What the whole file must hash to: `sha256:HEX`.
+/// The digest that the whole file must have, such as `sha256:HEX`.
 public struct Checksum: Codable, Sendable, Equatable {
     public enum Algorithm: String, Codable, Sendable, CaseIterable {
         case md5, sha1, sha224, sha256, sha384, sha512
 
-        /// Hexadecimal digits of a digest.
+        /// The number of hexadecimal digits of a digest.
         var digits: Int {
             switch self {
             case .md5: 32
@@ -15,12 +15,12 @@ public struct Checksum: Codable, Sendable, Equatable {
             }
         }
 
-        /// Out of several, the first of these is checked: the strong ones first, and of them the one that processors
-        /// have instructions for (measured: SHA-256 four times as fast as SHA-512).
+        /// The order in which one of several digests is chosen. Strong algorithms come first. SHA-256 comes before
+        /// SHA-512, because processors have instructions for SHA-256 (measured: four times as fast).
         static let preferred: [Algorithm] = [.sha256, .sha512, .sha384, .sha224, .sha1, .md5]
 
-        /// Out of the name that a program or a server gives it, such as `SHA-256`, `sha2-256` or `SHA`; nil for one
-        /// that is unknown.
+        /// Finds the algorithm by a name that programs or servers use, such as `SHA-256`, `sha2-256` or `SHA`. Nil if
+        /// the name is unknown.
         init?(name: some Collection<UInt8>) {
             let plain = name.lowercasedASCII.replacing("-", with: "")
             guard let known = Self.aliases[plain] ?? Self(rawValue: plain) else { return nil }
@@ -33,7 +33,7 @@ public struct Checksum: Codable, Sendable, Equatable {
     }
 
     public let algorithm: Algorithm
-    /// Lower-case hexadecimal.
+    /// The digest in lower-case hexadecimal.
     public let digest: String
 
     public init(algorithm: Algorithm, digest: String) {
@@ -41,7 +41,8 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.digest = digest.lowercased()
     }
 
-    /// Out of the digits alone; nil when no algorithm has so many, or when one is none.
+    /// Makes a checksum of hexadecimal digits alone. Nil if no algorithm has this number of digits, or if a character is
+    /// not a digit.
     init?(hex: some Collection<UInt8>) {
         let count = hex.count
         guard let algorithm = Algorithm.allCases.first(where: { $0.digits == count }),
@@ -50,7 +51,7 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.init(algorithm: algorithm, digest: hex.lowercasedASCII)
     }
 
-    /// Out of the bytes of the digest; nil when the algorithm has not so many.
+    /// Makes a checksum of the bytes of a digest. Nil if the number of bytes does not fit the algorithm.
     init?(algorithm: Algorithm, bytes: some Collection<UInt8>) {
         guard bytes.count * 2 == algorithm.digits else { return nil }
         let digits = Array("0123456789abcdef".utf8)
@@ -58,7 +59,7 @@ public struct Checksum: Codable, Sendable, Equatable {
         self.init(algorithm: algorithm, digest: String(decoding: hex, as: UTF8.self))
     }
 
-    /// Reads `ALGO:HEX`, also `ALGO=HEX` and `sha-256` as aria2 writes them; nil when it is neither.
+    /// Reads `ALGO:HEX`, and also `ALGO=HEX` and `sha-256`, which aria2 writes. Nil for any other text.
     public init?(_ text: String) {
         guard let separator = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
         let name = text[..<separator].lowercased().replacing("-", with: "")
@@ -70,15 +71,15 @@ public struct Checksum: Codable, Sendable, Equatable {
     }
 }
 
-/// Who said what a file must hash to.
+/// The source of an expected checksum.
 public enum ChecksumSource: String, Codable, Sendable {
-    /// Whoever asked for the download, as a checksum or in a checksum file.
+    /// The user who asked for the download, with a checksum or a checksum file.
     case user
     /// The server, in its answer.
     case server
 }
 
-/// What a whole file was found to hash to, as it should.
+/// A checksum that a whole file was found to have.
 public struct VerifiedChecksum: Codable, Sendable, Equatable {
     public var checksum: Checksum
     public var source: ChecksumSource

@@ -1,21 +1,21 @@
 import Foundation
 import Glibc
 
-/// Cookies as lines in the format of Netscape, which curl, wget and browsers' exports write. What they mean, and which of
-/// them a request carries, is the transport's business.
+/// Cookies as lines in Netscape's format, which curl, wget and the exports of browsers write. The transport decides what
+/// the lines mean, and which cookies a request carries.
 struct CookieList: Sendable, Equatable {
     private(set) var lines: [String] = []
-    /// As they were read: what differs from them goes to the jar.
+    /// The lines as they were read from the file. Only differences from these lines are saved to the jar.
     private let original: [String]
 
-    /// For what servers set from now on.
+    /// Makes an empty list, for cookies that servers set from now on.
     init() { original = [] }
 
-    /// - Throws: for a file that cannot be read, or holds something else. Where the same file is to be written, it need
-    ///   not be there yet.
+    /// Reads the cookie file. If the cookie file is also the jar, it need not exist yet.
+    /// - Throws: An error if a file cannot be read or is not a cookie file, or if the jar's folder is not writable.
     init(_ files: SecretFiles) throws(DownloadError) {
         if let jar = files.cookieJar {
-            // What is to be overwritten at the end must be cookies, and its folder writable.
+            // The jar is overwritten at the end, so an existing jar must hold cookies, and its folder must be writable.
             _ = try Self.existing(jar)
             let folder = Self.folder(of: jar)
             if access(folder, W_OK | X_OK) != 0 { throw Self.failure("write", folder) }
@@ -26,21 +26,22 @@ struct CookieList: Sendable, Equatable {
         original = lines
     }
 
-    /// Those that may be for the host: a little too many, but not a browser's thousands.
+    /// Returns the lines that may be for the host. They may be a few too many, but not the thousands of a browser.
     func lines(for host: String) -> [String] { lines.filter { Self.fits($0, host) } }
 
-    /// Enters what a transfer changed. Transfers that run at the same time do not undo each other's changes.
+    /// Records what a transfer changed. Transfers that run at the same time do not undo each other's changes.
     mutating func learn(_ known: TransferResult.KnownCookies) {
         let (changed, gone) = Self.differences(known)
         let before = Set(lines.map(Self.key))
         let replaced = gone.union(changed.map(Self.key))
         if !replaced.isEmpty { lines.removeAll { replaced.contains(Self.key($0)) } }
         lines += changed
-        // What was sent besides comes from the memory of the session.
+        // The other lines that the transfer sent come from the session's memory.
         lines += known.lines.filter { !before.contains(Self.key($0)) && !replaced.contains(Self.key($0)) }
     }
 
-    /// Returns the lines that are new or different after a transfer, and what the server deleted.
+    /// Returns the lines that are new or different after a transfer, and the keys of the cookies that the server
+    /// deleted.
     static func differences(_ known: TransferResult.KnownCookies) -> (changed: [String], gone: Set<Key>) {
         if known.lines.isEmpty, known.sent.isEmpty { return ([], []) }
         let sent = Set(known.sent.map(Meaning.init))
@@ -48,14 +49,15 @@ struct CookieList: Sendable, Equatable {
         return (changed, Set(known.sent.map(key)).subtracting(known.lines.map(key)))
     }
 
-    /// To be taken out of what a server says; short ones would be found everywhere.
+    /// The cookies' values, which are hidden in text from servers. Short values are left out, because they would be
+    /// found everywhere.
     var values: [String] {
         lines.compactMap { Self.fields($0).last.map { String(Substring($0)) } }.filter { $0.utf8.count >= 8 }
     }
 
     // MARK: The jar
 
-    /// Enters what is new or gone into the file, which other downloads may write, too.
+    /// Saves new, changed and deleted cookies to the file. Other downloads may write the file at the same time.
     func save(to path: String, now: Date) throws(DownloadError) {
         let folder = Self.folder(of: path)
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -78,7 +80,7 @@ struct CookieList: Sendable, Equatable {
         return folder.isEmpty ? "/" : String(folder)
     }
 
-    /// In place of what is there, at once.
+    /// Replaces the file atomically.
     private static func write(_ lines: [String], to path: String) throws(DownloadError) {
         let part = "\(path).\(getpid()).part"
         let text = (["# Netscape HTTP Cookie File", ""] + lines).joined(separator: "\n") + "\n"
@@ -112,7 +114,7 @@ struct CookieList: Sendable, Equatable {
 
     // MARK: Lines
 
-    /// Nothing where there is no file.
+    /// Reads a cookie file. Returns no lines if the file does not exist.
     private static func existing(_ path: String) throws(DownloadError) -> [String] {
         access(path, F_OK) == 0 ? try read(path) : []
     }
@@ -135,14 +137,15 @@ struct CookieList: Sendable, Equatable {
 
     private static let httpOnly = "#HttpOnly_"
 
-    /// Domain, whether for its subdomains, path, whether over https only, end, name, value.
+    /// Returns the fields of a line: domain, whether subdomains are included, path, whether https is required, expiry,
+    /// name, value.
     private static func fields(_ line: some StringProtocol) -> [Substring.UTF8View] {
         Substring(line).utf8.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     }
 
     private static func isCookie(_ line: Substring) -> Bool {
         let fields = fields(line)
-        // Without the last one where the value is empty.
+        // Lines with an empty value may lack the last field.
         guard 6...7 ~= fields.count, !fields[0].isEmpty, Int64(Substring(fields[4])) != nil else { return false }
         return [fields[1], fields[3]].allSatisfy { ["TRUE", "FALSE"].contains(Substring($0).uppercased()) }
             && line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F || $0 == "\t" }
@@ -153,7 +156,7 @@ struct CookieList: Sendable, Equatable {
         return field.trimmingPrefix(httpOnly).trimmingPrefix(".").lowercased()
     }
 
-    /// What makes two lines the same cookie (RFC 6265 section 5.3).
+    /// The facts that make two lines the same cookie (RFC 6265 section 5.3).
     struct Key: Hashable {
         let domain: String
         let path: String
@@ -167,7 +170,7 @@ struct CookieList: Sendable, Equatable {
             domain: domain(line), path: String(Substring(fields[2])), name: String(Substring(fields[5])))
     }
 
-    /// All that a line says, however libcurl writes it.
+    /// The full meaning of a line, independent of how libcurl writes it.
     private struct Meaning: Hashable {
         let domain: String
         let rest: [String]
@@ -175,7 +178,7 @@ struct CookieList: Sendable, Equatable {
         init(_ line: String) {
             domain = CookieList.domain(line)
             var rest = CookieList.fields(line).dropFirst().map { String(Substring($0)) }
-            // Without the last field where the value is empty.
+            // Lines with an empty value may lack the last field.
             if rest.count == 5 { rest.append("") }
             self.rest = rest
         }
@@ -186,7 +189,7 @@ struct CookieList: Sendable, Equatable {
         return host == domain || host.hasSuffix("." + domain)
     }
 
-    /// One for the session of a browser has no end.
+    /// Returns whether the cookie has expired. A browser's session cookie never expires here.
     private static func isExpired(_ line: String, _ now: Date) -> Bool {
         let fields = fields(line)
         guard fields.count > 4, let end = Int64(Substring(fields[4])), end > 0 else { return false }

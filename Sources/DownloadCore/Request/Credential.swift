@@ -1,7 +1,7 @@
 /// A user name and password for the server. The password is never stored.
 public struct Credential: Sendable, Equatable {
     public let user: String
-    /// Nil: it was not stored and must be given again.
+    /// The password. Nil if the password was not stored and must be given again.
     public let password: String?
 
     public init(user: String, password: String?) {
@@ -11,7 +11,8 @@ public struct Credential: Sendable, Equatable {
 }
 
 extension Credential: Codable {
-    /// That there is none is no secret: a key may do without, or a netrc file have one.
+    /// An empty password is not a secret and is stored as a flag. An SSH key needs no password, and a netrc file may
+    /// have one.
     private enum Key: String, CodingKey { case user, isWithoutPassword }
 
     public init(from decoder: any Decoder) throws {
@@ -27,7 +28,7 @@ extension Credential: Codable {
     }
 }
 
-/// Keeps the password out of everything that prints a request.
+/// Keeps the password out of all text that prints a request.
 extension Credential: CustomStringConvertible, CustomReflectable {
     public var description: String { user }
     public var customMirror: Mirror { Mirror(self, children: ["user": user]) }

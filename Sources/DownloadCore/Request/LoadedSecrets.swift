@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// What the files that a request refers to say, from the beginning of an attempt to its end.
+/// The secrets that an attempt has loaded from the files that its request refers to.
 package struct LoadedSecrets: Sendable, Equatable {
     private var netrc: Netrc?
     private var token: String?
-    /// Those of the user's files, and what this attempt has learned.
+    /// The cookies of the user's files, with what this attempt has learned.
     private(set) var cookies = CookieList()
-    /// What servers set during the session; nil where a file of the user's takes that.
+    /// The cookies that servers set during the session. Nil if a cookie jar of the user takes them.
     private var memory: CookieMemory?
 
-    /// Of a request that refers to none.
+    /// Makes the secrets of a request that refers to no files.
     init() {}
 
     init(_ files: SecretFiles) throws(DownloadError) {
@@ -19,10 +19,12 @@ package struct LoadedSecrets: Sendable, Equatable {
         if files.cookies != nil || files.cookieJar != nil { cookies = try CookieList(files) }
     }
 
-    /// - Parameter memory: of the download; nil where what servers set is forgotten with these secrets.
+    /// Makes secrets without files.
+    /// - Parameter memory: The session's cookies for the download. Nil if cookies that servers set are forgotten with
+    ///   these secrets.
     init(memory: CookieMemory?) { self.memory = memory }
 
-    /// Uses what servers set during the session, too.
+    /// Also uses the cookies that servers set during the session.
     mutating func remember(_ memory: CookieMemory?) { self.memory = memory }
 
     /// Returns the cookies that may be for the host, as lines in Netscape's format.
@@ -31,14 +33,14 @@ package struct LoadedSecrets: Sendable, Equatable {
         return memory?.applied(to: lines, for: host) ?? lines
     }
 
-    /// Records what a transfer changed.
+    /// Records the cookies that a transfer changed.
     mutating func learn(_ known: TransferResult.KnownCookies?) {
         guard let known, !known.lines.isEmpty || !known.sent.isEmpty else { return }
         cookies.learn(known)
         memory?.learn(known)
     }
 
-    /// Runs what is to be run, too.
+    /// Loads the secrets from files, and runs the command that prints a token.
     static func load(_ files: SecretFiles, _ time: any TimeSource) async throws(DownloadError) -> LoadedSecrets {
         var secrets = try LoadedSecrets(files)
         if let path = files.bearerCommand {
@@ -47,7 +49,7 @@ package struct LoadedSecrets: Sendable, Equatable {
         return secrets
     }
 
-    /// Finds out beforehand what is wrong with them. What can be read but once is left to whoever needs it.
+    /// Throws an error early if a file is unusable. Files that can be read only once, such as pipes, are not read here.
     package static func check(_ files: SecretFiles) throws(DownloadError) {
         var files = files
         func mayBeRead(_ path: String) -> Bool { FileStatus.of(path)?.isRegular ?? true }
@@ -70,11 +72,12 @@ package struct LoadedSecrets: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Who asks; what was given with the request comes before what a file says.
+    /// Returns the user and password for a request. A credential given with the request comes before an entry of the
+    /// netrc file.
     func credential(for route: RequestRoute, of request: DownloadRequest) -> Credential? {
         let given = route.sendsCredentials ? request.credential : nil
         guard let netrc, given == nil || given?.password == "" else { return given }
-        // A host that a redirect names may have an entry of its own.
+        // A host that a redirect leads to may have its own entry.
         return netrc.credential(for: route.url.host, user: given?.user, allowsDefault: route.sendsCredentials) ?? given
     }
 
@@ -82,6 +85,6 @@ package struct LoadedSecrets: Sendable, Equatable {
         route.sendsCredentials ? token.map { "Bearer \($0)" } : nil
     }
 
-    /// To be taken out of what a server says.
+    /// The secret values, which are hidden in text from servers.
     var values: [String] { (netrc?.passwords ?? []) + (token.map { [$0] } ?? []) + cookies.values }
 }

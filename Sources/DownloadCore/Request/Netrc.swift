@@ -1,7 +1,7 @@
-/// Names and passwords by host, as ftp(1) and curl read them from `~/.netrc`.
+/// The names and passwords of a netrc file by host, as ftp(1) and curl read them from `~/.netrc`.
 struct Netrc: Sendable, Equatable {
     private struct Entry: Equatable {
-        /// Nil for `default`.
+        /// The host, or nil for `default`.
         var machine: String?
         var login: String?
         var password: String?
@@ -9,7 +9,7 @@ struct Netrc: Sendable, Equatable {
 
     private var entries: [Entry] = []
 
-    /// What is unknown is skipped, as everywhere.
+    /// Parses the text of a netrc file. Unknown words are skipped, as other programs do.
     init(_ bytes: [UInt8]) {
         var words = Words(bytes)
         while let word = words.next() {
@@ -25,9 +25,10 @@ struct Netrc: Sendable, Equatable {
         }
     }
 
+    /// Returns the credential for a host.
     /// - Parameters:
-    ///   - user: the one whose password is wanted; nil for whoever is named first.
-    ///   - allowsDefault: the entry without a host counts, too.
+    ///   - user: The user whose password is needed. Nil for the first user of the host.
+    ///   - allowsDefault: Whether the entry without a host may be used.
     func credential(for host: String, user: String? = nil, allowsDefault: Bool) -> Credential? {
         func fits(_ entry: Entry) -> Bool { user == nil || entry.login == user }
         let entry =
@@ -39,7 +40,8 @@ struct Netrc: Sendable, Equatable {
 
     var passwords: [String] { entries.compactMap(\.password) }
 
-    /// Words between white space; in double quotes one may hold some, with backslashes as in C.
+    /// The words of the file, separated by white space. A word in double quotes may contain white space, and escapes as
+    /// in C.
     private struct Words {
         private var rest: ArraySlice<UInt8>
         private var isAtLineStart = true
@@ -55,7 +57,7 @@ struct Netrc: Sendable, Equatable {
             return String(decoding: word, as: UTF8.self)
         }
 
-        /// Up to an empty line.
+        /// Skips a macro, which ends at an empty line.
         mutating func skipMacro() {
             let newline = UInt8(ascii: "\n")
             while let end = rest.firstIndex(of: newline) {
@@ -65,7 +67,7 @@ struct Netrc: Sendable, Equatable {
             rest = []
         }
 
-        /// And comments, which take whole lines.
+        /// Skips white space and comments. A comment takes a whole line.
         private mutating func skipSpace() {
             while let byte = rest.first {
                 if byte == UInt8(ascii: "#"), isAtLineStart {

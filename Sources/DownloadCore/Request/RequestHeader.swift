@@ -1,7 +1,7 @@
-/// A header field the user adds to the request. The value of a secret one never reaches the store.
+/// A header field that the user adds to the request. The value of a secret field is never stored.
 public struct RequestHeader: Sendable, Equatable {
     public let name: String
-    /// Nil: a secret that was not stored and must be given again.
+    /// The value of the field. Nil if it is a secret that was not stored and must be given again.
     public let value: String?
 
     public init(name: String, value: String?) {
@@ -9,8 +9,8 @@ public struct RequestHeader: Sendable, Equatable {
         self.value = value
     }
 
-    /// Reads `Name: value` as curl's `-H` does (`Name;` sends an empty value); nil when it is not a header field
-    /// (RFC 9110 sections 5.1 and 5.5), or holds a line break or another control character.
+    /// Reads `Name: value` as curl's `-H` does, where `Name;` sends an empty value. Nil if the text is not a header
+    /// field (RFC 9110 sections 5.1 and 5.5), or contains a line break or another control character.
     public init?(_ text: String) {
         guard text.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else { return nil }
         guard let separator = text.utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }) else {
@@ -23,16 +23,17 @@ public struct RequestHeader: Sendable, Equatable {
         self.init(name: String(Substring(name)), value: String(Substring(value)))
     }
 
-    /// True for fields that carry credentials, or look as if they did: rather ask again than store a secret.
+    /// Whether the field carries credentials, or looks as if it did. In doubt, asking for the value again is better than
+    /// storing a secret.
     public var isSecret: Bool {
         guard !Self.isSecretName(name), let value else { return true }
-        // A scheme of authentication under another name, or a URL with a password.
+        // An authentication scheme in another field, or a URL with a password.
         let lower = value.utf8.lowercasedASCII
         return ["basic ", "bearer ", "digest ", "token "].contains { lower.hasPrefix($0) }
             || value.contains("://") && value.utf8.contains(UInt8(ascii: "@"))
     }
 
-    /// What fields, and parameters of URLs, that carry credentials are called.
+    /// Returns whether a field or URL parameter of this name usually carries credentials.
     package static func isSecretName(_ name: String) -> Bool {
         let lower = name.lowercased()
         return lower == "sig"
@@ -68,7 +69,7 @@ extension RequestHeader: Codable {
     }
 }
 
-/// Keeps secrets out of everything that prints a request.
+/// Keeps secrets out of all text that prints a request.
 extension RequestHeader: CustomStringConvertible, CustomReflectable {
     public var description: String { "\(name): \(isSecret ? "(hidden)" : value ?? "(not stored)")" }
     public var customMirror: Mirror { Mirror(self, children: ["field": description]) }

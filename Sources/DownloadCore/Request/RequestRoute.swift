@@ -1,27 +1,30 @@
 import HTTPTypes
 
-/// The way of a request along its redirects: where it goes next, and what of it goes along. This is the one place that
-/// decides that, for downloads as for documents and probes. Pure, but for a look at the list of strict hosts.
+/// The route of a request through its redirects: the next URL, and which parts of the request may go there. This type
+/// alone decides that, for downloads, documents and probes. Pure, except that it looks at the list of strict hosts.
 struct RequestRoute: Equatable {
     private(set) var url: SourceURL
     private(set) var hops = 0
-    /// False once another origin was asked, even if that led back: what is for one origin is for no other.
+    /// Whether credentials are sent. False once another origin was asked, even if a redirect led back, because
+    /// credentials are for one origin only.
     private(set) var sendsCredentials = true
-    /// A redirect made it a GET without a body.
+    /// Whether a redirect turned the request into a GET without a body.
     private(set) var isGet = false
 
+    /// Begins a route at a URL.
     /// - Parameters:
-    ///   - url: where the request goes, which is the source that is asked, or the same over https.
-    ///   - sendsCredentials: false where that is not the URL that they were given for.
+    ///   - url: The URL of the source that is asked, possibly changed to https.
+    ///   - sendsCredentials: False if the credentials were not given for this URL.
     init(_ url: SourceURL, sendsCredentials: Bool = true) {
         self.url = url
         self.sendsCredentials = sendsCredentials
     }
 
-    /// Begins at one of the request's sources.
+    /// Begins a route at a source of the request.
     /// - Parameters:
-    ///   - strictHosts: hosts that are asked over https in any case.
-    ///   - sendsCredentials: nil where the URL is the request's own or one of its mirrors, which tells.
+    ///   - strictHosts: The hosts that must be asked over https.
+    ///   - sendsCredentials: Whether credentials are sent. Nil to send them if the source has the origin of the request's
+    ///     own URL.
     init(
         _ source: SourceURL, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?,
         sendsCredentials: Bool? = nil
@@ -31,10 +34,11 @@ struct RequestRoute: Equatable {
             sendsCredentials: sendsCredentials ?? (source.origin == request.url.origin))
     }
 
+    /// Follows a redirect. Throws an error if the redirect must not be followed.
     /// - Parameters:
-    ///   - status: of the redirect.
-    ///   - location: made absolute.
-    ///   - strictHosts: hosts that are asked over https in any case.
+    ///   - status: The status code of the redirect.
+    ///   - location: The target as an absolute URL.
+    ///   - strictHosts: The hosts that must be asked over https.
     mutating func follow(
         _ status: Int, to location: String, of request: DownloadRequest, upgradedBy strictHosts: HSTSStore?
     ) throws(DownloadError) {
@@ -53,7 +57,8 @@ struct RequestRoute: Equatable {
         }
     }
 
-    /// RFC 9110 sections 15.4.2 to 15.4.4; a POST becomes a GET as everywhere.
+    /// Returns whether the redirect turns the request into a GET (RFC 9110 sections 15.4.2 to 15.4.4). After 301 and 302
+    /// dlm turns a POST into a GET, as other clients do.
     private static func becomesGet(_ status: Int, _ method: HTTPRequest.Method) -> Bool {
         switch status {
         case 303: true

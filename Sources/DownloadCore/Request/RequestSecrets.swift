@@ -1,15 +1,16 @@
 import CSystem
 import Foundation
 
-/// The secrets that a request carries, to be taken out of what a server says: some repeat in their answers what they
-/// were sent, and their words are stored, printed and logged.
+/// The secrets of a request, which are hidden in text from servers. Some servers repeat in their answers what they were
+/// sent, and their words are stored, printed and logged.
 struct RequestSecrets {
     private let values: [String]
 
-    /// Shorter ones would be found everywhere.
+    /// The minimum length in bytes. Shorter values would be found everywhere.
     private static let shortest = 4
 
-    /// - Parameter loaded: of the files that it refers to.
+    /// Collects the secrets of a request.
+    /// - Parameter loaded: The secrets of the files that the request refers to.
     init(_ request: DownloadRequest, _ loaded: LoadedSecrets) {
         var values = loaded.values
         values += request.headers.filter(\.isSecret).compactMap(\.value).flatMap(Self.parts)
@@ -21,7 +22,8 @@ struct RequestSecrets {
         self.values = Set(values.filter { $0.utf8.count >= Self.shortest }).sorted { $0.utf8.count > $1.utf8.count }
     }
 
-    /// The whole, and what `Bearer TOKEN` and `name=value; name=value` consist of; names are no secrets.
+    /// Returns the value, and the parts of values such as `Bearer TOKEN` and `name=value; name=value`. Names are not
+    /// secrets.
     private static func parts(_ value: String) -> [String] {
         let words = value.split { " ;,\t".contains($0) }
         let ends = words.map { word in word.firstIndex(of: "=").map { word[word.index(after: $0)...] } ?? word }
@@ -29,7 +31,7 @@ struct RequestSecrets {
         return [value] + ends.map { String($0) }.filter { !schemes.contains($0.lowercased()) }
     }
 
-    /// Of a form: its values, as they were before they were encoded, too.
+    /// Returns the values of a form, each both encoded and decoded.
     private static func fields(_ body: [UInt8]) -> [String] {
         if body.count > longestForm { return [] }
         let values = body.split(separator: UInt8(ascii: "&")).map { field in
@@ -41,7 +43,7 @@ struct RequestSecrets {
         }
     }
 
-    /// What is larger is a file, and no form.
+    /// The maximum size of a form in bytes. A larger body is taken for a file.
     private static let longestForm = 16 << 10
 
     /// Returns the text with `***` in place of each secret. Servers choose the text, and cookies, so each secret is looked
@@ -65,7 +67,7 @@ struct RequestSecrets {
         return places.isEmpty ? text : UserInformation.hiding(places, in: bytes)
     }
 
-    /// Percent-encoded, too.
+    /// Returns whether the URL contains a secret, plainly or percent-encoded.
     func occur(in url: SourceURL) -> Bool {
         if values.isEmpty { return false }
         let decoded = url.string.utf8.percentDecoded.map { String(decoding: $0, as: UTF8.self) }
@@ -74,7 +76,7 @@ struct RequestSecrets {
 }
 
 extension DownloadError {
-    /// The same without these secrets in the server's words.
+    /// Returns the same error with these secrets hidden in the server's words.
     func hiding(_ secrets: RequestSecrets) -> DownloadError {
         switch self {
         case .serverRefused(let status, let phrase):

@@ -1,12 +1,12 @@
 import CSystem
 import Foundation
 
-/// Runs a program that prints a secret: what a file would say, but made when it is asked for.
+/// Runs a program that prints a secret, in the place of a file that holds the secret.
 enum SecretCommand {
-    /// In seconds, for the program to end.
+    /// The time limit for the program, in seconds.
     static let patience = 60.0
 
-    /// What it printed. Its standard error is ours.
+    /// Returns what the program printed. The program shares the standard error of this process.
     static func output(of path: String, _ time: any TimeSource) async throws(DownloadError) -> [UInt8] {
         let result: Result<[UInt8], DownloadError> = await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -21,7 +21,7 @@ enum SecretCommand {
     }
 
     private static func run(_ path: String, _ time: any TimeSource) throws(DownloadError) -> [UInt8] {
-        // Not a pipe: whatever the program leaves running may keep that open.
+        // The output goes to a file in memory. A pipe could be kept open by a process that the program leaves running.
         let output = dlm_memory_file(nil, 0)
         guard output >= 0 else { throw failed(path, String(cString: strerror(errno))) }
         defer { close(output) }
@@ -37,9 +37,9 @@ enum SecretCommand {
     }
 
     private static func start(_ path: String, output: Int32) throws(DownloadError) -> pid_t {
-        // Whoever ignores it never learns how a child ended.
+        // While SIGCHLD is ignored, `waitpid` cannot tell how a child ended.
         signal(SIGCHLD, SIG_DFL)
-        // A dlm that it runs would run it again.
+        // If the program runs dlm itself, that dlm must not run the program again.
         let inherited = ProcessInfo.processInfo.environment.filter { $0.key != "DLM_BEARER_COMMAND" }
         var words = [strdup(path), nil]
         var settings = inherited.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -50,7 +50,7 @@ enum SecretCommand {
         return pid
     }
 
-    /// Blocks until it has ended, by itself or because it takes too long.
+    /// Blocks until the program has ended, or until it is killed at the time limit.
     private static func wait(
         for pid: pid_t, _ path: String, _ time: any TimeSource
     ) throws(DownloadError) -> Int32 {

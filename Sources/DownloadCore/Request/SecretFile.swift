@@ -1,8 +1,8 @@
 import Glibc
 
-/// Reads a file that a request refers to, whole.
+/// Reads the whole of a file that a request refers to.
 enum SecretFile {
-    /// Bytes; a larger one is not what it is taken for.
+    /// The maximum size in bytes. A larger file is probably the wrong file.
     static let largest = 4 << 20
 
     static func read(_ path: String) throws(DownloadError) -> [UInt8] {

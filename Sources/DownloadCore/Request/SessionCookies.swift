@@ -1,20 +1,22 @@
 import Synchronization
 
-/// What servers have set while a session lasts, in memory only. A foreground session lives as long as its command, so its
-/// downloads share what the servers set. Downloads of a background session come from many commands, so each of them has
-/// cookies of its own.
+/// The cookies that servers have set during a session, in memory only. A foreground session lives as long as its
+/// command, so its downloads share the cookies. Downloads of a background session come from many commands, so each
+/// download has its own cookies.
 package final class SessionCookies: Sendable {
     private let areShared: Bool
     private let memories = Mutex<[String: CookieMemory]>([:])
 
-    /// A background session may run for months: the cookies of downloads long gone are dropped together.
+    /// The maximum number of cookie memories. A background session may run for months, so at the maximum all memories
+    /// are dropped.
     private static let most = 4096
 
-    /// - Parameter areShared: true where all downloads with the same cookie file share what is set.
+    /// Makes the cookies of a session.
+    /// - Parameter areShared: Whether all downloads with the same user name and cookie file share their cookies.
     package init(areShared: Bool) { self.areShared = areShared }
 
-    /// Returns the cookies of a download. Downloads with different names of users or cookie files may belong to different
-    /// accounts, and share nothing. Returns nil for a download that keeps its cookies in a file of the user's.
+    /// Returns the cookies of a download. Downloads with different user names or cookie files share nothing, because
+    /// they may belong to different accounts. Returns nil for a download that keeps its cookies in a jar of the user.
     func memory(of id: DownloadID, _ files: SecretFiles, user: String?) -> CookieMemory? {
         guard files.cookieJar == nil else { return nil }
         let key = areShared ? "\(user ?? "")\n\(files.cookies ?? "")" : "\(id)"
@@ -28,16 +30,18 @@ package final class SessionCookies: Sendable {
     }
 }
 
-/// What servers have changed in a list of cookies. Safe from every thread: transfers of several downloads end at once.
+/// The changes that servers made to a list of cookies. Safe from every thread, because transfers of several downloads
+/// end at once.
 final class CookieMemory: Sendable {
-    /// By domain, so that a request looks at the cookies of its own host only. Nil is a cookie that a server deleted.
+    /// The changed cookies by domain, so that a request looks only at the cookies of its own host. Nil marks a deleted
+    /// cookie.
     private let changes = Mutex<[String: [CookieList.Key: String?]]>([:])
 
-    /// A server cannot fill the memory.
+    /// The limits keep servers from filling the memory.
     private static let mostDomains = 10_000
     private static let mostOfDomain = 300
 
-    /// Returns the lines with all that was changed for the host.
+    /// Returns the lines with all changes for the host.
     func applied(to lines: [String], for host: String) -> [String] {
         changes.withLock { changes in
             if changes.isEmpty { return lines }
@@ -50,7 +54,8 @@ final class CookieMemory: Sendable {
         }
     }
 
-    /// Records what one transfer changed. What it left alone another transfer may have changed meanwhile.
+    /// Records what one transfer changed. Cookies that the transfer did not change are left alone, because another
+    /// transfer may have changed them meanwhile.
     func learn(_ known: TransferResult.KnownCookies) {
         let (changed, gone) = CookieList.differences(known)
         if changed.isEmpty, gone.isEmpty { return }
@@ -71,7 +76,7 @@ final class CookieMemory: Sendable {
         changes[key.domain] = ofDomain
     }
 
-    /// Returns the host and everything it lies below.
+    /// Returns the host and its parent domains.
     private static func domains(of host: String) -> [String] {
         var domains = [host]
         var rest = host[...]
@@ -84,6 +89,6 @@ final class CookieMemory: Sendable {
 }
 
 extension CookieMemory: Equatable {
-    /// The same cookies, not only equal ones.
+    /// Returns whether both are the same object. Equal contents are not enough.
     static func == (first: CookieMemory, second: CookieMemory) -> Bool { first === second }
 }

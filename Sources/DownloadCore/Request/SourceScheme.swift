@@ -1,6 +1,6 @@
 import Foundation
 
-/// The schemes that dlm knows, by their names in a URL.
+/// The URL schemes that dlm supports.
 package enum SourceScheme: String, CaseIterable, Sendable {
     case http, https, ftp, ftps, sftp, scp, file
 
@@ -21,20 +21,21 @@ package enum SourceScheme: String, CaseIterable, Sendable {
 
     package static let names = allCases.map(\.rawValue)
 
-    /// What follows `scheme://`, as this scheme means it: these files have names, and no query or fragment. Nil where it
-    /// asks for another thing than the bytes of a file.
+    /// Returns the text after `scheme://` as this scheme means it. In all but http and https, `?` and `#` belong to the
+    /// file's name. Nil if the URL asks for something other than the bytes of a file.
     func rewritten(_ text: Substring) -> String? {
         if isHTTP { return String(text) }
         var text = text
         if isFTP, let type = text.range(of: ";type=", options: .backwards) {
-            // RFC 1738 section 3.2.2: text would be changed on its way, and a listing is no file.
+            // Text mode (`;type=a`) would change the bytes, and a directory listing (`;type=d`) is not a file (RFC 1738
+            // section 3.2.2).
             guard text[type.upperBound...].lowercased() == "i" else { return nil }
             text = text[..<type.lowerBound]
         }
         return String(text).replacing("?", with: "%3F").replacing("#", with: "%23")
     }
 
-    /// What is decoded would end a line of the protocol, or the name.
+    /// Returns whether the decoded path has control characters, which could end a line of the protocol or the name.
     static func hasControls(_ path: String) -> Bool {
         path.utf8.percentDecoded?.contains { $0 < 0x20 || $0 == 0x7F } ?? true
     }

@@ -1,7 +1,7 @@
-/// Finds names and passwords in text that holds URLs, or what was meant to be one. Every function reads bytes, because to a
-/// `Character` a combining mark would hide a separator, and takes time in proportion to the length of the text.
+/// Finds names and passwords in text that contains URLs or malformed URLs. Every function reads bytes, because in a
+/// `Character` a combining mark would hide a separator. The time is proportional to the length of the text.
 package enum UserInformation {
-    /// Returns where the user information of URLs stands: what is between `://` and the last `@` of the authority.
+    /// Returns the ranges of user information in URLs: the bytes between `://` and the last `@` of the authority.
     package static func inURLs(_ text: [UInt8]) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var rest = 0
@@ -13,7 +13,7 @@ package enum UserInformation {
         return ranges
     }
 
-    /// Returns where `user:password` stands before an `@`, also without a scheme in front.
+    /// Returns the ranges of `user:password` before an `@`, even without a scheme before them.
     package static func inWords(_ text: [UInt8]) -> [Range<Int>] {
         text.split(whereSeparator: endsAuthority).compactMap { word in
             guard let colon = word.firstIndex(of: UInt8(ascii: ":")), let at = word.lastIndex(of: UInt8(ascii: "@")),
@@ -24,7 +24,7 @@ package enum UserInformation {
     }
 
     /// Returns the text with `***` in place of each range.
-    /// - Parameter ranges: of the text's UTF-8, in order and apart from each other.
+    /// - Parameter ranges: The ranges in the text's UTF-8, sorted and not overlapping.
     package static func hiding(_ ranges: [Range<Int>], in text: [UInt8]) -> String {
         var result: [UInt8] = []
         var end = 0
@@ -36,7 +36,7 @@ package enum UserInformation {
         return String(decoding: result + text[end...], as: UTF8.self)
     }
 
-    /// Returns the offset behind the next `://`; nil without one.
+    /// Returns the offset after the next `://`, or nil if there is none.
     package static func endOfMark(in text: [UInt8], from start: Int) -> Int? {
         var rest = start
         while let colon = text[rest...].firstIndex(of: UInt8(ascii: ":")) {
@@ -46,7 +46,8 @@ package enum UserInformation {
         return nil
     }
 
-    /// White space, and what begins a path, query or fragment (RFC 3986 section 3.2).
+    /// Returns whether the byte ends an authority: white space, or the start of a path, query or fragment (RFC 3986
+    /// section 3.2).
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): true

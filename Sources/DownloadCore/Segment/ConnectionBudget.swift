@@ -1,42 +1,43 @@
-/// How many connections the downloads of a session have with one host together: one each, and what is left of the limit
-/// is dealt evenly among those that want more. Pure.
+/// The number of connections that the downloads of a session have with one host together. Each download has one
+/// connection. The rest of the limit is dealt evenly among the downloads that want more. A pure value.
 struct ConnectionBudget: Sendable, Equatable {
     private struct Part: Equatable {
         let id: Int
-        /// Those that it has, or was just granted.
+        /// The connections that the download has or was just granted.
         var has = 1
         var wants = 1
-        /// Its user gave the number: it counts, and is not cut.
+        /// Whether the user fixed the number of connections. Such connections count, but their number is not reduced.
         let isFixed: Bool
     }
 
-    /// Falls where the host refuses connections, and does not rise after that.
+    /// The maximum number of connections. It falls when the host refuses connections, and does not rise after that.
     private(set) var limit: Int
     private var wasRefused = false
-    /// In the order they came.
+    /// The downloads in the order in which they joined.
     private var parts: [Part] = []
     private var nextID = 0
 
     init(limit: Int = SegmentPlanner.automaticLimit) { self.limit = max(1, limit) }
 
-    /// A download may have more connections than others have unasked.
+    /// Raises the limit for a download whose own limit is higher than the usual one.
     mutating func raise(to limit: Int) {
         if !wasRefused { self.limit = max(self.limit, limit) }
     }
 
     var isIdle: Bool { parts.isEmpty }
 
-    /// A download begins, with one connection.
+    /// Adds a download with one connection. Returns the download's number.
     mutating func join(isFixed: Bool) -> Int {
         parts.append(Part(id: nextID, isFixed: isFixed))
         nextID += 1
         return parts[parts.count - 1].id
     }
 
-    /// What it had is free.
+    /// Removes a download, which frees its connections.
     mutating func leave(_ id: Int) { parts.removeAll { $0.id == id } }
 
-    /// Returns how many a download may have now. What others have above their share is free only when they close it.
+    /// Returns how many connections a download may have now. Connections that others have above their share become free
+    /// only when they are closed.
     mutating func grant(_ id: Int, has: Int, wants: Int) -> Int {
         guard let index = parts.firstIndex(where: { $0.id == id }) else { return 1 }
         parts[index].has = has
@@ -48,13 +49,13 @@ struct ConnectionBudget: Sendable, Equatable {
         return granted
     }
 
-    /// It has no more than these, whatever it was granted.
+    /// Records how many connections the download has, whatever number it was granted.
     mutating func settle(_ id: Int, has: Int) {
         if let index = parts.firstIndex(where: { $0.id == id }) { parts[index].has = has }
     }
 
-    /// The host let go of a connection, or did not take one more. Returns the limit from now on.
-    /// - Parameter serving: those of this download that it still answers.
+    /// Records that the host closed a connection or refused another one. Returns the new limit.
+    /// - Parameter serving: The number of connections of this download that the host still serves.
     mutating func refused(_ id: Int, serving: Int) -> Int {
         if let index = parts.firstIndex(where: { $0.id == id }) { parts[index].has = serving }
         limit = min(limit, max(1, parts.reduce(0) { $0 + $1.has }))
@@ -62,7 +63,8 @@ struct ConnectionBudget: Sendable, Equatable {
         return limit
     }
 
-    /// Everybody gets what it wants, up to a level that is the same for all; what does not divide goes to the first.
+    /// Returns the share of a download. Every download gets what it wants, up to a level that is the same for all. The
+    /// remainder goes to the first downloads.
     private func share(of index: Int) -> Int {
         let fixed = parts.reduce(0) { $0 + ($1.isFixed ? $1.has : 0) }
         var left = limit - fixed

@@ -1,53 +1,54 @@
-/// How many connections a download has: as many as were asked for; or, left to itself, one, then more in large steps as
-/// long as each step pays. Never more than the server takes.
+/// The number of connections of a download, which is either requested or automatic. The automatic number starts with one
+/// connection and rises in large steps as long as each step pays. The server's own limit is never exceeded.
 struct ConnectionRamp: Sendable {
-    /// So many there should be, by what this download knows.
+    /// The number of connections that this download should have, by what it knows.
     private(set) var wanted: Int
-    /// So many it may have: the rest is with other downloads.
+    /// The number of connections that the download may have. Other downloads have the rest.
     private var granted = Int.max
-    /// The number is found, or was given.
+    /// Whether the number is final, because it was found out or requested.
     private(set) var isSettled: Bool
-    /// More than so many were refused.
+    /// The number of connections above which the server refused more, if it did.
     private(set) var cap: Int?
     private(set) var hasLearned = false
-    /// It wanted more than it was granted, so what it found may say little about the host.
+    /// Whether the download wanted more connections than it was granted. Then its result may say little about the host.
     private(set) var wasHeldBack = false
 
     private let limit: Int
-    /// Known of this host: tried in one step.
+    /// The best number of connections known of this host, which is tried in one step.
     private let best: Int?
     private var before: (count: Int, speed: Double)?
     private var window: (start: Double, bytes: Double, isRepeated: Bool)?
     private var stepped: Double
     private var halved = -Double.infinity
 
-    /// A file that is smaller, or has fewer seconds to go, is not worth a second connection.
+    /// The size in bytes below which a file is not worth a second connection.
     static let leastSize: Int64 = 4 << 20
     private static let leastTimeLeft = 2.0
-    /// As browsers have them.
+    /// The number of connections that browsers open to a host.
     private static let firstStep = 6
-    /// Seconds for which one connection is watched at least, without the beginning of its answer.
+    /// The minimum time in seconds for which one connection is observed, not counting the start of its answer.
     private static let firstLook = 0.16
-    /// Each connection should have at least so much to do.
+    /// The minimum number of bytes that each connection should have to fetch.
     private static let leastShare = 1_048_576.0
 
-    /// What the planner has seen when it asks for a number.
+    /// The planner's observations when it asks for a number.
     struct Observation {
         let now: Double
-        /// Seconds for which a level must be watched: long enough for the round trips.
+        /// The time in seconds for which a level must be observed. It is long enough for the round trips.
         let window: Double
-        /// Every connection is past the beginning of its answer.
+        /// Whether every connection is past the start of its answer.
         let isSteady: Bool
-        /// Brought by all connections, without the beginnings of answers.
+        /// The bytes that all connections brought, without the starts of answers.
         let bytes: Double
-        /// Every connection brought something since then.
+        /// Returns whether every connection has brought something since the given time.
         let allBrought: (Double) -> Bool
         let left: Int64
     }
 
-    /// - Parameter wish: nil leaves it to what is observed.
-    /// - Parameter limit: the most connections where it is left to that.
-    /// - Parameter start: so many there are at first, unless one is enough.
+    /// Makes a ramp.
+    /// - Parameter wish: The requested number, or nil for an automatic one.
+    /// - Parameter limit: The maximum of an automatic number.
+    /// - Parameter start: The first number, unless one connection is enough.
     init(
         wish: Int?, limit automaticLimit: Int = SegmentPlanner.automaticLimit, size: Int64, knowledge: HostKnowledge?,
         start: Int = 1, now: Double
@@ -62,10 +63,11 @@ struct ConnectionRamp: Sendable {
         if !isSettled { wanted = min(start, limit) }
     }
 
-    /// So many there should be now.
+    /// The number of connections that the download should have now.
     var target: Int { min(wanted, granted) }
 
-    /// Other downloads from the host have come, or gone. What is being watched begins anew when that changes the number.
+    /// Sets how many connections the download may have. The number changes when other downloads from the host come or
+    /// go. If the target changes, the observation starts again.
     mutating func grant(_ count: Int, now: Double) {
         let former = target
         granted = count
@@ -76,12 +78,12 @@ struct ConnectionRamp: Sendable {
         if let before, before.count >= target { self.before = nil }
     }
 
-    /// The server gave one connection less than it was asked for, or lets go of one it had.
-    /// - Parameter serving: those that it still answers.
-    /// - Parameter wasServing: it refuses even those.
+    /// Records that the server refused one connection, or closed one that it had served.
+    /// - Parameter serving: The number of connections that the server still serves.
+    /// - Parameter wasServing: Whether the server had served the refused connection before.
     mutating func refuse(serving: Int, wasServing: Bool, now: Double) {
         var taken = max(1, serving)
-        // Several refusals at once are one.
+        // Several refusals within a second count as one.
         if wasServing, now - halved > 1 {
             taken = max(1, min(serving, target / 2))
             halved = now
@@ -92,7 +94,7 @@ struct ConnectionRamp: Sendable {
         hasLearned = true
     }
 
-    /// Too many were lost: those that run carry on.
+    /// Keeps the number at `count`, because too many connections were lost. The running connections continue.
     mutating func stay(at count: Int) {
         wanted = min(wanted, max(1, count))
         isSettled = true
@@ -102,7 +104,8 @@ struct ConnectionRamp: Sendable {
         guard !isSettled else { return }
         guard let window else { return open(seen, isRepeated: false) }
         let elapsed = seen.now - window.start
-        // The first only tells how long there is to go: what it finds too slow is found again by the next.
+        // The first window only estimates how much time is left. If it measures too low a speed, the next window
+        // corrects that.
         guard
             elapsed
                 >= (before == nil ? max(Self.firstLook, 0.4 * seen.window) : seen.window * (window.isRepeated ? 2 : 1)),
@@ -113,7 +116,7 @@ struct ConnectionRamp: Sendable {
         judge(speed, seen, isRepeated: window.isRepeated)
     }
 
-    /// A new level is watched once every connection brings it, or will not soon.
+    /// Opens a window for a new level once every connection is steady, or after a long time without that.
     private mutating func open(_ seen: Observation, isRepeated: Bool) {
         guard seen.isSteady || seen.now - stepped > 15 * seen.window else { return }
         window = (seen.now, seen.bytes, isRepeated)
@@ -129,7 +132,7 @@ struct ConnectionRamp: Sendable {
         let gain = speed / before.speed
         let share = (gain - 1) / (Double(target) / Double(before.count) - 1)
         if share < 0.4, gain < 1.25 {
-            // Once may be chance.
+            // A single low gain may be chance.
             if !isRepeated { return window = (seen.now, seen.bytes, true) }
             if gain < 1.05 { wanted = before.count }
             return settle()
@@ -137,7 +140,7 @@ struct ConnectionRamp: Sendable {
         hasLearned = true
         let factor = share >= 0.6 ? 4 : 2
         guard let next = step(from: target, by: factor, speed, seen) else {
-            // Nothing more to gain in what is left of this file, or nothing more allowed.
+            // What is left of this file is too little for another step, or no more connections are allowed.
             if target == limit { settle() } else { self.before = (target, speed) }
             return
         }
@@ -146,7 +149,7 @@ struct ConnectionRamp: Sendable {
 
     private func step(from count: Int, by factor: Int, _ speed: Double, _ seen: Observation) -> Int? {
         let left = Double(seen.left)
-        // First what it wants already.
+        // A download that has fewer connections than it wants gets these first.
         guard target == wanted, left / speed >= max(Self.leastTimeLeft, 4 * seen.window) else { return nil }
         let next = min(count * factor, limit, Int(left / Self.leastShare))
         return next > count ? next : nil

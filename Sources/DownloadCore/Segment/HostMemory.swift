@@ -1,38 +1,38 @@
 import Foundation
 import Synchronization
 
-/// What is known of hosts, by origin, and how many connections there are with each; shared by the runners of a session.
+/// The profiles of hosts by origin, and the connections that the downloads of a session have with each host.
 package final class HostMemory: Sendable {
     fileprivate struct Host {
         var knowledge: HostKnowledge?
-        /// While downloads transfer from it.
+        /// The budget of connections, while downloads transfer from the host.
         var budget: ConnectionBudget?
     }
 
     private let hosts = Mutex<[String: Host]>([:])
 
-    /// A session may meet any number of hosts.
+    /// The maximum number of hosts kept. A session may meet any number of hosts.
     private static let limit = 1000
 
     package init() {}
 
-    /// No download transfers.
+    /// Whether no download transfers.
     package var isIdle: Bool { hosts.withLock { $0.values.allSatisfy { $0.budget == nil } } }
 
     package func knowledge(of origin: String, at now: Date) -> HostKnowledge? {
         hosts.withLock { $0[origin]?.knowledge }.flatMap { $0.isFresh(at: now) ? $0 : nil }
     }
 
-    /// What was found out before this session; what it finds out itself counts more.
+    /// Adds a host profile from before this session. A profile that this session has learned itself is kept.
     package func recall(_ knowledge: HostKnowledge?, of origin: String) {
         guard let knowledge else { return }
         change(origin) { $0.knowledge = $0.knowledge ?? knowledge }
     }
 
-    /// A download begins to transfer; letting go of the share gives its connections back.
+    /// Begins a transfer of a download from the origin. When the returned share is released, its connections are free.
     /// - Parameters:
-    ///   - isFixed: its number of connections is given.
-    ///   - limit: the most connections that it opens unasked.
+    ///   - isFixed: Whether the user fixed the number of connections.
+    ///   - limit: The maximum of an automatic number.
     package func share(
         of origin: String, isFixed: Bool, limit: Int = SegmentPlanner.automaticLimit, at now: Date
     ) -> ConnectionShare {
@@ -54,7 +54,7 @@ package final class HostMemory: Sendable {
     }
 }
 
-/// The part that one download has in the connections with a host.
+/// The part of one download in the connections with a host.
 package final class ConnectionShare: Sendable {
     private let memory: HostMemory
     private let origin: String
@@ -73,16 +73,16 @@ package final class ConnectionShare: Sendable {
         }
     }
 
-    /// How many it may have now; each call says anew what it has.
+    /// Returns how many connections the download may have now. Each call reports how many it has.
     package func grant(has: Int, wants: Int) -> Int {
         memory.change(origin) { $0.budget?.grant(id, has: has, wants: wants) ?? 1 }
     }
 
-    /// What it was granted and does not use is free.
+    /// Gives back connections that were granted and are not used.
     package func settle(has: Int) { memory.change(origin) { $0.budget?.settle(id, has: has) } }
 
-    /// The host let go of a connection, or did not take one more. Others learn it at once.
-    /// - Parameter serving: those of this download that it still answers.
+    /// Records that the host closed a connection or refused another one. Other downloads are limited at once.
+    /// - Parameter serving: The number of connections of this download that the host still serves.
     package func refused(serving: Int, at now: Date) -> HostKnowledge? {
         memory.change(origin) { host in
             guard let limit = host.budget?.refused(id, serving: serving) else { return nil }
@@ -92,12 +92,12 @@ package final class ConnectionShare: Sendable {
         }
     }
 
-    /// So many connections paid.
+    /// Records the number of connections beyond which the speed stopped growing.
     package func learn(best: Int, at now: Date) -> HostKnowledge {
         memory.change(origin) { host in
             var known = HostKnowledge(best: best, cap: nil, learned: now)
             if let former = host.knowledge, let cap = former.cap, former.isFresh(at: now) {
-                // The cap is not younger for it.
+                // This result does not renew the cap, so the time at which the cap was learned is kept.
                 known = HostKnowledge(best: min(best, cap), cap: cap, learned: former.learned)
             }
             host.knowledge = known

@@ -1,28 +1,29 @@
-/// One connection as the planner sees it: its territory is [position, end), and asked for is [position, leaseEnd).
+/// One connection as the planner sees it. Its territory is [position, end), and its running request is for [position,
+/// leaseEnd).
 struct PlannedConnection: Sendable {
     let id: Int
     var position: Int64
     var end: Int64
     var leaseEnd: Int64
-    /// A request runs.
+    /// Whether a request is running.
     var isAsked = false
-    /// Its next request needs a new connection.
+    /// Whether the next request needs a new connection.
     var isFresh = true
-    /// The connection it stands in for, and the other way round. Of several that were asked for the same, each stands in
-    /// for the one before.
+    /// The connection that this one duplicates, and the connection that duplicates this one. If several connections were
+    /// asked for the same range, each duplicates the one before.
     var duplicates: Int?
     var duplicatedBy: Int?
-    /// Where the other stood when this one began.
+    /// The position of the duplicated connection when this connection began.
     var duplicatedFrom: Int64 = 0
-    /// Where its request began.
+    /// The offset at which the request began.
     private(set) var start: Int64 = 0
-    /// Another connection brings what its request was for.
+    /// Whether another connection brings the bytes of this request.
     var isSuperseded = false
     var speed = SpeedEstimate()
-    /// When it was last known to stand at `position`, and when bytes last came.
+    /// The time at which the connection was last known to be at `position`, and the time at which bytes last came.
     private(set) var seen: Double
     private(set) var moved: Double
-    /// When bytes last came that were no burst.
+    /// The time at which bytes last came that were not part of a burst.
     private(set) var steadyMoved: Double
     private(set) var firstAnswer: Double?
     private(set) var answer: Double?
@@ -37,9 +38,9 @@ struct PlannedConnection: Sendable {
         steadyMoved = -.infinity
     }
 
-    /// What it has to do, in bytes.
+    /// The number of bytes in the territory that have not come yet.
     var left: Int64 { max(0, end - position) }
-    /// Of that, what it has not asked for.
+    /// The number of these bytes that have not been asked for.
     var unasked: Int64 { max(0, end - max(position, leaseEnd)) }
 
     mutating func asked(until end: Int64, at now: Double) {
@@ -53,13 +54,13 @@ struct PlannedConnection: Sendable {
         moved = now
     }
 
-    /// The bytes before `position` are there already.
+    /// Skips the bytes before `position`, which have already come.
     mutating func skip(to position: Int64) {
         self.position = max(self.position, position)
         start = max(start, position)
     }
 
-    /// It has nothing to do.
+    /// Gives up the whole territory.
     mutating func leaveAll() { (end, leaseEnd, duplicates, duplicatedBy) = (position, position, nil, nil) }
 
     mutating func answered(at now: Double) {
@@ -73,7 +74,7 @@ struct PlannedConnection: Sendable {
         firstAnswer.map { now >= $0 + burst } ?? false
     }
 
-    /// Returns how many bytes came that tell something about the speed.
+    /// Records how far the request has come. Returns the number of bytes that tell something about the speed.
     mutating func move(to position: Int64, at now: Double, burst: Double) -> Int64 {
         guard isAsked, answer != nil || position > self.position else { return 0 }
         let begin = answer ?? seen

@@ -1,21 +1,23 @@
-/// Limits the requests of one attempt that bring nothing. Each of them counts as an attempt would, whatever part of the
-/// file it asks for; each request that brings something gives one back. So a server that answers with too little, or
-/// with nothing, is asked a few times and not hundreds of times.
+/// Limits the requests of one attempt that bring nothing. Such a request counts like a failed attempt, whatever part of
+/// the file it asks for. Each request that brings something cancels out one of them. So a server that answers with too
+/// little, or with nothing, is asked a few times and not hundreds of times.
 package struct RequestBudget: Sendable, Equatable {
     private let limit: Int
     private var spent = 0
 
-    /// Bytes. A request that brings less, and less than it asked for, has made no progress.
+    /// The progress in bytes that a request must make, unless it asked for less.
     package static let leastProgress: Int64 = 16 << 10
 
-    /// - Parameter limit: how many requests without progress are one too many; at least 1.
+    /// Makes a budget.
+    /// - Parameter limit: The number of requests without progress that exhausts the budget, at least 1.
     package init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Returns the limit for a download that is tried again so often. Even without retries a server may answer in short
-    /// parts (RFC 9110 section 15.3.7), and retries without end do not mean requests without pause.
+    /// Returns the limit for a download with this number of retries. It is at least 3, because even without retries a
+    /// server may answer in short parts (RFC 9110 section 15.3.7). It is at most 20, because endless retries must not
+    /// become endless requests without a pause.
     package static func limit(retries: Int) -> Int { min(max(3, retries), 20) }
 
-    /// Nothing more is asked for without need.
+    /// Whether no more requests are made without need.
     package var isExhausted: Bool { spent >= limit }
 
     /// Records the end of a request. Returns false if the request made no progress.

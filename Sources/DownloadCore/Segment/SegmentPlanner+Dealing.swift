@@ -1,26 +1,28 @@
-/// Who has nothing to do takes from the others.
+/// The ways in which a connection without work takes a range from another connection.
 extension SegmentPlanner {
-    /// Seconds that must be won by taking from another.
+    /// The minimum gain in seconds that makes taking a range worth while.
     private static let leastWon = (uncut: 0.01, cut: 0.05)
-    /// A request for less is not worth its head.
+    /// The minimum range in bytes. A smaller range is not worth the head of its request.
     private static let leastGiven: (uncut: Int64, cut: Int64) = (64 << 10, 16 << 10)
-    /// What the one taken from brings in so many seconds, and at least so much, stays with it: a cut must come before
-    /// the bytes do.
+    /// What the giving connection brings in this time, and at least this many bytes, stays with it. A cut must come
+    /// before the bytes do.
     private static let margin = (time: 0.05, bytes: 16_384.0)
-    /// Of those that can give so much of what the best can, the slowest gives.
+    /// The share of the largest offer that an offer must reach. Of these offers, the one whose giver needs the longest
+    /// is taken.
     private static let nearly = 0.25
 
-    /// So much of its lease is left with one that stands still, for the case that it goes on.
+    /// The number of bytes of its lease that a stalled connection keeps, in case it continues.
     private static let reserve = Int64(BufferPool.bufferSize)
 
-    /// Without a byte for so long, a connection is stalled.
+    /// The time in seconds without a byte after which a connection is stalled.
     private var stallTime: Double { max(0.7, 3 * (latency.fresh ?? 0)) }
-    /// Without one for so long, it is not cut to share with others; who finds nothing else to do takes it for stalled.
+    /// The time in seconds without a byte after which a lease is not cut to share its rest. A connection that finds no
+    /// other work treats the quiet connection as stalled.
     private var quietTime: Double { max(0.25, 1.5 * (latency.fresh ?? 0)) }
-    /// Without one for so long, a connection that was asked in place of another gives that up.
+    /// The time in seconds without a byte after which a duplicate connection gives up.
     private var replacedTime: Double { 4 * stallTime }
 
-    /// Gives a connection without work a territory; false when there is nothing for it.
+    /// Gives a connection without work a territory. Returns false if there is nothing left for it.
     mutating func deal(to index: Int) -> Bool {
         if let gap = free.ranges.first {
             free.remove(gap)
@@ -37,15 +39,16 @@ extension SegmentPlanner {
         connections[index].leaseEnd = range.lowerBound
     }
 
-    // MARK: Those that run
+    // MARK: Running connections
 
-    /// How long all have to do until they end together; and how fast one is that nobody has seen yet.
+    /// Returns the seconds until all connections end together, and the speed assumed for a connection without a measured
+    /// speed.
     private func outlook(with index: Int, fresh: Double) -> (assumed: Double, time: Double) {
         let known = connections.compactMap(\.speed.value).filter { $0 > 0 }
         let assumed = known.isEmpty ? 1 : known.reduce(0, +) / Double(known.count)
-        // Those that are about to be opened, too.
+        // Connections that are about to be opened count, too.
         var speed = Double(max(0, ramp.target - connections.count)) * assumed
-        // Who waits for its first byte does nothing meanwhile, as if it had that much more to do.
+        // The time until a first byte counts as bytes that the connection still has to fetch.
         var left = speed * fresh
         for other in connections.indices {
             let own = connections[other].speed.low ?? assumed
@@ -56,31 +59,31 @@ extension SegmentPlanner {
         return (assumed, left / max(speed, 1e-9))
     }
 
-    /// Seconds to the first byte of what it is, or was, asked for.
+    /// Returns the seconds to the first byte of the connection's running or next request.
     private func wait(of connection: PlannedConnection, _ fresh: Double) -> Double {
         let whole = connection.isFresh ? fresh : latency.kept ?? fresh / 2
         if !connection.isAsked { return whole }
         return connection.answer == nil ? max(0, whole - (now - connection.seen)) : 0
     }
 
-    /// What one connection may take from another.
+    /// A range that one connection may take from another.
     private struct Offer {
         let other: Int
-        /// Seconds the other would need for all it has.
+        /// The seconds that the other connection needs for its whole territory.
         let rest: Double
         let give: Int64
-        /// Some of it was asked for.
+        /// Whether a part of the range was already asked for.
         let isCut: Bool
     }
 
-    /// The one that takes, as all offers see it.
+    /// The connection that takes a range, in the form in which all offers are computed for it.
     private struct Taker {
         let index: Int
         let speed: Double
-        /// Seconds to its first byte.
+        /// The seconds to its first byte.
         let wait: Double
         let fresh: Double
-        /// Seconds until all end together.
+        /// The seconds until all connections end together.
         let common: Double
         let assumed: Double
         let isTimed: Bool
@@ -100,7 +103,7 @@ extension SegmentPlanner {
         }
         let end = connections[best.other].end
         var begin = end - best.give
-        // Whole buffers are written on both sides of it.
+        // The cut is at a multiple of the buffer size, so that whole buffers are written on both sides.
         if best.give >= Self.crumb { begin -= begin % Int64(BufferPool.bufferSize) }
         let victim = connections[best.other]
         begin = max(begin, best.isCut ? victim.position : max(victim.position, victim.leaseEnd))
@@ -113,20 +116,21 @@ extension SegmentPlanner {
         let victim = connections[other]
         if sharedStart(of: victim) != nil { return nil }
         let speed = max(victim.speed.low ?? taker.assumed, 1e-9)
-        // It has moved since it was last looked at.
+        // The other connection has moved since its position was last reported.
         let left = Double(victim.left) - (victim.isAsked ? min(speed * (now - victim.seen), Double(victim.left)) : 0)
         let rest = left / speed
         let together = (left + taker.speed * taker.wait) / (speed + taker.speed)
         let margin = max(Self.margin.bytes, speed * Self.margin.time)
         var share = min(taker.speed * max(0, min(together, taker.common) - taker.wait), left - margin)
         if connections.count >= ramp.target, taker.common > together, taker.speed > speed {
-            // The faster one should not have to come again before the end: each time its line is idle.
+            // The faster connection should not have to take a range again before the end, because its line is idle each
+            // time.
             let whole = taker.speed * max(0, taker.common - taker.wait)
             share = max(share, min(whole, left - max(margin, speed * 6 * taker.wait)))
         }
         var give = Int64(max(0, share))
         if give > victim.unasked, victim.unasked >= give / 2, victim.unasked >= Self.crumb { give = victim.unasked }
-        // Two that wait for their first byte could take the same from each other, again and again.
+        // Two connections that wait for their first byte could take the same range from each other again and again.
         if taker.isTimed, give > victim.unasked, victim.answer == nil || isStill(victim, for: quietTime) {
             give = victim.unasked
         }
@@ -136,15 +140,16 @@ extension SegmentPlanner {
             let least = isCut ? max(Self.leastWon.cut, taker.fresh / 4) : max(Self.leastWon.uncut, taker.wait)
             guard rest - together >= least else { return nil }
         } else if isCut && keepsConnections || give < Self.crumb {
-            // What runs may be over before it could be cut.
+            // The running request may be over before it could be cut.
             return nil
         }
         return Offer(other: other, rest: rest, give: give, isCut: isCut)
     }
 
-    // MARK: Those that stand still
+    // MARK: Stalled connections
 
-    /// Who waits for a first byte may wait longer, where others had to.
+    /// Returns whether the connection is stalled: no byte came for the given time. A connection that waits for its first
+    /// byte may wait longer where other answers were slow.
     private func isStill(_ connection: PlannedConnection, for time: Double) -> Bool {
         let time = connection.answer == nil ? max(time, min(2 * slowestAnswer, replacedTime)) : time
         return connection.isAsked && connection.left > 0 && now - connection.moved >= time
@@ -161,7 +166,8 @@ extension SegmentPlanner {
         return true
     }
 
-    /// What it has not asked for; else, of what comes no more, all but a little.
+    /// Returns the range that a stalled connection gives: what it has not asked for, else its whole lease but a small
+    /// reserve.
     private func gift(of still: PlannedConnection) -> Range<Int64>? {
         if sharedStart(of: still) != nil { return nil }
         if still.unasked >= Self.leastGiven.uncut { return max(still.position, still.leaseEnd)..<still.end }
@@ -169,7 +175,7 @@ extension SegmentPlanner {
         return still.answer != nil && still.end - begin >= Self.leastGiven.uncut ? begin..<still.end : nil
     }
 
-    /// What one that stands still was asked for, once more.
+    /// Asks for the range of a stalled connection once more, on another connection.
     private mutating func standIn(_ index: Int) -> Bool {
         guard !isExhausted,
             let other = connections.indices.first(where: {
@@ -183,7 +189,8 @@ extension SegmentPlanner {
         return true
     }
 
-    /// Of those that were asked for the same, the first to bring something goes on; the others are cut where they are.
+    /// Decides between connections that were asked for the same range. The first to bring something continues, and the
+    /// others are cut where they are.
     mutating func settleDuplicates() {
         while let index = connections.indices.first(where: { isDecided(connections[$0]) }) {
             let duplicate = connections[index]
@@ -206,13 +213,13 @@ extension SegmentPlanner {
             || connections[victim].position > duplicate.duplicatedFrom || isStill(duplicate, for: replacedTime)
     }
 
-    /// Where those begin that were asked for the same as this one.
+    /// Returns where the range begins that this connection shares with its duplicates, or nil if it has none.
     func sharedStart(of connection: PlannedConnection) -> Int64? {
         if connection.duplicates != nil { return connection.duplicatedFrom }
         return connection.duplicatedBy.flatMap(index).map { connections[$0].duplicatedFrom }
     }
 
-    /// It has to do with the others no more; they still do the same.
+    /// Unlinks a connection from its duplicates. The other connections stay linked with each other.
     mutating func unlink(_ index: Int) {
         let (before, after) = (connections[index].duplicates, connections[index].duplicatedBy)
         if let before, let first = self.index(of: before) { connections[first].duplicatedBy = after }

@@ -1,71 +1,73 @@
 import Foundation
 
-/// Decides which connection fetches what, and how many there are. A value: it is told what happened, and when, and
-/// answers with what is to be done.
+/// Decides which connection fetches which range, and how many connections there are. The planner is a value: the runner
+/// reports what happened and when, and the planner answers with decisions.
 ///
-/// Each connection has a territory, [position, end), and asks for it one lease at a time. Who has none left takes some
-/// of the one that would be done last, as much as lets all end together: what has not been asked for yet if that is
-/// enough, else the lease is cut.
+/// Each connection has a territory, [position, end), and asks for it one lease at a time. A connection with an empty
+/// territory takes a part of the territory that would be finished last. The part is so large that all connections end
+/// together. The connection takes bytes that were not asked for yet if they are enough. Otherwise the lease is cut.
 package struct SegmentPlanner: Sendable {
     package enum Event: Sendable, Equatable {
-        /// A request is over.
-        /// - Parameter position: how far its bytes can be believed.
+        /// A request has ended.
+        /// - Parameter position: The offset up to which the request's bytes can be believed.
         case ended(Int, position: Int64, Ending)
         case tick
     }
 
     package enum Ending: Sendable, Equatable {
-        /// The answer is complete, be it shorter than asked for; its connection is of further use.
+        /// The answer is complete, even if it is shorter than the request. Its connection can be used again.
         case complete
-        /// Where a decision cut it.
+        /// The request ended where a decision cut it.
         case cut
         case lost
-        /// The server wants no more of them: 429, 503.
+        /// The server refuses more connections (429, 503).
         case refused
-        /// Another answer than the bytes that were asked for: no more are opened.
+        /// The answer was something other than the requested bytes. No more connections are opened.
         case unfit
     }
 
     package enum Decision: Sendable, Equatable {
-        /// On a connection that is new to the planner: open one.
+        /// Ask for a range. If the connection is new to the planner, open it.
         case ask(connection: Int, range: Range<Int64>)
-        /// As `ask`, for what a stalled connection does not bring; the first to bring anything goes on.
+        /// Ask for a range that a stalled connection does not bring. The first of the two to bring bytes continues.
         case duplicate(connection: Int, range: Range<Int64>, of: Int)
-        /// End the request there; it is asked for elsewhere.
+        /// End the request at this offset. Another connection asks for the rest.
         case cut(connection: Int, at: Int64)
     }
 
     var connections: [PlannedConnection] = []
-    /// Nobody's.
+    /// The bytes that belong to no territory.
     var free: ByteRanges
     var ramp: ConnectionRamp
     var now: Double
-    /// Seconds to the first byte of an answer: on a new connection, on one that is open.
+    /// The seconds to the first byte of an answer, on a new connection and on an open one.
     var latency: (fresh: Double?, kept: Double?) = (nil, nil)
-    /// So long some answer took, in seconds.
+    /// The longest time that an answer took, in seconds.
     var slowestAnswer = 0.0
     private var nextConnection: Int
-    /// Open still, without anything to do: asked before new ones are opened.
+    /// Open connections without work. They are used before new ones are opened.
     private var parked: [PlannedConnection] = []
-    /// All that is left is with those who run.
+    /// Whether all remaining bytes belong to running connections, so that one more found nothing to do.
     private var isShared = false
     private var steadyBytes = 0.0
     private var losses = 0
     private let lossLimit: Int
     private var budget: RequestBudget
     private let begun: Double
-    /// A request that is over leaves a connection behind it that takes the next one. Where it does not, each has all that
-    /// it is to bring, and may be cut: that costs no more than its end.
+    /// Whether a connection can be used again when its request ends. If not, each request is for the whole territory and
+    /// may be cut, which costs no more than the end of the connection.
     let keepsConnections: Bool
 
+    /// Makes a planner.
     /// - Parameters:
-    ///   - missing: what is to be fetched, with what the first request is about to bring.
-    ///   - first: the request that runs already: its connection, where it is, and what it asked for.
-    ///   - wish: how many connections; nil for as many as pay.
-    ///   - automaticLimit: the most connections where `wish` is nil.
-    ///   - lossLimit: after so many lost connections no others are opened.
-    ///   - fruitlessLimit: after so many requests without progress, nobody is asked again who brings nothing.
-    ///   - start: so many are worth while at once, unless one is enough.
+    ///   - missing: The bytes to fetch, including those that the first request is about to bring.
+    ///   - first: The connection of the running request, with the rest of the range that was asked for.
+    ///   - wish: The requested number of connections, or nil for an automatic number.
+    ///   - automaticLimit: The maximum of an automatic number.
+    ///   - lossLimit: The number of lost connections after which no more are opened.
+    ///   - fruitlessLimit: The number of requests without progress after which connections that bring nothing are not used
+    ///     again.
+    ///   - start: The number of connections that are worth while at once, unless one is enough.
     package init(
         missing: ByteRanges, first: (connection: Int, lease: Range<Int64>)?, wish: Int?,
         automaticLimit: Int = automaticLimit, knowledge: HostKnowledge? = nil, lossLimit: Int = 5,
@@ -85,7 +87,7 @@ package struct SegmentPlanner: Sendable {
         guard let first, !first.lease.isEmpty else { return }
         var connection = PlannedConnection(id: first.connection, range: first.lease, now: now)
         connection.asked(until: first.lease.upperBound, at: now)
-        // It goes on where its first lease ends.
+        // The first connection continues where its first lease ends.
         free.remove(first.lease)
         if let gap = free.ranges.first(where: { $0.lowerBound == first.lease.upperBound }) {
             connection.end = gap.upperBound
@@ -94,28 +96,28 @@ package struct SegmentPlanner: Sendable {
         connections.append(connection)
     }
 
-    /// So many connections there may be now.
+    /// The number of connections that there may be now.
     package var target: Int { ramp.target }
-    /// So many it has, and could use if it were alone with the host.
+    /// The number of connections that the download has, and the number that it could use if it were alone with the host.
     package var demand: (has: Int, wants: Int) {
-        // Where another found nothing to do, one more is tried, no more.
+        // If one more connection found nothing to do, only one more is tried.
         (connections.count, isShared ? min(ramp.wanted, connections.count + 1) : ramp.wanted)
     }
-    /// Everything has come.
+    /// Whether all bytes have come.
     package var isDone: Bool { connections.isEmpty && free.isEmpty }
-    /// How often, in seconds, it wants to hear of time and progress; nil where that makes no difference.
+    /// The interval in seconds at which the planner needs the time and the progress. Nil if they make no difference.
     package var tickInterval: Double? {
         if ramp.target < ramp.wanted { return Self.heldBackInterval }
         return !ramp.isSettled ? window / 8 : ramp.wanted > 1 ? 0.2 : nil
     }
 
-    /// So many connections paid, if that was found out.
+    /// The number of connections beyond which the speed stopped growing, if measured.
     package var learned: Int? { ramp.hasLearned && !ramp.wasHeldBack ? ramp.wanted : nil }
-    /// More than so many were refused.
+    /// The number of connections above which the server refused more, if it did.
     package var cap: Int? { ramp.cap }
 
-    /// The head of an answer came at a time that may be past.
-    /// - Parameter after: seconds since it was asked for.
+    /// Records when the first byte of an answer's body came.
+    /// - Parameter after: The seconds since the request.
     package mutating func answered(_ id: Int, after: Double, at time: Double) {
         guard let index = index(of: id) else { return }
         slowestAnswer = max(slowestAnswer, after)
@@ -124,23 +126,24 @@ package struct SegmentPlanner: Sendable {
         } else {
             latency.kept = min(latency.kept ?? after, after)
         }
-        // The first request waited for its file.
+        // The first request had to wait for its file, so bytes may have come before the planner began.
         connections[index].answered(at: max(time, begun))
     }
 
-    /// So many it may have: heeded at the next event.
+    /// Sets the number of connections that there may be. It takes effect at the next event.
     package mutating func grant(_ count: Int) { ramp.grant(max(1, count), now: now) }
 
-    /// How far the requests are: told before each event, of all that run.
+    /// Records how far the running requests are. Called before each event.
     package mutating func progress(_ positions: some Sequence<(connection: Int, position: Int64)>, at now: Double) {
         self.now = now
         for (id, position) in positions { move(id, to: position) }
     }
 
-    /// What was fetched is to be fetched again.
+    /// Adds a range that must be fetched again.
     package mutating func restore(_ range: Range<Int64>) { free.insert(range) }
 
-    /// A connection begins later than decided: what is before that came meanwhile.
+    /// Moves the start of a request that begins later than decided, because the bytes before `position` have come
+    /// meanwhile.
     package mutating func skip(_ id: Int, to position: Int64) {
         guard let index = index(of: id) else { return }
         connections[index].skip(to: position)
@@ -158,7 +161,7 @@ package struct SegmentPlanner: Sendable {
         return reconcile()
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     func index(of id: Int) -> Int? { connections.firstIndex { $0.id == id } }
 
@@ -173,10 +176,10 @@ package struct SegmentPlanner: Sendable {
         guard let index = index(of: id) else { return }
         var connection = connections[index]
         connection.isAsked = false
-        // Less may be believed of it than came.
+        // Fewer bytes may be believed than came.
         connection.position = min(position, connection.end)
         if let start = sharedStart(of: connection), connection.position < start {
-            // The others were asked for what comes after it.
+            // The duplicates were asked only for what comes after these bytes.
             free.insert(connection.position..<start)
             connection.position = start
         }
@@ -184,7 +187,7 @@ package struct SegmentPlanner: Sendable {
         connections[index] = connection
         switch ending {
         case .complete:
-            // A server that gives nothing for one part may still serve the others.
+            // A server that sends nothing for one range may still serve the others.
             if !hasProgressed(connection), budget.isExhausted { dismiss(index) }
         case .cut: if connection.isSuperseded { _ = hasProgressed(connection) }
         case .lost:
@@ -197,22 +200,22 @@ package struct SegmentPlanner: Sendable {
             ramp.stay(at: connections.count)
         case .refused:
             dismiss(index)
-            // The one that it has closed the server may still count.
+            // The server may still count the connection that it has closed.
             let wasServing = keepsConnections && connection.firstAnswer != nil
             ramp.refuse(serving: connections.count, wasServing: wasServing, now: now)
         }
     }
 
-    /// Counts a request that is over.
+    /// Counts a request that has ended. Returns whether it made progress.
     private mutating func hasProgressed(_ connection: PlannedConnection) -> Bool {
         budget.ended(
             brought: connection.position - connection.start, of: connection.leaseEnd - connection.start)
     }
 
-    /// So many requests brought nothing that no connection is opened, or asked in place of another.
+    /// Whether so many requests brought nothing that no more connections are opened or duplicated.
     var isExhausted: Bool { budget.isExhausted }
 
-    /// What it had to do is for anybody, unless another does it already.
+    /// Removes a connection. The rest of its territory becomes free, unless a duplicate fetches it.
     mutating func dismiss(_ index: Int) {
         let isLinked = sharedStart(of: connections[index]) != nil
         unlink(index)
@@ -220,11 +223,11 @@ package struct SegmentPlanner: Sendable {
         if !isLinked, gone.position < gone.end { free.insert(gone.position..<gone.end) }
     }
 
-    // MARK: How many
+    // MARK: The number of connections
 
-    /// The beginning of an answer, in seconds, that says nothing about speed.
+    /// The length in seconds of the start of an answer, which says nothing about the speed.
     var burst: Double { window / 5 }
-    /// Long enough for the round trips to tell.
+    /// The length in seconds of an observation. It is long enough for the round trips.
     private var window: Double { max(0.2, 8 * (latency.kept ?? latency.fresh.map { $0 / 2 } ?? 0)) }
 
     private mutating func observe() {
@@ -237,9 +240,9 @@ package struct SegmentPlanner: Sendable {
                 left: running.reduce(free.count) { $0 + $1.left }))
     }
 
-    // MARK: What is to be done
+    // MARK: Decisions
 
-    /// Gives everybody something to do, lets go of those for whom there is nothing, and opens what is allowed.
+    /// Gives work to idle connections, parks those without work, and opens as many as are allowed.
     private mutating func employ() {
         let idle = connections.filter { !$0.isAsked }.map(\.id)
         for id in idle {
@@ -269,7 +272,7 @@ package struct SegmentPlanner: Sendable {
         parked.append(idle)
     }
 
-    /// Turns what has changed into requests and cuts.
+    /// Turns the changed territories into requests and cuts.
     private mutating func reconcile() -> [Decision] {
         var decisions: [Decision] = []
         for index in connections.indices {
@@ -290,11 +293,13 @@ package struct SegmentPlanner: Sendable {
         return decisions
     }
 
-    /// Short enough to leave something to take over, long enough to make the round trips cheap.
+    /// Returns the next lease. It is short enough to leave bytes for others to take, and long enough to make the round
+    /// trips cheap.
     private func lease(of connection: PlannedConnection) -> Range<Int64> {
         let range = connection.position..<connection.end
         if ramp.target == 1 && ramp.isSettled || !keepsConnections { return range }
-        // Over a long way a lease too short for its line costs more than the cut of one too long.
+        // Over a long round trip, a lease that is too short for its line costs more than cutting a lease that is too
+        // long.
         var length = (latency.fresh ?? 0) > Self.longWay ? .max : Self.leaseSize
         if let speed = connection.speed.value {
             let trip = latency.kept ?? (latency.fresh ?? 0) / 2
@@ -304,16 +309,17 @@ package struct SegmentPlanner: Sendable {
         return Int64(range.count) - Self.crumb < length ? range : range.lowerBound..<range.lowerBound + length
     }
 
-    /// Left to itself, a download has at most so many connections: as many as a browser opens to a host.
+    /// The maximum of an automatic number of connections: as many as a browser opens to a host.
     package static let automaticLimit = 6
     package static let leaseSize: Int64 = 16 << 20
     private static let leaseTime = 8.0
-    /// A connection is idle for one round trip between two leases.
+    /// The length of a lease in round trips. A connection is idle for one round trip between two leases.
     private static let leaseTrips = 128.0
-    /// Seconds to the first answer.
+    /// The time to the first answer, in seconds, from which a connection counts as a long way.
     private static let longWay = 0.02
-    /// A thousand downloads may wait for others to give connections back.
+    /// The tick interval in seconds while other downloads have the connections that this one wants. A thousand downloads
+    /// may wait this way.
     private static let heldBackInterval = 1.0
-    /// Not worth a request of its own, where no time is lost without it.
+    /// The size in bytes below which a range is not worth its own request, unless time would be lost.
     static let crumb: Int64 = 1 << 20
 }

@@ -1,8 +1,9 @@
-/// Where the bytes of a segment go: a partial file, or a stream.
+/// The target of a segment's bytes: a partial file or a stream.
 package protocol SegmentTarget: AnyObject, Sendable {
-    /// Nothing is written any more.
+    /// Whether the target takes no more writes.
     var refusesWrites: Bool { get }
-    /// Writes what is new, and compares the rest with what is there. Called on the writer's thread, in order.
+    /// Writes the bytes that are new, and compares the others with those already written. Called on the writer's thread,
+    /// in order.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64)
 }
 

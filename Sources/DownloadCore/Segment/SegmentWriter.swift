@@ -2,22 +2,24 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// Receives one transfer: judges its head, gathers its bytes in pool buffers and hands them to the disk, which compares
-/// those that it has already. Without a file yet it holds one buffer, then pauses until the runner attaches one.
+/// Receives one transfer: judges its head, gathers its bytes in pool buffers and hands the buffers to the disk. The disk
+/// compares the bytes that it already has. A segment without a file keeps one buffer, then pauses until the runner
+/// attaches a file.
 package final class SegmentWriter: TransferSink {
-    /// Which of the download's connections this is.
+    /// The number of this connection in the download.
     package let connection: Int
     package let judge: ResponseJudge
     private let disk: DiskWriter
     private let control: RunnerControl
     let state: Mutex<State>
-    /// Apart from the rest: the pool wakes writers while another writer holds its own state.
+    /// Separate from `state`, because the pool wakes writers while another writer holds the lock of its own state.
     private let wake = Mutex(Wake())
 
+    /// Makes a writer.
     /// - Parameters:
-    ///   - file: nil for the first transfer of an attempt, which finds out what file is wanted.
-    ///   - countedFrom: the bytes before it come to be compared, and do not count as received.
-    ///   - countedTo: the bytes from there on, the same.
+    ///   - file: The target, or nil for the probe, which learns what the file is.
+    ///   - countedFrom: The offset before which bytes are only compared and do not count as received.
+    ///   - countedTo: The offset from which bytes are only compared and do not count as received.
     package init(
         connection: Int, judge: ResponseJudge, file: (any SegmentTarget)?, countedFrom: Int64, countedTo: Int64 = .max,
         disk: DiskWriter, control: RunnerControl
@@ -41,7 +43,7 @@ package final class SegmentWriter: TransferSink {
     package var head: ResponseHead? { state.withLock { $0.head } }
     package var verdict: ResponseJudge.Verdict? { state.withLock { $0.verdict } }
     package var refusal: Refusal? { state.withLock { $0.refusal } }
-    /// What was asked for, or announced for a whole file, and has not come. Nil without a known end.
+    /// The rest of the range that was asked for, or of an announced whole file. Nil if its end is not known.
     package var unfinished: Range<Int64>? {
         state.withLock { state in
             let answersInPart = state.head?.status == 206
@@ -52,17 +54,18 @@ package final class SegmentWriter: TransferSink {
     }
     package var position: Int64 { state.withLock { $0.position } }
     var countedStart: Int64 { state.withLock { $0.countedFrom } }
-    /// The bytes of its own that came, without those that came to be compared.
+    /// The range of new bytes that came, without the bytes that came only to be compared.
     var brought: Range<Int64> {
         state.withLock { $0.countedFrom..<max($0.countedFrom, min($0.position, $0.countedTo)) }
     }
-    /// The cookies that were known when those of the head were learned; nil where they were not.
+    /// The cookies that were known when the cookies of the head were learned. Nil if they were not learned.
     var learnedCookies: [String]? {
         get { state.withLock { $0.learnedCookies } }
         set { state.withLock { $0.learnedCookies = newValue } }
     }
 
-    /// When bytes that are wanted began to come, and how many seconds after they were asked for; nil the next time.
+    /// Takes the time at which wanted bytes began to come, with the seconds since the request. Returns nil the next
+    /// time.
     package func takeAnswer() -> (at: ContinuousClock.Instant, after: Double)? {
         state.withLock { state in
             defer { state.answered = nil }
@@ -79,7 +82,7 @@ package final class SegmentWriter: TransferSink {
         if wake.owesCancel { transfer.cancel() } else if wake.owesResume { transfer.resume() }
     }
 
-    /// From any thread, also while it begins.
+    /// Cancels the transfer. Called on any thread, even while the transfer begins.
     package func cancel() {
         let transfer = wake.withLock { wake in
             wake.owesCancel = true
@@ -88,14 +91,15 @@ package final class SegmentWriter: TransferSink {
         transfer?.cancel()
     }
 
-    /// Ends it at an offset, as soon as it is there; what it brought is kept. Returns how far that goes: further, if it
-    /// is past the offset already and its last bytes are beyond doubt (see ``doubtful(after:)``).
+    /// Ends the transfer at an offset, as soon as it gets there. The bytes that came are kept. Returns the offset up to
+    /// which they go. That is further than `end` if the transfer is past it already and its last bytes are not doubtful
+    /// (see ``doubtful(after:)``).
     @discardableResult
     package func shorten(to end: Int64) -> Int64 {
         let (last, isThere) = state.withLock { state in
             let last = max(end, state.position)
             state.cut = last
-            // One that has only begun to compare what comes before its bytes is not waited for.
+            // A transfer that is still comparing the bytes before its range is cancelled at once.
             let isThere = max(state.position, state.countedFrom) >= end
             return (state.head?.fields.value(.transferEncoding) == nil ? last : end, isThere)
         }
@@ -103,10 +107,10 @@ package final class SegmentWriter: TransferSink {
         return last
     }
 
-    /// Its next bytes are told at once: then another transfer need not bring them.
+    /// Reports the next bytes to the runner at once, because then the duplicate transfer is not needed.
     package func tellMove() { state.withLock { $0.tellsMove = true } }
 
-    /// Gives the bytes a place; what was held back goes on.
+    /// Attaches the file that takes the bytes. A paused transfer continues.
     package func attach(_ file: any SegmentTarget) {
         let resumes = state.withLock { state in
             state.file = file
@@ -118,7 +122,7 @@ package final class SegmentWriter: TransferSink {
         if resumes { resumeTransfer() }
     }
 
-    /// The head and the size of a file that came whole and plainly, and is in one buffer.
+    /// The head and the size of a file that came whole, without a cut, and is in one buffer.
     var wholeFile: (head: ResponseHead, size: Int64)? {
         state.withLock { state in
             guard let head = state.head, case .body(offset: 0, let end, let total?)? = state.verdict, end == total,
@@ -128,14 +132,14 @@ package final class SegmentWriter: TransferSink {
         }
     }
 
-    /// Lends the whole of a small file, which never got a file of its own.
+    /// Lends the bytes of a whole small file that was never attached to a file.
     func withWhole<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
         state.withLock { state in
             body(UnsafeRawBufferPointer(start: state.buffer.map { UnsafeRawPointer($0.bytes) }, count: state.filled))
         }
     }
 
-    /// A checkpoint nears: hands over a buffer that is filled in part, or asks for a file to put it in.
+    /// Hands over a partly filled buffer because a checkpoint is due, or asks for a file to put the bytes in.
     package func flush() {
         let announces = state.withLock { state in
             if state.file != nil { submit(&state) }
@@ -146,7 +150,7 @@ package final class SegmentWriter: TransferSink {
         if announces { control.send(.segmentOpened(self)) }
     }
 
-    /// Gives up what never got a file.
+    /// Gives the buffer back to the pool if no file was ever attached.
     package func discard() {
         let buffer = state.withLock { state -> PoolBuffer? in
             guard state.file == nil else { return nil }
@@ -170,7 +174,7 @@ package final class SegmentWriter: TransferSink {
             switch verdict {
             case .body(let offset, let end, let total):
                 if state.file != nil, offset != judge.start {
-                    // A later connection is answered from the start: of no use to it.
+                    // A later connection that gets the file from its beginning is of no use.
                     state.refusal = .verdict
                     return (.refuse, false)
                 }
@@ -198,7 +202,8 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// A small body needs no file before its end; whatever is larger, or of unknown size, does.
+    /// Returns whether the segment must ask for a file now. A body that fits in one buffer needs no file before its end,
+    /// and a body of unknown size asks later.
     private func announce(_ state: inout State, _ total: Int64?) -> Bool {
         guard state.file == nil, total.map({ $0 > Int64(BufferPool.bufferSize) }) ?? false else { return false }
         state.isAnnounced = true
@@ -224,14 +229,15 @@ package final class SegmentWriter: TransferSink {
         return disposition
     }
 
-    /// How others come by the buffer: a little later, when more has come.
+    /// The ways to hand over a partly filled buffer while others wait for one. It happens a little later, when more
+    /// bytes have come.
     private enum HandOver {
         case toDisk(from: Int64)
-        /// Without a file it must get one first. Most small bodies have come whole by then.
+        /// Without a file, the segment must get one first. Most small bodies have come whole by then.
         case ifItIsSlow
     }
 
-    /// Nil: there is nothing to hand over, or that is on its way.
+    /// Returns how to hand over the buffer. Nil if there is nothing to hand over, or if that was already arranged.
     private func nextHandOver(_ state: inout State) -> HandOver? {
         let start = state.position - Int64(state.filled)
         if state.filled == 0 || state.handOver == start { return nil }
@@ -240,8 +246,8 @@ package final class SegmentWriter: TransferSink {
         return state.file == nil ? .ifItIsSlow : .toDisk(from: start)
     }
 
-    /// Writes what is gathered from that offset on, if that was not submitted since. On the writer's queue, after all
-    /// that waits there: with a busy disk the buffer is full by then.
+    /// Writes the bytes gathered from `start` on, unless they were submitted meanwhile. Called on the write queue, after
+    /// all waiting writes. If the disk is busy, the buffer is full by then.
     private func handOver(from start: Int64) {
         let gathered = state.withLock { state -> (any SegmentTarget, PoolBuffer, count: Int)? in
             guard let file = state.file, let buffer = state.buffer, state.filled > 0,
@@ -272,7 +278,7 @@ package final class SegmentWriter: TransferSink {
             return (.refuse, false, 0)
         }
         let wanted = state.cut.map { Int(max(0, $0 - state.position)) } ?? .max
-        // First the room for all of it: a pause must leave nothing half taken.
+        // Room for all bytes is made first, because a pause must not leave a piece half taken.
         var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         guard let second = makeRoom(for: rest.count, at: state.position, &state) else {
             return (.pause, state.waitsForFile && !state.isAnnounced && announceNow(&state), 0)
@@ -307,7 +313,8 @@ package final class SegmentWriter: TransferSink {
         return true
     }
 
-    /// Nil: pause. The result holds a second buffer if the first will overflow.
+    /// Makes room for the bytes. Returns nil if the transfer must pause. The result has a second buffer if the first one
+    /// will overflow.
     private func makeRoom(for count: Int, at position: Int64, _ state: inout State) -> (spare: PoolBuffer?, Void)? {
         if count == 0 { return (nil, ()) }
         if state.buffer == nil {
@@ -321,18 +328,18 @@ package final class SegmentWriter: TransferSink {
             return nil
         }
         guard let spare = takeBuffer() else {
-            // Kept, it would lie idle; written, it is free for whoever waits.
+            // The buffer would lie idle during the pause. Once written, it is free for any waiting transfer.
             submit(&state)
             return nil
         }
         return (spare, ())
     }
 
-    /// A piece that begins a buffer fits in it.
+    /// The maximum length of a piece in bytes. A piece that begins a buffer always fits in it.
     private static let longestPiece = 64 << 10
 
-    /// Buffers end where the file offset is a multiple of their size; one that would be very short for that, at the end
-    /// of a page.
+    /// Returns the capacity of a buffer. Buffers end where the file offset is a multiple of their size. A buffer that
+    /// would be very short for that ends at the end of a page instead.
     private static func capacity(from start: Int64) -> Int {
         let size = BufferPool.bufferSize
         let room = size - Int(start % Int64(size))
@@ -353,7 +360,7 @@ package final class SegmentWriter: TransferSink {
         state.filled = 0
     }
 
-    /// False when there is nothing to go on with.
+    /// Resumes the transfer. Returns false if the transfer has ended.
     @discardableResult
     private func resumeTransfer() -> Bool {
         let (transfer, isFinished) = wake.withLock { wake in
@@ -374,7 +381,7 @@ package final class SegmentWriter: TransferSink {
             state.isFinished = true
             if state.file != nil { submit(&state) }
         }
-        // A buffer may have been freed for this one; it needs none any more.
+        // The pool may have freed a buffer for this segment, which needs none any more.
         disk.pool.wakeOne()
         control.send(.segmentFinished(self, result))
     }

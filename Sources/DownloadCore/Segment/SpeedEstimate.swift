@@ -1,28 +1,31 @@
 import Foundation
 
-/// How fast a connection is of late, in bytes a second: sums that fade, so that it neither jumps nor clings.
+/// The recent speed of a connection in bytes per second. Older observations fade, so the estimate neither jumps nor lags
+/// too long.
 struct SpeedEstimate: Sendable {
-    /// Bytes and seconds.
+    /// Bytes and the seconds in which they came.
     private typealias Sum = (bytes: Double, seconds: Double)
 
     private var fading: Sum = (0, 0)
     private var whole: Sum = (0, 0)
-    /// Of this answer.
+    /// The burst at the start of this answer.
     private var burst: Sum = (0, 0)
     private var isPastBurst = false
-    /// Of the last moments, with the beginning of the answer; how fast those before were.
+    /// The last moments, including the start of the answer, and the speed of the moments before.
     private var moment: Sum = (0, 0)
     private var recent: Double?
 
-    /// After so many seconds an observation has lost two thirds of its weight.
+    /// The time in seconds after which an observation has lost two thirds of its weight.
     private static let memory = 2.0
     private static let leastObserved = 0.1
     private static let leastAnswer = 0.02
-    /// Long enough for most servers that send in pieces.
+    /// The length of a moment in seconds. It is long enough for most servers that send in pieces.
     private static let recentTime = 0.4
     private static let leastRecent = 0.25
 
-    /// - Parameter isBurst: the beginning of an answer: what a server sends ahead, to slow down afterwards, is no speed.
+    /// Adds an observation.
+    /// - Parameter isBurst: Whether the bytes are the start of an answer. Some servers send much ahead and slow down
+    ///   afterwards, so such bytes do not tell the speed.
     mutating func observe(_ count: Int64, over time: Double, isBurst: Bool) {
         add(count, time, to: &whole)
         add(count, time, to: &moment)
@@ -39,7 +42,7 @@ struct SpeedEstimate: Sendable {
         }
     }
 
-    /// The answer is over. Was all of it its beginning, then that is how fast such answers are.
+    /// Records the end of an answer. If the whole answer was a burst, the burst tells the speed of such answers.
     mutating func endAnswer() {
         if !isPastBurst, burst.seconds >= Self.leastAnswer {
             fade(burst.seconds)
@@ -60,10 +63,12 @@ struct SpeedEstimate: Sendable {
 
     private var latest: Double? { moment.seconds >= Self.leastRecent ? moment.bytes / moment.seconds : recent }
 
-    /// For the time that it needs: a connection that has become slow must not be waited for.
+    /// The lower of the estimate and the latest speed. It serves to estimate the time that a connection needs, so that
+    /// nothing waits for a connection that has become slow.
     var low: Double? { value.map { min($0, latest ?? $0) } }
 
-    /// Nil until there is something to go by. Where answers are over before their beginning is, that has to do.
+    /// The estimate, or nil until enough was observed. Where answers end within their burst, the average of all bytes
+    /// must do.
     var value: Double? {
         if fading.seconds >= Self.leastObserved { return fading.bytes / fading.seconds }
         return whole.bytes > 0 && whole.seconds >= Self.leastObserved ? whole.bytes / whole.seconds : nil

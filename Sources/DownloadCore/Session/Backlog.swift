@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What several threads leave for one worker, which takes all of it at a time and is begun when none is at work.
+/// Elements that several threads leave for one worker. The worker takes all of them at a time, and is started when none
+/// is running.
 final class Backlog<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -9,7 +10,8 @@ final class Backlog<Element: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: whether a worker is to be begun.
+    /// Adds elements.
+    /// - Returns: Whether the caller must start a worker.
     func add(_ elements: [Element]) -> Bool {
         state.withLock { state in
             state.elements += elements
@@ -18,8 +20,8 @@ final class Backlog<Element: Sendable>: Sendable {
         }
     }
 
-    /// For the worker: all that there is. Nothing means that it has no work any more.
-    /// - Parameter goesOn: it has work of its own, and comes back.
+    /// Takes all elements. Called by the worker. If there are none, the worker counts as ended.
+    /// - Parameter goesOn: Whether the worker has other work and will call again, so that it does not count as ended.
     func take(goesOn: Bool = false) -> [Element] {
         state.withLock { state in
             defer { state.elements = [] }

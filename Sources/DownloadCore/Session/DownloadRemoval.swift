@@ -1,8 +1,8 @@
 import Foundation
 
-/// The files of a download that is forgotten.
+/// Deletes the files of a download that is removed.
 enum DownloadRemoval {
-    /// Deletes the partial file, and the finished one when asked to, each only if it is still the file it was.
+    /// Deletes the partial file, and on request the finished file. Each is deleted only if it is still the same file.
     static func deleteFiles(of record: DownloadRecord, deletesFile: Bool) throws(DownloadError) {
         if let path = partial(of: record) { try delete(path) }
         if deletesFile, let completed = record.completed, let status = FileStatus.of(completed.path),
@@ -12,14 +12,15 @@ enum DownloadRemoval {
         }
     }
 
-    /// The first try, while the store can still keep the download; `deleteFiles` tells why it failed.
+    /// Deletes the partial file while the store can still keep the download. Failure is ignored here, because
+    /// ``deleteFiles(of:deletesFile:)`` tries again and throws the error.
     static func deletePartial(of record: DownloadRecord) {
         guard let path = partial(of: record) else { return }
         unlink(path)
         FaultPoint.reached("partialRemoved")
     }
 
-    /// Nil when there is none that is its own.
+    /// Returns the path of the download's own partial file, or nil if there is none.
     private static func partial(of record: DownloadRecord) -> String? {
         guard let name = record.fileName, record.state != .completed else { return nil }
         let path = FileNaming.path(record.request.destination.folder, FileNaming.partial(name))

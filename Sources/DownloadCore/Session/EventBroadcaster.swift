@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands events to every stream, in the order of the calls, from any thread; a stream ends with the session.
+/// Sends events to all streams, in the order of the calls. Called on any thread. The streams end with the session.
 final class EventBroadcaster: Sendable {
     private struct Listener {
         let stream: AsyncStream<[DownloadEvent]>.Continuation
@@ -15,7 +15,8 @@ final class EventBroadcaster: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Parameter hearsAdded: false leaves `didAdd` out: a list may bring a million at once.
+    /// Makes a stream of events.
+    /// - Parameter hearsAdded: Whether the stream gets `didAdd` events. A list may bring a million of them at once.
     func stream(hearsAdded: Bool = true) -> DownloadEvents {
         let (stream, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
         let (key, isFinished) = state.withLock { state in
@@ -41,7 +42,7 @@ final class EventBroadcaster: Sendable {
         state.withLock { state in for listener in state.listeners.values { listener.stream.yield(events) } }
     }
 
-    /// Tells of new downloads those who hear of them.
+    /// Publishes an event for each new download to the streams that get `didAdd` events.
     func sendAdded(_ records: some Sequence<DownloadRecord>) {
         state.withLock { state in
             let listeners = state.listeners.values.filter(\.hearsAdded)

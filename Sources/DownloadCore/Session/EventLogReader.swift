@@ -1,17 +1,20 @@
-/// Reads the store's log of events, whoever writes it: first what is there, then what comes. For one reader at a time.
+/// Reads the store's log of events from all sessions: first the events that are there, then new ones. For one reader at
+/// a time.
 actor EventLogReader {
     private let store: any DownloadStore
     private let time: any TimeSource
     private var cursor: EventCursor
     private var waiting: ArraySlice<LogEntry> = []
-    /// The last event when reading began: those up to it are the replay; nil once that is over.
+    /// The last event when reading began. Events up to it are the replay. Nil once the replay is over.
     private var replayEnd: EventCursor?
 
     private static let batch = 500
-    /// Between two looks at a log in which nothing happens. Other processes write it, too: nobody tells us.
+    /// The pause between two looks at a log without new events. Other processes write the log, too, and do not notify
+    /// this one.
     private static let interval = Duration.milliseconds(100)
 
-    /// - Parameter cursor: nil begins with what happens from now on.
+    /// Begins to read the log.
+    /// - Parameter cursor: The event after which reading begins. Nil to begin with new events.
     init(store: any DownloadStore, since cursor: EventCursor?, time: any TimeSource = SystemTime()) async throws {
         self.store = store
         self.time = time
@@ -25,7 +28,7 @@ actor EventLogReader {
         }
     }
 
-    /// Nil when the store is closed or the reader cancelled.
+    /// Returns the next entry. Nil if the store is closed or the reader is cancelled.
     func next() async throws -> LogEntry? {
         while waiting.isEmpty {
             if Task.isCancelled { return nil }
@@ -43,7 +46,7 @@ actor EventLogReader {
     private func read() async throws {
         let events = try await store.events(after: cursor, limit: Self.batch)
         if let first = events.first, first.cursor > cursor + 1 {
-            // Dropped since the last look; numbers are given without gaps.
+            // A gap in the numbers means that events were dropped since the last look.
             let dropped = min(try await store.eventBounds().dropped, first.cursor - 1)
             if dropped > cursor {
                 finishReplay(before: dropped)

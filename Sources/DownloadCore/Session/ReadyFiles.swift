@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The small files whose turn comes next, all of one origin: when one has come, the next one begins in its slot, on the
-/// engine's thread. To ask the session about each would cost as much as its transfer.
+/// The small files that are next, all from one origin. When one file has come, the next one begins in its slot, on the
+/// engine's thread. Asking the session about each file would cost as much as the file's transfer.
 final class ReadyFiles: Sendable {
-    /// What the session does not know yet, in order.
+    /// The changes of slots that the session does not know yet, in order.
     enum News: Sendable {
         case passed(DownloadID, to: DownloadID)
         case freed(DownloadID)
@@ -11,10 +11,10 @@ final class ReadyFiles: Sendable {
 
     private struct State {
         var files: [SmallFileAttempt] = []
-        /// Of the first that is left.
+        /// The index of the first file that has not begun.
         var next = 0
         var news: [News] = []
-        /// With so few left the session is told.
+        /// The number of remaining files below which the session is told.
         var low = 0
         var isTold = false
 
@@ -30,16 +30,16 @@ final class ReadyFiles: Sendable {
 
     var count: Int { state.withLock { $0.files.count - $0.next } }
 
-    /// More are to be added, in groups: each costs the session a turn.
+    /// Whether more files should be added. They are added in groups, because each call costs the session a turn.
     var isLow: Bool { count <= Self.most / 2 }
 
     var first: SmallFileAttempt? { state.withLock { $0.next < $0.files.count ? $0.files[$0.next] : nil } }
 
-    /// It has, or is given, a slot of its own.
+    /// Takes the first file. It has, or is given, a slot of its own.
     func takeFirst() -> SmallFileAttempt? { state.withLock { $0.take() } }
 
-    /// The next ones, in order.
-    /// - Parameter areAll: no others are to follow for now.
+    /// Adds the next files, in order.
+    /// - Parameter areAll: Whether no others follow for now.
     func add(_ files: [SmallFileAttempt], areAll: Bool) {
         state.withLock { state in
             state.files.removeFirst(state.next)
@@ -49,12 +49,13 @@ final class ReadyFiles: Sendable {
         }
     }
 
-    /// A file has come: the next one begins in its place, unless what has come is too much already.
-    /// - Returns: whether the session is to be told that there are news.
+    /// Passes the slot of a file that has come to the next file, unless too many finished files wait already.
+    /// - Returns: Whether the session must be told that there are changes.
     func passOn(the attempt: SmallFileAttempt, isFull: Bool) -> Bool {
         var last = attempt
         while true {
-            // Noted before it begins: its end may be noted by another thread.
+            // The change is recorded before the next file begins, because another thread may record the end of that
+            // file.
             let (next, tells) = state.withLock { state -> (SmallFileAttempt?, Bool) in
                 let next = isFull ? nil : state.take(of: attempt.origin)
                 state.news.append(next.map { .passed(last.id, to: $0.id) } ?? .freed(last.id))
@@ -75,7 +76,7 @@ final class ReadyFiles: Sendable {
         }
     }
 
-    /// None of them begins any more.
+    /// Takes back all files that have not begun, so that none of them begins here.
     func takeBack() -> [SmallFileAttempt] {
         state.withLock { state in
             defer { (state.files, state.next) = ([], 0) }

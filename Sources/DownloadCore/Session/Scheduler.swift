@@ -1,4 +1,5 @@
-/// Says what may start: limits in all and per origin, priority, then order. Pure.
+/// Decides which download may start: by the limits for all downloads and for each origin, then by priority, then by
+/// order. A pure value.
 package struct Scheduler: Sendable, Equatable {
     package struct Candidate: Sendable, Equatable {
         package let id: DownloadID
@@ -11,30 +12,30 @@ package struct Scheduler: Sendable, Equatable {
             self.priority = priority
         }
 
-        /// Starts earlier, all else equal.
+        /// Returns whether this candidate starts earlier, all else equal.
         package func precedes(_ other: Candidate) -> Bool { other.follows(id, priority: priority) }
 
-        /// Starts later than that one, all else equal.
+        /// Returns whether this candidate starts later than the other download, all else equal.
         func follows(_ other: DownloadID, priority otherPriority: Int) -> Bool {
             (priority, other) < (otherPriority, id)
         }
     }
 
-    /// At least 1; those that run already stay when it falls.
+    /// The maximum number of running downloads, at least 1. When it falls, running downloads continue.
     package var maxConcurrent: Int { didSet { maxConcurrent = max(1, maxConcurrent) } }
-    /// The most that the limit of open files allows.
+    /// The maximum number of running downloads that the limit of open files allows.
     var mostByFiles = Int.max
     package var maxPerOrigin: Int { didSet { maxPerOrigin = max(1, maxPerOrigin) } }
-    /// In place of ``maxPerOrigin``.
+    /// The limits for hosts, which replace ``maxPerOrigin``.
     package var hostLimits: [HostPattern: Int] = [:]
-    /// By priority, then order.
+    /// The waiting downloads by priority, then by order.
     package private(set) var candidates: [Candidate] = []
     package private(set) var running: [DownloadID: String] = [:]
     private var perOrigin: [String: Int] = [:]
-    /// Between two attempts: each stays in memory.
+    /// The downloads between two attempts, with their origins. Each of them stays in memory.
     package private(set) var retrying: [DownloadID: String] = [:]
     private var retryingPerOrigin: [String: Int] = [:]
-    /// Origins that asked to be left alone, and until when.
+    /// The origins from which nothing may start yet, and until when.
     private var holds: [String: ContinuousClock.Instant] = [:]
 
     package init(maxConcurrent: Int, maxPerOrigin: Int) {
@@ -50,11 +51,12 @@ package struct Scheduler: Sendable, Equatable {
 
     private var most: Int { min(maxConcurrent, mostByFiles) }
 
-    /// Where so many downloads failed and wait for another attempt, the others of a long queue would only join them.
+    /// The maximum numbers of downloads between two attempts, for all and for each origin. More downloads of a long
+    /// queue would only fail and wait with them.
     static let retryingAtMost = 4096
     static let retryingPerOriginAtMost = 256
 
-    /// Origins with as many downloads as they may have, and those that are left alone.
+    /// The origins with as many downloads as they may have, and the origins from which nothing may start yet.
     package var saturatedOrigins: Set<String> {
         Set(perOrigin.filter { $0.value >= limit($0.key) }.keys).union(holds.keys)
             .union(retryingPerOrigin.filter { $0.value >= Self.retryingPerOriginAtMost }.keys)
@@ -69,32 +71,32 @@ package struct Scheduler: Sendable, Equatable {
             || retryingPerOrigin[origin, default: 0] >= Self.retryingPerOriginAtMost
     }
 
-    /// It waits for another attempt, until ``doesNotWait(_:)``.
+    /// Records that a download waits for another attempt, until ``doesNotWait(_:)``.
     package mutating func waits(_ id: DownloadID, for origin: String) {
         guard retrying.updateValue(origin, forKey: id) == nil else { return }
         retryingPerOrigin[origin, default: 0] += 1
     }
 
-    /// Calling it for another download does nothing.
+    /// Records that a download no longer waits. Does nothing for a download that did not wait.
     package mutating func doesNotWait(_ id: DownloadID) {
         guard let origin = retrying.removeValue(forKey: id) else { return }
         retryingPerOrigin[origin, default: 1] -= 1
         if retryingPerOrigin[origin] == 0 { retryingPerOrigin[origin] = nil }
     }
 
-    /// There is a slot, and one that may take it.
+    /// Whether there is a free slot and a download that may use it.
     package var canStart: Bool {
         hasFreeSlot && candidates.contains { !isSaturated($0.origin) }
     }
 
-    /// More wait for the same origin.
+    /// Returns whether a download waits for the origin.
     package func hasWaiting(for origin: String) -> Bool { candidates.contains { $0.origin == origin } }
 
     package func hasFreeSlot(for origin: String) -> Bool { hasFreeSlot && !isSaturated(origin) }
 
-    /// Takes those that would start next, as long as each is meant and of one origin whose slots are all in use; they are
-    /// given slots by ``pass(from:to:)``.
-    /// - Parameter origin: nil: that of the first.
+    /// Takes the downloads that would start next, as long as they are of one origin whose slots are all in use and
+    /// satisfy `isMeant`. They get slots by ``pass(from:to:)``.
+    /// - Parameter origin: The origin, or nil for that of the first candidate.
     package mutating func next(_ limit: Int, of origin: String?, where isMeant: (DownloadID) -> Bool) -> [DownloadID] {
         guard let origin = origin ?? candidates.first?.origin, let count = perOrigin[origin], holds[origin] == nil,
             count <= self.limit(origin), running.count <= most, retrying.count < Self.retryingAtMost,
@@ -105,18 +107,18 @@ package struct Scheduler: Sendable, Equatable {
         return taken
     }
 
-    /// One that waits would start before that one.
+    /// Returns whether a waiting download would start before this download.
     package func hasOneBefore(_ id: DownloadID, priority: Int) -> Bool {
         candidates.first.map { !$0.follows(id, priority: priority) } ?? false
     }
 
-    /// One that was taken before has a slot from now on.
+    /// Gives a slot to a download that was taken before.
     package mutating func begin(_ id: DownloadID, of origin: String) {
         running[id] = origin
         perOrigin[origin, default: 0] += 1
     }
 
-    /// The one has ended, and the other runs in its place.
+    /// Gives the slot of a download that has ended to the next one.
     package mutating func pass(from id: DownloadID, to next: DownloadID) {
         running[next] = running.removeValue(forKey: id)
     }
@@ -126,14 +128,14 @@ package struct Scheduler: Sendable, Equatable {
         candidates.insert(candidate, at: index ?? candidates.count)
     }
 
-    /// The one that would start last.
+    /// Returns the download that would start last.
     package func last(where isMeant: (DownloadID) -> Bool) -> Candidate? {
         candidates.last { isMeant($0.id) }
     }
 
     package mutating func remove(_ id: DownloadID) { candidates.removeAll { $0.id == id } }
 
-    /// Takes the next one that the limits allow; it holds a slot until ``ended(_:)``.
+    /// Takes the next download that the limits allow. The download has a slot until ``ended(_:)``.
     package mutating func start() -> DownloadID? {
         guard hasFreeSlot,
             let index = candidates.firstIndex(where: { !isSaturated($0.origin) })
@@ -143,19 +145,19 @@ package struct Scheduler: Sendable, Equatable {
         return candidate.id
     }
 
-    /// Starts nothing from this origin before `instant`; what runs goes on.
+    /// Prevents starts from this origin before `instant`. Running downloads continue.
     package mutating func hold(_ origin: String, until instant: ContinuousClock.Instant) {
         holds[origin] = max(holds[origin] ?? instant, instant)
     }
 
-    /// Ends the holds that are over; true when there were any.
+    /// Lets downloads start again from origins whose waiting time is over. Returns whether there were any.
     package mutating func releaseHolds(at now: ContinuousClock.Instant) -> Bool {
         let count = holds.count
         if count > 0 { holds = holds.filter { $0.value > now } }
         return holds.count < count
     }
 
-    /// Its transfers are over; calling it again does nothing.
+    /// Frees the slot of a download whose transfers are over. Does nothing when called again.
     package mutating func ended(_ id: DownloadID) {
         guard let origin = running.removeValue(forKey: id) else { return }
         perOrigin[origin, default: 1] -= 1

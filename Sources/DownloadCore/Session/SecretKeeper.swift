@@ -1,16 +1,16 @@
-/// The secrets of requests that wait in the store, which does not keep them. What came in one go usually shares them, so
-/// a million downloads cost one entry.
+/// The secrets of requests that wait in the store, which does not keep secrets. Requests that were added together
+/// usually share their secrets, so a million downloads cost one entry.
 struct SecretKeeper {
     private struct Batch {
         var ids: ClosedRange<DownloadID>
-        /// Whom the secrets were given for. The address may be changed by another process, which tells nobody here.
+        /// The origins for which the secrets were given. Another process may change a URL without notifying this one.
         var origins: Set<String>
         let secrets: GivenSecrets
     }
 
     private var batches: [Batch] = []
 
-    /// What was kept of an earlier request counts no more.
+    /// Keeps the secrets of a request. Secrets of an earlier request of the download are no longer used.
     mutating func keep(_ record: DownloadRecord) {
         let request = record.request
         guard
@@ -27,7 +27,7 @@ struct SecretKeeper {
         }
     }
 
-    /// Puts back what the store left out, and nothing else; the latest that was given counts.
+    /// Restores the secrets that the store left out, and nothing else. The secrets that were given last are used.
     func restore(_ record: inout DownloadRecord) {
         guard let batch = batches.last(where: { $0.ids.contains(record.id) }),
             batch.origins.contains(record.request.url.origin)
@@ -36,7 +36,7 @@ struct SecretKeeper {
     }
 }
 
-/// What of a request the store leaves out.
+/// The parts of a request that the store leaves out.
 struct GivenSecrets: Equatable {
     private let headers: [RequestHeader]
     private let credential: Credential?
@@ -50,7 +50,7 @@ struct GivenSecrets: Equatable {
         proxy = request.network.proxy
     }
 
-    /// Puts back what is missing, and nothing else.
+    /// Restores the parts that are missing in the request, and nothing else.
     func restore(_ request: inout DownloadRequest) {
         var kept = headers
         request.headers = request.headers.map { header in

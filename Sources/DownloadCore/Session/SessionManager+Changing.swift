@@ -2,8 +2,8 @@ import Foundation
 
 /// Changes of downloads, and the downloads that wait for their schedules.
 extension SessionManager {
-    /// Changes downloads that are not active, and that nobody else changes.
-    /// - Returns: those for which it made a difference.
+    /// Changes downloads that are not active and that no other caller changes.
+    /// - Returns: The downloads for which the change made a difference.
     func changeIdle(_ ids: [DownloadID], _ change: DownloadChange) async throws -> Set<DownloadID> {
         if ids.isEmpty { return [] }
         book.beginChange(of: ids)
@@ -24,7 +24,7 @@ extension SessionManager {
         return Set(results.filter(\.didChange).map(\.record.id))
     }
 
-    /// What follows from a change in the store.
+    /// Applies the consequences of a change that was made in the store.
     private func settle(_ result: ChangedRecord, _ change: DownloadChange) {
         var record = result.record
         secrets.restore(&record)
@@ -38,7 +38,7 @@ extension SessionManager {
         }
     }
 
-    /// Changes one that was active when it was looked at.
+    /// Changes a download that was active when the caller looked at it.
     func changeRunning(_ id: DownloadID, _ change: DownloadChange) async throws -> Bool {
         while true {
             await waitForChanges(of: [id])
@@ -62,8 +62,8 @@ extension SessionManager {
         }
     }
 
-    /// Whether a download that was stopped for a change has become what was wanted: its end, or what another caller asked
-    /// for, may have come first.
+    /// Returns whether a download that was stopped for a change now shows the change. Its end, or the change of another
+    /// caller, may have come first.
     private static func shows(_ record: DownloadRecord, _ change: DownloadChange) -> Bool {
         switch change {
         case .pause: record.state == .paused(.user)
@@ -73,7 +73,8 @@ extension SessionManager {
         }
     }
 
-    /// Changes one between two attempts. It goes on waiting, also if the store fails: its next save may succeed.
+    /// Changes a download between two attempts. The download keeps waiting even if the store fails, because its next
+    /// save may succeed.
     private func changeBackingOff(_ id: DownloadID, _ change: DownloadChange) async -> Bool {
         guard let record = book.beginSavingChange(of: id, change) else { return false }
         book[active: id]?.control.show(record)
@@ -83,7 +84,7 @@ extension SessionManager {
         return true
     }
 
-    /// The secrets that still belong to the request at its new address.
+    /// Keeps the secrets that still belong to the request at its new URL.
     private func keepSecrets(of record: DownloadRecord, after change: DownloadChange) {
         guard case .url = change else { return }
         var full = record
@@ -92,21 +93,22 @@ extension SessionManager {
         secrets.keep(full)
     }
 
-    /// Returns once nobody changes any of these in the store. What is active then may be another thing than before.
+    /// Returns once no caller changes any of these downloads in the store. A different attempt may be active then.
     func waitForChanges(of ids: [DownloadID]) async {
         while let waiter = book.waitForChanges(of: ids) { await wait(waiter) }
     }
 
     // MARK: Stopping
 
-    /// Asks an attempt to end, or ends the delay between two; without a reason it is paused for that of the session's end.
+    /// Asks an attempt to end, or ends the delay between two attempts. Without a reason, the download is paused with the
+    /// reason of the session's end.
     func stop(_ id: DownloadID, _ reason: StopReason? = nil) {
         guard let active = book.stop(id, reason) else { return }
         active.control.stop()
         if active.isBackingOff { active.timer?.cancel() }
     }
 
-    /// What becomes of a download that runs no more, because it was asked to stop.
+    /// Handles the end of a download that was asked to stop.
     func stopped(_ stopped: DownloadRecord, _ reason: StopReason?) async {
         var record = stopped
         switch reason {
@@ -136,7 +138,7 @@ extension SessionManager {
         }
     }
 
-    /// Unless the store could not take it.
+    /// Sends the event, or a failure if the store could not save the record.
     private func announce(_ record: DownloadRecord, _ event: DownloadEvent) {
         broadcaster.send(record.failure.map { .didFail(DownloadSnapshot(record: record), $0) } ?? event)
     }
@@ -153,13 +155,13 @@ extension SessionManager {
         announce(saved.record, .didPause(DownloadSnapshot(record: saved.record)))
     }
 
-    // MARK: What the store could not take
+    // MARK: Records that the store could not save
 
-    /// A record as it stands after its save.
+    /// A record as it is after its save.
     struct Saved {
-        /// Failed, if the store could not take it.
+        /// The record, in the failed state if the store could not save it.
         var record: DownloadRecord
-        /// The store failed, and is to be asked again.
+        /// Whether the store failed and must be asked again.
         var isUnsaved = false
     }
 
@@ -179,7 +181,8 @@ extension SessionManager {
         return saved
     }
 
-    /// Gives the store what it could not take: nothing may stay at work in it that nobody works on.
+    /// Saves the records that the store could not save before. Otherwise the store would show downloads at work that no
+    /// session works on.
     func saveUnsaved() async throws {
         let records = book.unsaved
         if records.isEmpty { return }
@@ -188,8 +191,9 @@ extension SessionManager {
         if records.contains(where: { DueHook($0) != nil }) { hooks.look() }
     }
 
-    /// Files that are complete, and stay so whatever becomes of the store: it has them as about to get their names, and
-    /// whoever looks at them next finds that they have. It is asked again until then.
+    /// Keeps the records of complete files that the store did not save as completed. The store has them as about to get
+    /// their names, so the next process that looks at them finds them complete. The store is asked again until it saves
+    /// them.
     func keepUnrecorded(_ records: [DownloadRecord], _ error: DownloadError) {
         for record in records { report { $0.keepUnsaved(record) } }
         guard let first = records.first else { return }
@@ -217,7 +221,7 @@ extension SessionManager {
         while book.hasArrivals { await park(report { $0.takeArrivals(at: parts.time.date) }) }
     }
 
-    /// In one transaction, and one by one if that fails.
+    /// Saves records in one transaction, or one by one if that fails.
     private func save(_ records: [DownloadRecord]) async -> [Saved] {
         if records.isEmpty { return [] }
         let stamped = records.map { record in
@@ -233,7 +237,8 @@ extension SessionManager {
         return saved
     }
 
-    /// Called twice a second. The clock on the wall counts: it may be put, and the machine may sleep.
+    /// Applies schedules and the rate timetable. Called twice a second. The wall clock is used, because it may be set
+    /// and the machine may sleep.
     func keepTimes() async {
         let now = parts.time.date
         if let change = pulse.rateClock.change(at: now) { rateLimit.bytesPerSecond = change }
@@ -264,14 +269,14 @@ extension SessionManager {
         }
     }
 
-    /// Those of them that the store still shows as waiting for their schedules, and those of which it could not tell. The
-    /// others are forgotten.
+    /// Returns the downloads that the store still shows as waiting for their schedules, and those about which the store
+    /// failed. The book forgets the others.
     private func waitingForTime(_ ids: [DownloadID]) async -> (records: [DownloadRecord], failed: [DownloadID]) {
         var (records, failed): ([DownloadRecord], [DownloadID]) = ([], [])
         if let all = try? await store.records(.ids(ids)) {
             records = all
         } else {
-            // One is gone from the store, or that fails: then they are asked for again.
+            // A download is gone from the store, or the store fails, so they are asked for one by one.
             for id in ids {
                 do { records += try await store.records(.ids([id])) } catch DownloadError.noSuchDownload {
                     continue
@@ -286,7 +291,8 @@ extension SessionManager {
         return (records, failed)
     }
 
-    /// At the end of the session: whoever goes on with them looks at their times anew.
+    /// Pauses the parked downloads at the end of the session. The session that continues them looks at their schedules
+    /// anew.
     func pauseParked(_ reason: DownloadState.PauseReason) async {
         var ids = book.takeParked()[...]
         while !ids.isEmpty {

@@ -1,37 +1,40 @@
 import Foundation
 import HTTPTypes
 
-/// `Link` fields (RFC 8288) that name mirrors of what was asked for (RFC 6249): `<URL>; rel=duplicate; pri=1; geo=de`;
-/// and documents that describe it: `<URL>; rel=describedby; type="application/metalink4+xml"`.
+/// The `Link` fields (RFC 8288) of an answer that name mirrors of the file (RFC 6249): `<URL>; rel=duplicate; pri=1;
+/// geo=de`. They may also name documents that describe the file: `<URL>; rel=describedby;
+/// type="application/metalink4+xml"`.
 struct MirrorLinks: Equatable {
-    /// The best one first.
+    /// The mirrors, the best one first.
     var mirrors: [SourceURL] = []
-    /// The first one that can be asked for (RFC 6249 section 4.1).
+    /// The first usable document (RFC 6249 section 4.1).
     var document: SourceURL?
-    /// Of the answer that named them: without one nothing proves that they have the same file (RFC 6249 section 7).
+    /// The digest in the answer that named the mirrors. Without it, nothing proves that they have the same file (RFC
+    /// 6249 section 7).
     var digest: Checksum?
 
-    /// Bytes; longer fields are not what they are taken for.
+    /// The maximum length of a field in bytes. Longer fields are ignored.
     private static let longest = 64 << 10
     private static let longestTarget = 8 << 10
-    /// More are no use, and each costs a line in the store.
+    /// The maximum number of mirrors. More are of no use, and each costs a line in the store.
     private static let most = 32
 
-    /// There may be a document: what is asked of each small file is to cost little.
+    /// Returns whether the answer may name a document. The check is cheap, because it is made for each small file.
     static func mayDescribe(_ head: ResponseHead) -> Bool {
         guard let name = HTTPField.Name.link else { return false }
         return head.fields.values(name).contains { $0.utf8.lowercasedASCII.contains("describedby") }
     }
 
+    /// Reads the links of an answer.
     /// - Parameters:
-    ///   - base: where the answer came from, for addresses that are relative to it.
-    ///   - location: a country, whose mirrors come first.
+    ///   - base: The URL of the answer, to resolve relative URLs.
+    ///   - location: A country, whose mirrors come first.
     init(_ head: ResponseHead, from base: SourceURL? = nil, near location: String? = nil) {
         let values = HTTPField.Name.link.map { head.fields.values($0) } ?? []
         if values.isEmpty { return }
         var found: [(url: SourceURL, isNear: Bool, priority: Int64)] = []
         for value in values where value.utf8.count <= Self.longest {
-            // What is said of another thing than this answer (RFC 8288 section 3.2) is nothing to go by.
+            // A link with an anchor describes something other than this answer (RFC 8288 section 3.2), so it is ignored.
             for link in Self.links(Array(value.utf8)) where link.parameters["anchor"] == nil {
                 if document == nil, link.relations.contains("describedby") { document = link.document(from: base) }
                 guard found.count < Self.most, link.relations.contains("duplicate"),
@@ -45,7 +48,7 @@ struct MirrorLinks: Equatable {
                     ))
             }
         }
-        // Equal ones keep their order.
+        // Mirrors that compare as equal keep their order.
         let sorted = found.enumerated().sorted {
             ($0.1.isNear ? 0 : 1, $0.1.priority, $0.0) < ($1.1.isNear ? 0 : 1, $1.1.priority, $1.0)
         }
@@ -60,7 +63,7 @@ struct MirrorLinks: Equatable {
             (parameters["rel"] ?? "").split(separator: " ").map { $0.lowercased() }
         }
 
-        /// Where it is, if it is a Metalink document.
+        /// Returns the URL of the target, if it is a Metalink document.
         func document(from base: SourceURL?) -> SourceURL? {
             let type = parameters["type"]?.prefix { $0 != ";" }.lowercased().filter { !" \t".contains($0) }
             guard let type, Metalink.types.contains(type), target.utf8.count <= MirrorLinks.longestTarget else {
@@ -72,7 +75,7 @@ struct MirrorLinks: Equatable {
         }
     }
 
-    /// What is malformed ends the list: what follows may mean anything.
+    /// Parses a field. A malformed link ends the list, because the meaning of the rest is unclear.
     private static func links(_ text: [UInt8]) -> [Link] {
         var links: [Link] = []
         var rest = text[...]
@@ -98,7 +101,7 @@ struct MirrorLinks: Equatable {
                 skip(" \t")
                 guard let value = value(&rest) else { return links }
                 let key = name.lowercasedASCII
-                // The first one counts (RFC 8288 section 3.3).
+                // The first parameter of a name counts (RFC 8288 section 3.3).
                 if link.parameters[key] == nil { link.parameters[key] = value }
                 skip(" \t")
             }
@@ -107,7 +110,7 @@ struct MirrorLinks: Equatable {
         }
     }
 
-    /// A token or a quoted string; nil for one without an end.
+    /// Reads a token or a quoted string. Returns nil if the quoted string has no end.
     private static func value(_ rest: inout ArraySlice<UInt8>) -> String? {
         guard rest.first == UInt8(ascii: "\"") else {
             let token = rest.prefix { !";, \t".utf8.contains($0) }

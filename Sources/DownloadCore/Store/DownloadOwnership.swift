@@ -1,28 +1,30 @@
 import Foundation
 
-/// Who may work on a recorded download: one rule for every store. Lives as long as one question to the store, for it
-/// asks after each session only once.
+/// The rule, for every store, that says which session may work on a recorded download. A value lasts for one question to
+/// the store, because it checks each session only once.
 package struct DownloadOwnership {
     package let session: String
     private let isAlive: (String) -> Bool
     private var answers: [String: Bool] = [:]
 
+    /// Makes the rule for one question.
     /// - Parameters:
-    ///   - session: the one that asks.
-    ///   - isAlive: whether another session's process lives.
+    ///   - session: The session that asks.
+    ///   - isAlive: Returns whether another session's process is alive.
     package init(session: String, isAlive: @escaping (String) -> Bool) {
         self.session = session
         self.isAlive = isAlive
     }
 
     package enum Standing: Equatable {
-        /// A live session is at it.
+        /// A live session works on the download.
         case busy
-        /// Whoever asks may take it.
+        /// The asking session may take the download.
         case free
     }
 
-    /// A live session keeps what it works on and what it holds paused; of the asking session only the former is busy.
+    /// Returns whether the download is busy. A live session keeps the downloads that it works on or has paused. For the
+    /// asking session, only the active ones are busy.
     package mutating func standing(of state: DownloadState.Kind, owner: String?) -> Standing {
         guard let owner else { return .free }
         if owner == session { return state.isActive ? .busy : .free }
@@ -30,12 +32,12 @@ package struct DownloadOwnership {
         return lives(owner) ? .busy : .free
     }
 
-    /// The live session, other than the one that asks, that a removal would pull the download from.
+    /// Returns the live session, other than the asking one, from which a removal would take the download.
     package mutating func foreignHolder(of state: DownloadState.Kind, owner: String?) -> String? {
         owner == session || standing(of: state, owner: owner) == .free ? nil : owner
     }
 
-    /// No process runs this session.
+    /// Returns whether no process runs this session.
     package mutating func isDead(_ other: String) -> Bool { other != session && !lives(other) }
 
     private mutating func lives(_ owner: String) -> Bool {
@@ -47,15 +49,15 @@ package struct DownloadOwnership {
 }
 
 extension DownloadRecord {
-    /// As it is added to `session`: queued, or held back.
+    /// Makes the record of a download that is added to `session`, queued or paused.
     package init(adding request: DownloadRequest, id: DownloadID, to session: String, at now: Date) {
         self.init(
             id: id, request: request, state: request.startsPaused ? .paused(.user) : .queued, created: now)
         self.session = session
     }
 
-    /// Hands it to `session`, with all it has. What was complete begins another history: asked for every night, it would
-    /// grow and grow.
+    /// Gives the download to `session`, with all its data. A completed download begins a new history of attempts.
+    /// Otherwise the history of a download that is repeated every night would grow without limit.
     package mutating func queue(for session: String, at now: Date, holdsBack: Bool = false) {
         if state == .completed { attempts = [] }
         state = holdsBack ? .paused(.user) : .queued
@@ -64,7 +66,7 @@ extension DownloadRecord {
         updated = now
     }
 
-    /// Its session is gone. A background one comes back, and finds it again.
+    /// Records that the session of the download is gone. A background session comes back and finds the download again.
     package mutating func interrupt(at now: Date) {
         state = .paused(.interrupted)
         leaveForeground()
@@ -74,17 +76,18 @@ extension DownloadRecord {
 }
 
 extension DownloadRecord {
-    /// No session works on it now; of a background session it remains.
+    /// Removes the session of a download that no session works on. A background session remains.
     package mutating func leaveForeground() {
         if let session, SessionIdentifier.isForeground(session) { self.session = nil }
     }
 
-    /// A background session's, dead or alive: it waits for it.
+    /// Whether the download belongs to a background session, dead or alive, and waits for that session.
     package var belongsToBackground: Bool { session.map { !SessionIdentifier.isForeground($0) } ?? false }
 
-    /// Makes the change as `asker` wants it. A foreground session holds what it was told to pause, so that it may go
-    /// on there; whatever else stops is free.
-    /// - Returns: false when there is nothing to do.
+    /// Applies the change that `asker` requests. A foreground session keeps a download that it was told to pause, so
+    /// that it can be resumed there. Any other stopped download loses its foreground session, so that any session may
+    /// take it.
+    /// - Returns: False if the change makes no difference.
     package mutating func apply(_ change: DownloadChange, for asker: String, at now: Date) -> Bool {
         guard apply(change) else { return false }
         switch change {
@@ -98,7 +101,8 @@ extension DownloadRecord {
 }
 
 extension DownloadState {
-    /// Left so by a session's death or end, not by the user: it goes on when its session comes back.
+    /// Whether the download was left in this state by the death or end of a session, not by the user. It continues when
+    /// its session comes back.
     package var goesOnAlone: Bool {
         switch self {
         case .running, .waiting: true
@@ -109,7 +113,7 @@ extension DownloadState {
 }
 
 extension Sequence where Element: Hashable {
-    /// Each one once, where it came first.
+    /// The elements without repetitions, each where it first occurs.
     package var firstOccurrences: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

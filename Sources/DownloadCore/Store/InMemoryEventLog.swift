@@ -18,7 +18,7 @@ struct InMemoryEventLog {
         events.removeFirst(max(0, events.count - max(0, count)))
     }
 
-    /// Tells what became of `old`, or that there was none: first of the state, then of the request.
+    /// Logs what has changed since `old`: first the state, then the request. If `old` is nil, logs an addition.
     mutating func note(_ record: DownloadRecord, after old: DownloadRecord?, at time: Date) {
         guard let old else { return append(.added, record, time) }
         let (before, now) = (old.request, record.request)
@@ -47,13 +47,13 @@ struct InMemoryEventLog {
                 cursor: last, time: time, kind: kind, id: record.id, name: progress.name,
                 url: record.request.url.string, session: session ?? record.session,
                 state: kind == .removed ? nil : record.state, received: progress.received, total: progress.total))
-        // Rarely, so that it costs nothing.
+        // Old events are dropped rarely, so that dropping them costs little.
         if events.count >= 2 * Self.capacity { drop(keeping: Self.capacity) }
     }
 }
 
 extension LoggedEvent.Kind {
-    /// What it is called when a download comes to be in this state.
+    /// Returns the kind of event that is logged when a download enters this state.
     init(_ state: DownloadState.Kind) {
         self =
             switch state {

@@ -1,18 +1,19 @@
 import CSystem
 import Foundation
 
-/// Tells the time, and waits for it. Everything in dlm that looks at a clock is given one, so that a test can turn it.
+/// Tells the time, and waits. Every part of dlm that uses a clock gets a time source, so that tests can replace the
+/// clock.
 package protocol TimeSource: Sendable {
-    /// A moment of a clock that never steps and counts suspend, too (CLOCK_BOOTTIME, clock_gettime(2)).
+    /// A moment of a clock that never jumps and also counts the time while suspended (CLOCK_BOOTTIME, clock_gettime(2)).
     var now: ContinuousClock.Instant { get }
-    /// The time of day; it steps when the clock is set.
+    /// The time of day. It jumps when the clock is set.
     var date: Date { get }
     /// Returns at this moment, or as soon as the task is cancelled.
     /// - Throws: `CancellationError`.
     func sleep(until moment: ContinuousClock.Instant) async throws
-    /// Blocks the calling thread: for code that has a thread of its own.
+    /// Blocks the calling thread. Meant for code that has its own thread.
     func block(for duration: Duration)
-    /// Does something on the queue once so much time has passed.
+    /// Runs the action on the queue after the delay.
     func schedule(after delay: Duration, on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 }
 
@@ -20,7 +21,7 @@ extension TimeSource {
     package func sleep(for duration: Duration) async throws { try await sleep(until: now + duration) }
 }
 
-/// The clocks of the system. This file alone names them; `Tests/ArchitectureTests` reads all others for it.
+/// The clocks of the system. No other file may name these clocks, which `Tests/ArchitectureTests` checks.
 package struct SystemTime: TimeSource {
     package init() {}
 

@@ -2,12 +2,12 @@ import Synchronization
 
 /// The answer to one request, kept in memory.
 package struct CollectedAnswer: Sendable {
-    /// Nil if none came.
+    /// The head of the answer. Nil if no head came.
     package var head: ResponseHead?
     package var body: [UInt8] = []
-    /// The body is longer than the limit, and was not read to its end.
+    /// Whether the body is longer than the limit, so that it was not read to its end.
     package var isTooLarge = false
-    /// The time limit ended the transfer.
+    /// Whether the time limit ended the transfer.
     package var isLate = false
     package var result = TransferResult(.cancelled)
 }
@@ -15,9 +15,9 @@ package struct CollectedAnswer: Sendable {
 extension Transport {
     /// Makes one request and returns at the end of its answer. The transfer ends with the task.
     /// - Parameters:
-    ///   - largest: bytes of the body; a longer one ends the transfer.
-    ///   - limit: of time, from the request to the last byte.
-    ///   - keepsBody: whether the body that follows a head is wanted; else it is thrown away. On the transport's thread.
+    ///   - largest: The maximum size of the body in bytes. A longer body ends the transfer.
+    ///   - limit: The time limit from the request to the last byte.
+    ///   - keepsBody: Returns whether the body after this head is kept, not discarded. Called on the transport's thread.
     package func answer(
         to request: TransferRequest, atMost largest: Int, within limit: Duration, _ time: any TimeSource,
         keepsBody: @escaping @Sendable (ResponseHead) -> Bool = { _ in true }
@@ -54,7 +54,7 @@ private final class AnswerSink: TransferSink {
         self.keepsBody = keepsBody
     }
 
-    /// Returns at the end of the transfer.
+    /// Returns the answer at the end of the transfer.
     func answer() async -> CollectedAnswer {
         await withCheckedContinuation { continuation in
             let answer = state.withLock { state -> CollectedAnswer? in

@@ -1,14 +1,15 @@
-/// Fetches something small into memory, such as a checksum file, as its request says: redirects, retries and trust are
-/// those of a download. Nothing of it is recorded.
+/// Fetches a small document, such as a checksum file, into memory. Redirects, retries and trust follow the request, as
+/// for a download. Nothing is recorded.
 package struct DocumentFetch: Sendable {
     private var asked: RedirectingRequest
     private var request: DownloadRequest { asked.request }
     private var time: any TimeSource { asked.time }
 
+    /// Makes a fetch.
     /// - Parameters:
-    ///   - largest: bytes; a larger document is an error.
-    ///   - strictHosts: hosts that want https alone.
-    ///   - sendsCredentials: false where somebody else named the URL: what the request has for one origin is for no other.
+    ///   - largest: The maximum size in bytes. A larger document is an error.
+    ///   - strictHosts: The hosts that must be asked over https.
+    ///   - sendsCredentials: False if the URL comes from a third party. The request's credentials are for one origin only.
     package init(
         _ request: DownloadRequest, over transport: any Transport, userAgent: String, largest: Int,
         strictHosts: HSTSStore?, sendsCredentials: Bool = true, time: any TimeSource = SystemTime()
@@ -18,7 +19,7 @@ package struct DocumentFetch: Sendable {
             largest: largest, sendsCredentials: sendsCredentials)
     }
 
-    /// Uses the cookies of a session, and adds to them.
+    /// Uses the cookies of a session, and adds cookies to them.
     mutating func remember(_ memory: CookieMemory?) { asked.memory = memory }
 
     package func run() async throws -> [UInt8] {
@@ -38,7 +39,7 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// Asks once, and for no longer than that.
+    /// Makes one attempt, which is ended at the time limit.
     func once(within limit: Duration) async -> Result<[UInt8], DownloadError> {
         await withTaskGroup(of: Result<[UInt8], DownloadError>?.self) { group in
             group.addTask {
@@ -72,7 +73,7 @@ package struct DocumentFetch: Sendable {
         case .declined(let error):
             let pause = answer.head.flatMap { ServerPause($0, url, now: time.date) }
             throw Failure(error: error, retryAfter: pause?.seconds)
-        // The time limit ended it: of one request, all else is ruled out.
+        // Only the time limit can have ended the transfer. The other outcomes do not occur for a single request.
         case .stopped, .cut, .redirected, .fileRefused, .changed: throw Failure(error: Self.late(url))
         }
     }

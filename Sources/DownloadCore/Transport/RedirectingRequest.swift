@@ -1,23 +1,25 @@
-/// A request that follows its redirects and keeps the last answer in memory: for what is small and is no download.
+/// A request that follows redirects and keeps the last answer in memory. It serves small requests that are not
+/// downloads.
 struct RedirectingRequest: Sendable {
     let request: DownloadRequest
     let transport: any Transport
     let userAgent: String
-    /// Hosts that want https alone; nothing is added to them.
+    /// The hosts that must be asked over https. No hosts are added to them.
     let strictHosts: HSTSStore?
     let time: any TimeSource
-    /// Says which answers are a redirect, and which ones have a body that is wanted.
+    /// Decides which answers are redirects, and which answers have a body to keep.
     var judge = ResponseJudge(start: 0, end: nil, asksRange: false)
-    /// Bytes of the body; a longer one is not read to its end.
+    /// The maximum size of the body in bytes. A longer body is not read to its end.
     let largest: Int
-    /// False where somebody else named the URL: what the request has for one origin is for no other.
+    /// Whether credentials are sent. False if the URL comes from a third party, because the request's credentials are
+    /// for one origin only.
     var sendsCredentials = true
-    /// Cookies that servers set; nil where they are forgotten with the answer.
+    /// The cookies of the session. Nil if cookies that servers set are forgotten with the answer.
     var memory: CookieMemory?
     /// Changes each request beyond what all requests of a download have in common.
     var adjust: @Sendable (inout TransferRequest) -> Void = { _ in }
 
-    /// For one answer, from its request to its last byte.
+    /// The time limit for one answer, from the request to the last byte.
     static let limit = Duration.seconds(60)
 
     /// One request and its answer.
@@ -29,16 +31,16 @@ struct RedirectingRequest: Sendable {
     struct Outcome: Sendable {
         /// The redirects that were followed, in order.
         var redirects: [Step] = []
-        /// The answer that was not followed elsewhere.
+        /// The answer that is not a followed redirect.
         var last: Step
-        /// The verdict on the last answer: an error where its redirect is refused, nil where no head came.
+        /// The verdict on the last answer. It is an error if its redirect was refused, and nil if no head came.
         var verdict: ResponseJudge.Verdict?
-        /// Those of the request's files, with the cookies that the answers set.
+        /// The secrets of the request's files, with the cookies that the answers set.
         var secrets: LoadedSecrets
     }
 
-    /// Returns the first answer that is no redirect, or is one that may not be followed.
-    /// - Throws: an error of the files that hold the request's secrets.
+    /// Returns the first answer that is not a redirect, or whose redirect must not be followed.
+    /// - Throws: An error of the files that hold the request's secrets.
     func run() async throws(DownloadError) -> Outcome {
         var secrets = try await LoadedSecrets.load(request.secretFiles, time)
         secrets.remember(memory)

@@ -1,29 +1,30 @@
 import Foundation
 
-/// Where one download is in this session. A download that is only a row in the store has no place.
+/// The place of one download in this session. A download that is only a row in the store has no place.
 enum Place {
     /// The record is in memory, and the download waits for a slot.
     indirect case queued(QueuedDownload)
-    /// The schedule forbids the download to run now, and the store does not say so yet.
+    /// The schedule forbids the download to run now, and the store does not show that yet.
     indirect case arriving(QueuedDownload)
     /// The download is being attempted, or waits between two attempts.
     indirect case active(ActiveDownload)
     /// The download is a row in the store until its schedule lets it run.
     indirect case parked(ParkedDownload)
-    /// The download is paused, and a foreground session stays for it.
+    /// The download is paused, and a foreground session keeps running for it.
     indirect case paused(DownloadRecord)
-    /// The attempt is over, and the store could not take the result: the store still shows the download at work.
+    /// The attempt is over, and the store could not save the result. The store still shows the download at work.
     indirect case unsaved(DownloadRecord)
-    /// One caller changes it in the store; other callers wait. The value says where it was before.
+    /// One caller changes the download in the store, and other callers wait. The value is the place before the change.
     indirect case changing(from: Place?)
 }
 
 /// A download that waits for a slot.
 struct QueuedDownload {
     var record: DownloadRecord
-    /// Attempts that failed in a row. Nil: it is queued in the store, too. Otherwise the store shows it as waiting.
+    /// The number of attempts that failed in a row. Nil if the store shows the download as queued, else the store shows
+    /// it as waiting.
     var failures: Int?
-    /// What is left of the time that its request gives it, if an attempt has used some of that.
+    /// The rest of the request's time limit, if an attempt has used a part of the limit.
     var timeLeft: Duration?
 
     init(_ record: DownloadRecord, failures: Int? = nil, timeLeft: Duration? = nil) {
@@ -32,7 +33,7 @@ struct QueuedDownload {
         self.timeLeft = timeLeft
     }
 
-    /// The store knows everything about it, so that it can be left there.
+    /// Whether the store knows everything about the download, so that its record need not stay in memory.
     var isPlain: Bool { failures == nil && timeLeft == nil }
 }
 
@@ -40,14 +41,14 @@ struct QueuedDownload {
 struct ParkedDownload {
     let until: Date
     let progress: DownloadProgress
-    /// As of ``QueuedDownload``.
+    /// The rest of the request's time limit, as in ``QueuedDownload``.
     let timeLeft: Duration?
 }
 
 /// A download that is being attempted, or waits between two attempts.
 struct ActiveDownload {
     enum Stage: Equatable {
-        /// A small file that is to follow another one in its slot (``ReadyFiles``). The store shows it as queued.
+        /// A small file that will follow another one in its slot (``ReadyFiles``). The store shows it as queued.
         case ready
         /// The download transfers, and uses a slot.
         case running
@@ -59,29 +60,29 @@ struct ActiveDownload {
         case ending
         /// The download waits for its next attempt.
         case backingOff
-        /// As ``backingOff``, while a change of it is being saved.
+        /// The download waits for its next attempt, like ``backingOff``, while a change of it is being saved.
         case savingChange(delayIsOver: Bool)
     }
 
-    /// As it was when the attempt began, with the changes since.
+    /// The record as it was when the attempt began, with the changes since.
     var record: DownloadRecord
     var control: RunnerControl
     var stage: Stage
-    /// Attempts that failed in a row.
+    /// The number of attempts that failed in a row.
     var failures = 0
-    /// When the time that the request gives it is over.
+    /// The moment at which the request's time limit ends.
     var deadline: ContinuousClock.Instant?
-    /// When its schedule says that it must stop.
+    /// The time at which the schedule stops the download.
     var closes: Date?
-    /// Why it was asked to stop.
+    /// The reason why the attempt was asked to stop.
     var stopReason: StopReason?
-    /// Waits for the end of the delay between two attempts; cancelled, it ends at once.
+    /// Waits for the end of the delay between two attempts. Cancelling it ends the delay at once.
     var timer: Task<Void, Never>?
     /// The download was queued again in the store while its last attempt was about to end.
     var isQueuedAgain = false
-    /// The record that says that the file is complete, if the store did not take it.
+    /// The record that says that the file is complete, if the store could not save it.
     var unsaved: DownloadRecord?
-    /// The callers that wait for the end of this attempt, or of the delay after it.
+    /// The callers that wait for the end of this attempt or of the delay after it.
     var waiters: [SessionBook.Waiter] = []
 
     init(_ record: DownloadRecord, _ control: RunnerControl, _ stage: Stage = .running) {
@@ -100,13 +101,13 @@ struct ActiveDownload {
     }
 }
 
-/// The reason why an attempt was asked to stop, which says what becomes of its download.
+/// The reason why an attempt was asked to stop. It decides what becomes of the download.
 enum StopReason: Equatable {
     case pause(DownloadState.PauseReason)
     case cancel
-    /// The download goes on, changed.
+    /// The download continues with the change.
     case change(DownloadChange)
-    /// The download goes on when its schedule lets it run.
+    /// The download continues when its schedule lets it run.
     case park
     case remove
 
@@ -116,13 +117,13 @@ enum StopReason: Equatable {
 }
 
 extension DownloadRecord {
-    /// When its schedule lets it run; nil: now.
+    /// Returns the time at which the schedule lets the download run. Nil if it may run now.
     func closedUntil(at date: Date) -> Date? {
         guard case .closed(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until
     }
 
-    /// When its schedule says that it must stop; nil: never.
+    /// Returns the time at which the schedule stops the download. Nil if it never does.
     func closes(at date: Date) -> Date? {
         guard case .open(let until)? = request.schedule?.answer(at: date) else { return nil }
         return until

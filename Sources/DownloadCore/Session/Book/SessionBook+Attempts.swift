@@ -1,30 +1,31 @@
 import Foundation
 
-/// From the beginning of an attempt to its end, and to the next one.
+/// The events from the beginning of an attempt to its end, and to the next attempt.
 extension SessionBook {
     // MARK: Slots
 
-    /// All bytes of a small file have come, and a ready one transfers in its slot.
+    /// Records that all bytes of a small file have come, and that a ready file has begun to transfer in its slot.
     mutating func passSlot(from id: DownloadID, to next: DownloadID) {
         scheduler.pass(from: id, to: next)
         update(id) { if $0.stage == .running { $0.stage = .whole } }
         beginReady(next)
     }
 
-    /// All bytes of a small file have come, and nothing transfers in its slot.
+    /// Records that all bytes of a small file have come, and that its slot is free.
     mutating func freeSlot(of id: DownloadID) {
         scheduler.ended(id)
         update(id) { if $0.stage == .running { $0.stage = .whole } }
     }
 
-    /// A ready file begins in a slot of its own.
+    /// Gives a ready file a slot of its own.
     mutating func takeSlot(for id: DownloadID) {
         guard let active = self[active: id], active.stage == .ready else { return }
         scheduler.begin(id, of: active.record.source.origin)
         beginReady(id)
     }
 
-    /// Does nothing for a file that began in the ordinary way before its turn, and has ended: the slot is passed on.
+    /// Marks a ready file as running. The file may have begun in the ordinary way before its turn, and may have ended.
+    /// Then this method does nothing, and the slot is passed on.
     private mutating func beginReady(_ id: DownloadID) {
         update(id) { active in
             guard active.stage == .ready else { return }
@@ -33,13 +34,14 @@ extension SessionBook {
         }
     }
 
-    /// A ready file has not begun: it waits for a slot as all others do.
+    /// Puts a ready file that has not begun back into the queue.
     mutating func recall(_ id: DownloadID) {
         guard let active = self[active: id], active.stage == .ready else { return }
         enlist(QueuedDownload(active.record))
     }
 
-    /// A small file that was whole is attempted once more, in the ordinary way. Returns whether it is to stop at once.
+    /// Records that a whole small file is attempted once more, in the ordinary way. Returns whether the attempt must
+    /// stop at once.
     mutating func beginAgain(_ id: DownloadID, _ control: RunnerControl) -> Bool {
         update(id) { $0.control = control }
         return self[active: id]?.stopReason != nil || stopReason != nil
@@ -47,7 +49,7 @@ extension SessionBook {
 
     // MARK: The end of an attempt
 
-    /// The transfers of an attempt are over; word of an earlier attempt changes nothing.
+    /// Records that the transfers of an attempt are over. Returns false for an earlier attempt, which changes nothing.
     mutating func endTransfers(of id: DownloadID, _ control: RunnerControl) -> Bool {
         guard let active = self[active: id], active.control === control else { return false }
         switch active.stage {
@@ -57,18 +59,19 @@ extension SessionBook {
         return true
     }
 
-    /// An attempt is over, and what becomes of the download is to be saved. Returns it as it was during the attempt.
+    /// Records that an attempt is over and that its result is being saved. Returns the download as it was during the
+    /// attempt.
     mutating func endAttempt(of id: DownloadID) -> ActiveDownload? {
         scheduler.ended(id)
         update(id) { $0.stage = .ending }
         return self[active: id]
     }
 
-    /// Why a download whose attempt has ended must not go on.
+    /// The reason why a download whose attempt has ended must pause instead of continuing, or nil.
     var endsAll: DownloadState.PauseReason? { stopReason ?? (isFinishing ? .terminate : nil) }
 
-    /// A download has ended, was paused, or waits for its schedule. Its callers are answered.
-    /// - Parameter place: where it is from now on, unless it was queued again meanwhile.
+    /// Records that a download has ended, was paused, or waits for its schedule. Its callers are answered.
+    /// - Parameter place: The new place of the download, unless it was queued again meanwhile.
     mutating func leave(_ record: DownloadRecord, to place: Place?) {
         queue.depart(record.id)
         guard let active = self[active: record.id] else { return move(record.id, to: place) }
@@ -79,8 +82,9 @@ extension SessionBook {
 
     // MARK: Between two attempts
 
-    /// An attempt has failed, and the next one follows after a delay. Returns whether that delay is over at once: what was
-    /// asked for while the failure was being saved is done then, and its callers wait for it.
+    /// Records that an attempt has failed and that the next one follows after a delay. Returns whether the delay must
+    /// end at once. That is so if a stop was requested while the failure was being saved. The request is then applied,
+    /// and its callers wait for it.
     mutating func backOff(_ record: DownloadRecord, failures: Int, _ control: RunnerControl) -> Bool {
         let isFinishing = isFinishing
         update(record.id) { active in
@@ -98,8 +102,8 @@ extension SessionBook {
 
     mutating func setTimer(of id: DownloadID, _ timer: Task<Void, Never>) { update(id) { $0.timer = timer } }
 
-    /// The delay between two attempts is over, or was cut short. A download that is to stop is returned with the reason;
-    /// another one is queued.
+    /// Records that the delay between two attempts is over or was cut short. If the download must stop, returns it with
+    /// the reason. Otherwise the download is queued.
     mutating func endDelay(
         of id: DownloadID, at date: Date, now: ContinuousClock.Instant
     ) -> (record: DownloadRecord, reason: StopReason)? {
@@ -126,13 +130,15 @@ extension SessionBook {
 
     // MARK: Stopping
 
-    /// Notes why an attempt is to stop; nil: with the session. Returns what the caller is to stop.
+    /// Records why an attempt must stop. Nil stands for the end of the session. Returns the download whose attempt the
+    /// caller must stop.
     mutating func stop(_ id: DownloadID, _ reason: StopReason? = nil) -> ActiveDownload? {
         if let reason { update(id) { $0.stopReason = reason } }
         return self[active: id]
     }
 
-    /// A caller waits until the attempt that `control` belongs to, or the delay between two, is over. Nil: it is over.
+    /// Adds a waiter for the end of the attempt that `control` belongs to, or of the delay after it. Returns nil if it
+    /// is over.
     mutating func waitForEnd(of id: DownloadID, _ control: RunnerControl) -> Waiter? {
         guard self[active: id]?.control === control else { return nil }
         let waiter = waiters.add()
@@ -140,7 +146,7 @@ extension SessionBook {
         return waiter
     }
 
-    /// Downloads whose schedules say that they must stop.
+    /// Returns the downloads that their schedules now stop.
     func closing(at date: Date) -> [DownloadID] {
         actives.compactMap { active in
             guard let closes = active.closes, closes <= date, active.stopReason == nil, active.stage == .running else {
@@ -152,8 +158,8 @@ extension SessionBook {
 
     // MARK: The end of the session
 
-    /// Empties the queue in memory. Returns the records that the store does not show as queued; each is to be paused, and
-    /// then reported as ``leave(_:to:)``.
+    /// Empties the queue in memory. Returns the records that the store does not show as queued. The caller pauses each
+    /// of them, and then reports it by ``leave(_:to:)``.
     mutating func dropQueue() -> [DownloadRecord] {
         var waiting: [DownloadRecord] = []
         for (id, place) in places {
@@ -170,14 +176,14 @@ extension SessionBook {
         return waiting
     }
 
-    /// Takes the downloads that wait for their schedules, to be paused.
+    /// Takes all parked downloads. The caller pauses them.
     mutating func takeParked() -> [DownloadID] {
         let ids = places.compactMap { id, place in if case .parked = place { id } else { nil } }
         beginChange(of: ids)
         return ids
     }
 
-    /// Takes the downloads that a foreground session stays for.
+    /// Takes the downloads for which a foreground session keeps running.
     mutating func takePaused() -> [DownloadRecord] {
         let records = paused
         for record in records { move(record.id, to: nil) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of downloads in the store: one caller at a time for each download.
+/// Changes of downloads in the store. Only one caller at a time changes a download.
 extension SessionBook {
     func isChanging(_ id: DownloadID) -> Bool {
         switch places[id] {
@@ -13,7 +13,8 @@ extension SessionBook {
 
     var changing: [DownloadID] { places.keys.filter(isChanging) }
 
-    /// A caller waits until nobody changes any of these, and looks again then. Nil: nobody does.
+    /// Adds a waiter for the end of a change of any of these downloads. The caller must look at them again then. Returns
+    /// nil if none is being changed.
     mutating func waitForChanges(of ids: [DownloadID]) -> Waiter? {
         guard ids.contains(where: isChanging) else { return nil }
         let waiter = waiters.add()
@@ -21,7 +22,8 @@ extension SessionBook {
         return waiter
     }
 
-    /// From now on the caller alone changes these in the store, and they do not start. Active ones stay as they are.
+    /// Reserves downloads for the caller, which alone changes them in the store. They do not start. Active downloads
+    /// stay as they are.
     mutating func beginChange(of ids: [DownloadID]) {
         for id in ids {
             let place = places[id]
@@ -35,15 +37,15 @@ extension SessionBook {
         }
     }
 
-    /// As ``beginChange(of:)``, for downloads that are to be queued again. What waits for a slot goes on doing so, and may be
-    /// changed by others meanwhile. Returns those that the caller has alone, until ``endClaim(of:)``.
+    /// Reserves downloads that will be queued again, like ``beginChange(of:)``. Downloads that already wait for a slot
+    /// keep waiting, and other callers may change them. Returns the downloads that are reserved until ``endClaim(of:)``.
     mutating func beginClaim(of ids: [DownloadID]) -> [DownloadID] {
         let taken = ids.filter(isIdle)
         beginChange(of: taken)
         return taken
     }
 
-    /// The store has made a change, or there was nothing to change.
+    /// Ends a change that the store has made, or that made no difference, and gives the download its place.
     mutating func endChange(
         to record: DownloadRecord, by change: DownloadChange, didChange: Bool, at date: Date
     ) {
@@ -70,8 +72,8 @@ extension SessionBook {
         offer(queued, at: date)
     }
 
-    /// The store has not changed these: they are where they were before, and what was passed over meanwhile is asked for
-    /// again.
+    /// Ends changes that failed in the store. The downloads get their former places. The store is asked again for
+    /// downloads that were passed over meanwhile.
     mutating func cancelChange(of ids: [DownloadID], at date: Date) {
         for id in ids {
             guard case .changing(let before)? = places[id] else { continue }
@@ -83,36 +85,36 @@ extension SessionBook {
         queue.leaveToStore()
     }
 
-    /// These are in the store alone, or are gone from it.
+    /// Ends the changes of downloads that are now only in the store, or are gone from it.
     mutating func forget(_ ids: some Sequence<DownloadID>) {
         for id in ids {
             if case .changing? = places[id] { move(id, to: nil) }
         }
     }
 
-    /// A claim is over: those that it has not queued are where they were before.
+    /// Ends a claim. Downloads that were not queued get their former places.
     mutating func endClaim(of ids: [DownloadID]) {
         for id in ids {
             guard case .changing(let before)? = places[id] else { continue }
             move(id, to: before)
-            // It may be queued in the store, in an answer that counts as out of date now.
+            // The store may have answered that the download is queued, and the book skipped that answer as out of date.
             if before == nil { queue.leaveToStore() }
         }
     }
 
-    /// The session has claimed a download that the caller had alone.
+    /// Queues a download that the session has claimed and that was reserved for the caller.
     mutating func claimed(_ record: DownloadRecord, at date: Date) {
         if case .changing? = places[record.id] { move(record.id, to: nil) }
         adopt(record, at: date)
     }
 
-    /// A download is paused, and begins when somebody resumes it, for which a foreground session stays.
+    /// Records that a download was added as paused. A foreground session keeps running until the download is resumed.
     mutating func addPaused(_ record: DownloadRecord) {
         guard isForeground, isIdle(record.id) else { return }
         move(record.id, to: .paused(record))
     }
 
-    /// A download that waited for its schedule is queued again in the store.
+    /// Queues a download that waited for its schedule and that the store shows as queued again.
     mutating func goOn(_ record: DownloadRecord, at date: Date) {
         guard case .changing(let before)? = places[record.id] else { return }
         var queued = QueuedDownload(record)
@@ -122,7 +124,7 @@ extension SessionBook {
 
     // MARK: Changes between two attempts
 
-    /// Changes a download between two attempts. Returns its record to be saved, unless that makes no difference.
+    /// Applies a change between two attempts. Returns the record to be saved, or nil if the change makes no difference.
     mutating func beginSavingChange(of id: DownloadID, _ change: DownloadChange) -> DownloadRecord? {
         guard var active = self[active: id], active.stage == .backingOff, active.record.apply(change) else {
             return nil
@@ -132,21 +134,23 @@ extension SessionBook {
         return active.record
     }
 
-    /// Returns whether the delay was over meanwhile; the caller reports that anew.
+    /// Ends the saving of a change. Returns whether the delay ended meanwhile, in which case the caller must report its
+    /// end again.
     mutating func endSavingChange(of id: DownloadID) -> Bool {
         guard let active = self[active: id], case .savingChange(let delayIsOver) = active.stage else { return false }
         update(id) { $0.stage = .backingOff }
         return delayIsOver
     }
 
-    // MARK: What the store could not take
+    // MARK: Records that the store could not save
 
-    /// The store has these now.
+    /// Removes the places of records that the store has saved now.
     mutating func saved(_ records: [DownloadRecord]) {
         for record in records where self[unsaved: record.id]?.updated == record.updated { move(record.id, to: nil) }
     }
 
-    /// Files that are complete, and that the store did not take as such. They stay complete, and it is asked again.
+    /// Keeps the record of a complete file that the store could not save as completed. The file stays complete, and the
+    /// caller asks the store again.
     mutating func keepUnsaved(_ record: DownloadRecord) {
         switch places[record.id] {
         case .active: update(record.id) { $0.unsaved = record }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// From the queue to the beginning of an attempt.
+/// The events from the queue to the beginning of an attempt.
 extension SessionBook {
-    /// Records of the queue that are in memory beside those that run; twice as many at the most.
+    /// The number of queued records that are read into memory at a time. At most twice as many are kept.
     static let windowSize = 256
-    /// Records that are fetched past those that wait for busy origins.
+    /// The maximum number of records that one look past the busy origins puts into the queue.
     static let beyondSize = 64
-    /// Whole files on their way to their names; each has descriptors open.
+    /// The maximum number of whole files on their way to their names. Each of them has open descriptors.
     static let finishingLimit = 128
-    /// Downloads that are parked, or go on, in one call to the store.
+    /// The maximum number of downloads that are parked or resumed in one call to the store.
     static let partSize = 500
 
     var mayBegin: Bool { stopReason == nil && !isFinishing }
 
-    /// Nothing in memory waits for a slot.
+    /// Whether no download in memory waits for a slot.
     var isQueueEmpty: Bool { scheduler.candidateCount == 0 }
 
     // MARK: Into the queue
 
-    /// A download is queued for this session from now on. If its last attempt is about to end, it is found in the store
-    /// after that.
+    /// Records that a download is queued for this session. If its last attempt is about to end, the download is read
+    /// from the store after the end.
     mutating func adopt(_ record: DownloadRecord, at date: Date) {
         switch places[record.id] {
         case .active: update(record.id) { $0.isQueuedAgain = true }
@@ -35,7 +35,7 @@ extension SessionBook {
         let id = queued.record.id
         switch places[id] {
         case .queued, .arriving, .active: return
-        // Its change may settle by what the store said before.
+        // The change may be settled by an older answer of the store, so the store is asked again.
         case .changing: return queue.leaveToStore()
         case .parked, .paused, .unsaved, nil: break
         }
@@ -64,22 +64,23 @@ extension SessionBook {
 
     var wantsQueue: Bool { isQueueEmpty && queue.mayHaveMore }
 
-    /// Everything in memory waits for origins that are busy: downloads from others may have their turn.
+    /// Whether all downloads in memory wait for busy origins, so that downloads from other origins may be next.
     var wantsBeyond: Bool { !isQueueEmpty && queue.mayHaveMore && !scheduler.canStart }
 
-    /// The origins to leave out; nil: without them the store has nothing new.
+    /// The origins to leave out when the store is asked. Nil if the store has nothing new without them.
     var busyOrigins: Set<String>? {
         let busy = scheduler.saturatedOrigins
         return queue.isExhausted(without: busy) ? nil : busy
     }
 
-    /// The store has answered with the next part of the queue. Returns the records that may be offered.
+    /// Handles the store's answer with the next part of the queue. Returns the records that may be offered.
     mutating func didRead(_ records: [DownloadRecord]) -> [DownloadRecord] {
         queue.didRead(records, limit: Self.windowSize)
         return withoutComing(records).filter { !queue.isOutdated($0) }
     }
 
-    /// The store has answered with what waits for other origins than these. Returns the records that may be enlisted.
+    /// Handles the store's answer with downloads from other origins than the busy ones. Returns the records that may be
+    /// enlisted.
     mutating func didRead(_ records: [DownloadRecord], without busy: Set<String>) -> some Collection<DownloadRecord> {
         queue.endReading()
         let new = withoutComing(records).filter { !queue.isOutdated($0) && isIdle($0.id) }
@@ -87,7 +88,8 @@ extension SessionBook {
         return new.prefix(Self.beyondSize)
     }
 
-    /// Leaves out those that another call is about to offer, and has the store asked again for the case that it does not.
+    /// Leaves out the records that another call is about to offer. The store is asked again, in case that call does not
+    /// offer them.
     private mutating func withoutComing(_ records: [DownloadRecord]) -> [DownloadRecord] {
         if !records.contains(where: isComing) { return records }
         queue.leaveToStore()
@@ -98,7 +100,7 @@ extension SessionBook {
         isChanging(record.id) || queue.isBeingAdded(record)
     }
 
-    /// Neither waits for a slot nor has one, and nobody changes it.
+    /// Returns whether the download has no slot, waits for none, and is not being changed.
     func isIdle(_ id: DownloadID) -> Bool {
         switch places[id] {
         case .parked, .paused, .unsaved, nil: true
@@ -108,15 +110,15 @@ extension SessionBook {
 
     // MARK: Out of the queue
 
-    /// What the next download in the queue is to do.
+    /// What the next download in the queue must do.
     enum Start {
-        /// The caller begins an attempt, and reports it at once: ``begin(_:)``.
+        /// The caller begins an attempt, and reports it at once by ``begin(_:)``.
         case attempt(QueuedDownload)
-        /// Its schedule forbids it to run; this record is to be saved: ``park(_:)``.
+        /// The schedule forbids the download to run. The caller saves this record by ``SessionManager/park(_:)``.
         case parking(DownloadRecord)
     }
 
-    /// Something may begin, and there is a slot for it.
+    /// Whether a download may begin and there is a slot for it.
     var hasRoom: Bool { mayBegin && scheduler.hasFreeSlot && finishingCount < Self.finishingLimit }
 
     /// Gives the next download a slot.
@@ -138,13 +140,14 @@ extension SessionBook {
         return .attempt(queued)
     }
 
-    /// An attempt has begun, or is ready to begin in the slot of a small file.
+    /// Records that an attempt has begun, or is ready to begin in the slot of another small file.
     mutating func begin(_ active: ActiveDownload) { move(active.record.id, to: .active(active)) }
 
-    /// The next downloads of one origin whose slots are all in use; each is to be made ready: ``begin(_:)``.
+    /// Takes the next downloads of one origin whose slots are all in use. The caller makes each of them ready, and
+    /// reports it by ``begin(_:)``.
     /// - Parameters:
-    ///   - origin: nil: that of the first download in the queue.
-    ///   - prepare: Returns the record with which the download is made ready; nil ends the search.
+    ///   - origin: The origin, or nil for that of the first download in the queue.
+    ///   - prepare: Returns the record with which the download is made ready. Nil ends the search.
     mutating func takeNext(
         _ limit: Int, of origin: String?, _ prepare: (DownloadRecord) -> DownloadRecord?
     ) -> [DownloadRecord] {
@@ -163,7 +166,8 @@ extension SessionBook {
 
     var hasArrivals: Bool { !arrivals.isEmpty }
 
-    /// Takes the next downloads that came at the wrong time. Their records are to be saved: ``park(_:)``.
+    /// Takes the next downloads whose schedules were closed when they came. The caller saves the returned records by
+    /// ``SessionManager/park(_:)``.
     mutating func takeArrivals(at date: Date) -> [DownloadRecord] {
         let ids = arrivals.prefix(Self.partSize)
         arrivals.removeFirst(ids.count)
@@ -181,7 +185,7 @@ extension SessionBook {
         return closed
     }
 
-    /// The place of a download that has been saved as waiting for its schedule.
+    /// Returns the place of a download that was saved as waiting for its schedule.
     func parkedPlace(_ record: DownloadRecord, now: ContinuousClock.Instant) -> Place? {
         guard case .waiting(.schedule, let until?) = record.state else { return nil }
         let timeLeft: Duration? =
@@ -194,7 +198,7 @@ extension SessionBook {
             ParkedDownload(until: until, progress: DownloadSnapshot(record: record).progress, timeLeft: timeLeft))
     }
 
-    /// Takes parked downloads that are due, a part of them if they are many.
+    /// Takes parked downloads that are due, and only a part of them if there are many.
     mutating func takeDue(at date: Date) -> [DownloadID] {
         guard mayBegin, let nextDue, nextDue <= date else { return [] }
         var due: [DownloadID] = []
@@ -208,7 +212,7 @@ extension SessionBook {
         return due
     }
 
-    /// Finds out when the next parked downloads are due, after some have gone on.
+    /// Finds out when the next parked downloads are due. Called after some were resumed.
     mutating func lookForNextDue() {
         nextDue = parked.map(\.until).min()
     }

@@ -1,25 +1,25 @@
 import Foundation
 
-/// Where every download is that a session has in memory, and what follows from what happens to it.
+/// The places of all downloads that a session has in memory, and the consequences of each event.
 ///
-/// A pure value: it asks nobody and starts nothing. The session manager reports each event by a call, and performs what
-/// the call returns. Only ``move(_:to:)`` changes the place of a download.
+/// A pure value without effects of its own. The session manager reports each event by a call, and does what the call
+/// returns. Only ``move(_:to:)`` changes the place of a download.
 struct SessionBook {
-    /// Stands for a caller that waits; the session manager has its continuation.
+    /// The number of a waiting caller. The session manager has the caller's continuation.
     typealias Waiter = Int
 
-    /// A waiter whose wait is over, with the record that the attempt it waited for has left.
+    /// A waiter whose wait is over, with the record at the end of the attempt that it waited for.
     struct Answer {
         let waiter: Waiter
         var record: DownloadRecord?
     }
 
-    /// The callers that wait, and those that are to be answered.
+    /// The waiting callers, and the answers for those whose wait is over.
     struct Waiters {
         var last = 0
-        /// Wait until nothing is active.
+        /// The callers that wait until no download is active.
         var idle: [Waiter] = []
-        /// Wait until a change is over, to look again.
+        /// The callers that wait for the end of a change, to look again.
         var changes: [Waiter] = []
         var answers: [Answer] = []
 
@@ -29,24 +29,24 @@ struct SessionBook {
         }
     }
 
-    /// Of the session.
+    /// The identifier of the session.
     let identifier: String
     private(set) var places: [DownloadID: Place] = [:]
-    /// The keys of active places. A session may have a million parked ones beside them.
+    /// The downloads with active places. A session may have a million parked downloads beside them.
     private(set) var activeIDs: Set<DownloadID> = []
-    /// Active places at the stage ``ActiveDownload/Stage/finishing``; each has descriptors open.
+    /// The number of active places at the stage ``ActiveDownload/Stage/finishing``. Each of them has open descriptors.
     private(set) var finishingCount = 0
     private(set) var unsavedCount = 0
     var scheduler: Scheduler
     var queue = StoreQueue()
-    /// Downloads at ``Place/arriving(_:)``, in order, and some that have left it.
+    /// The downloads at ``Place/arriving(_:)`` in order, and some that have left that place.
     var arrivals: [DownloadID] = []
-    /// No parked download is due before; nil: none is parked.
+    /// The time before which no parked download is due. Nil if none is parked.
     var nextDue: Date?
     var waiters = Waiters()
-    /// Set once everything is to stop, with the reason that paused downloads show.
+    /// The reason why everything must stop, which paused downloads show. Nil until then.
     var stopReason: DownloadState.PauseReason?
-    /// What runs may end; nothing new is begun.
+    /// Whether running attempts may end, but no new ones begin.
     var isFinishing = false
 
     init(identifier: String, scheduler: Scheduler) {
@@ -58,8 +58,8 @@ struct SessionBook {
 
     // MARK: Places
 
-    /// Changes the place of a download, and what is derived from places. A slot is given back as a running download leaves
-    /// its stage; the caller has taken the slot of one that begins.
+    /// Changes the place of a download, and everything that follows from places. A download that leaves the running
+    /// stage gives back its slot. For a download that enters this stage, the caller has already taken the slot.
     mutating func move(_ id: DownloadID, to place: Place?) {
         let old: Place?
         if let place { old = places.updateValue(place, forKey: id) } else { old = places.removeValue(forKey: id) }
@@ -70,7 +70,7 @@ struct SessionBook {
             left(active.stage, id)
         case .unsaved: unsavedCount -= 1
         case .changing:
-            // The store may have been read after the change began, and before it was made.
+            // The store may have been read after the change began and before it was made.
             queue.depart(id)
             answerChangeWaiters()
         case .queued, .arriving, .parked, .paused, nil: break
@@ -112,7 +112,7 @@ struct SessionBook {
         }
     }
 
-    /// Changes an active download, and the stage that it is at.
+    /// Changes an active download. If its stage changes, its place changes with the stage.
     mutating func update(_ id: DownloadID, _ change: (inout ActiveDownload) -> Void) {
         guard case .active(var active)? = places[id] else { return }
         let stage = active.stage
@@ -134,7 +134,7 @@ struct SessionBook {
 
     var actives: some Sequence<ActiveDownload> { activeIDs.lazy.compactMap { self[active: $0] } }
 
-    /// The records of downloads that are paused here, and for which a foreground session stays.
+    /// The records of paused downloads for which a foreground session keeps running.
     var paused: [DownloadRecord] {
         places.values.compactMap { if case .paused(let record) = $0 { record } else { nil } }
     }
@@ -148,7 +148,7 @@ struct SessionBook {
         places.values.compactMap { if case .parked(let parked) = $0 { parked } else { nil } }
     }
 
-    /// The progress of downloads that are paused or parked. While one is being changed, it counts as what it was before.
+    /// The progress of downloads that are paused or parked. A download that is being changed counts as it was before.
     var progressAtRest: [DownloadProgress] {
         places.values.compactMap { place in
             var place: Place? = place
@@ -163,7 +163,7 @@ struct SessionBook {
 
     // MARK: Waiters
 
-    /// Returns nil if nothing is active.
+    /// Adds a waiter that is answered when no download is active. Returns nil if none is active now.
     mutating func waitUntilIdle() -> Waiter? {
         if activeIDs.isEmpty { return nil }
         let waiter = waiters.add()
@@ -183,7 +183,7 @@ struct SessionBook {
 
     var hasAnswers: Bool { !waiters.answers.isEmpty }
 
-    /// The waiters whose waits are over. Each is returned once.
+    /// Takes the answers for waiters whose waits are over. Each answer is returned once.
     mutating func takeAnswers() -> [Answer] {
         defer { waiters.answers = [] }
         return waiters.answers
