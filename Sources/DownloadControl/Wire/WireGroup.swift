@@ -115,7 +115,8 @@ extension WireGroup: Decodable {
             request.checksum = checksum
         }
         if try value("insecure") == true { request.trust = .insecure }
-        // A negative number is a limit in a document of the store, but is not allowed here.
+        // Documents of older programs in the store have a negative number as a limit. The API has a field for the
+        // limit.
         if let number: Int = try value("connections"), number < 0 {
             throw WireProblem("connections: \(number) is out of range")
         }
