@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 
 /// One transfer: the handle that callers have, and the state that the engine keeps for the transfer. Only the engine
-/// thread uses the variables.
+/// thread uses the `var` properties.
 final class CurlTransfer: Transfer, @unchecked Sendable {
     /// The reason why a transfer is suspended. Each piece is offered first to the rate limits and then to the sink,
     /// so only one of them suspends the transfer at a time.
@@ -114,7 +114,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Presents a challenge that libcurl did not answer to the sink. Returns false to end the transfer.
+    /// Presents to the sink a challenge that libcurl did not answer. Returns false to end the transfer.
     func presentChallenge() -> Bool {
         guard let head = challenge else { return true }
         challenge = nil
@@ -122,7 +122,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return present(head)
     }
 
-    /// Presents the head of the response to the sink. Returns false to end the transfer.
+    /// Presents to the sink the head of the response. Returns false to end the transfer.
     private func present(_ head: ResponseHead) -> Bool {
         var head = head
         challenge = nil
@@ -168,15 +168,15 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    /// Returns whether a cut transfer could not be told from a complete one. libcurl before 8.0 takes RST_STREAM with
-    /// NO_ERROR for the end of a body whose length is not known (curl issue 6015). Over HTTP/1.1 the end of the same
-    /// body can be recognized.
+    /// Returns whether a transfer that was cut off could not be distinguished from a complete one. libcurl before 8.0
+    /// takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue 6015). Over
+    /// HTTP/1.1 the end of the same body can be recognized.
     private func endsUnproved(_ head: ResponseHead) -> Bool {
         head.httpVersion == "2" && dlm_curl_version() < 0x080000 && request.method == .get && head.status == 200
             && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Resets what came of the response, so that the transfer can start again.
+    /// Discards what was received of the response, so that the transfer can start again.
     func beginAgain() {
         needsOwnConnection = false
         (challenge, isPresented) = (nil, false)

@@ -134,8 +134,8 @@ private final class Unmoved: Transfer {
 /// the system's.
 struct CertificateAuthorities: Sendable {
     let file: String?
-    /// A folder of files named by hashes, which is searched besides the file. The folder costs each connection some
-    /// 40 ms, so a folder is used only if the environment names one.
+    /// A folder of files named by hashes, which is searched in addition to the file. The folder costs each connection
+    /// some 40 ms, so a folder is used only if the environment names one.
     let folder: String?
     /// The environment variable that names the authorities; nil for the authorities of the system, or libcurl's own.
     let origin: String?

@@ -61,14 +61,14 @@ extension EasyHandle {
     /// Whether the peer has closed the TLS session in order. Also true if this cannot be known.
     var tlsWasClosed: Bool { dlm_openssl_session(pointer).map { dlm_tls_was_closed($0) != 0 } ?? true }
 
-    /// Reports each read from now on to the transfer.
+    /// Reports to the transfer every read from now on.
     func watchReads(for transfer: CurlTransfer) {
         check(dlm_set_progress_callback(pointer, onProgress))
         check(dlm_set_pointer(pointer, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(transfer).toOpaque()))
         set(CURLOPT_NOPROGRESS, 0)
     }
 
-    /// Reports the bytes that libcurl reads of the body from now on, and libcurl's messages, to the transfer.
+    /// Reports to the transfer the bytes of the body that libcurl reads from now on, and libcurl's messages.
     func watchBytes(for transfer: CurlTransfer) {
         check(dlm_set_debug_callback(pointer, onDebug))
         check(dlm_set_pointer(pointer, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(transfer).toOpaque()))

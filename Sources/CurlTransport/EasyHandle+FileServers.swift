@@ -103,7 +103,7 @@ extension EasyHandle {
             return .serverRefused(status: status, phrase: "the server does not send it: no such file, or no permission")
         case CURLE_FTP_WEIRD_PASV_REPLY, CURLE_FTP_WEIRD_227_FORMAT, CURLE_FTP_CANT_GET_HOST:
             return .networkFailed(.connect, diagnosis)
-        // The key of the server was refused, not the certificate of a proxy.
+        // The server's key was refused. For the certificate of a proxy, libcurl returns the same code.
         case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH && remote.hostKey != nil:
             return .trustFailed(
                 TransportDiagnosis(code: diagnosis.code, message: Self.refusal(of: remote.hostKey, at: url)))

@@ -2,7 +2,7 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// The options of every transfer. The reasons for their values were measured (docs/architecture.md).
+/// The options of every transfer. Their values are based on measurements (docs/architecture.md).
 extension EasyHandle {
     struct Setting {
         var bufferSize: Int

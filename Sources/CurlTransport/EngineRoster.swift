@@ -14,7 +14,8 @@ struct EngineRoster {
 
     private struct Load {
         var active = 0
-        /// The highest number of transfers at the same time. As many connections may be open.
+        /// The highest number of transfers at the same time. The engine may have as many open connections to the
+        /// origin.
         var most = 0
 
         mutating func begin() {

@@ -114,7 +114,7 @@ extension CurlTransfer {
         return .refuse
     }
 
-    /// Presents the head that describes the file to the sink, once. Returns false to end the transfer.
+    /// Presents to the sink, once, the head that describes the file. Returns false to end the transfer.
     private func openPart(isEmpty: Bool) -> Bool {
         guard let file = remote, !file.hasHead else { return remote?.hasHead == true }
         guard let easy, let sink else { return false }

@@ -39,8 +39,8 @@ struct LockFile: Sendable {
 
     static func lockExclusively(_ descriptor: Int32) -> Bool { dlm_lock_exclusive(descriptor) == 0 }
 
-    /// Returns whether another process has the lock. A missing file is not locked. A file that cannot be opened
-    /// counts as locked.
+    /// Returns whether a process has the lock. A missing file is not locked. A file that cannot be opened counts as
+    /// locked.
     static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return errno != ENOENT && errno != ENOTDIR }

@@ -4,8 +4,8 @@ import DownloadCore
 /// would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
-    /// The condition, exactly as in the partial index. SQLite uses a partial index only for a query with the same
-    /// words.
+    /// The condition, in the words of the partial index. SQLite would not use the index otherwise. A query for
+    /// `paused` must also compare `session`, because the index leaves out rows without a session.
     let condition: String
 
     private init(_ index: String, _ condition: String) {

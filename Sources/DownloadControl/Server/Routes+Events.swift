@@ -23,7 +23,7 @@ extension Routes {
     }
 }
 
-/// A copy of a log for one client. Events that come fast are sent together. The log is read only as fast as the
+/// A copy of a log for one client. Events in quick succession are sent together. The log is read only as fast as the
 /// client takes the events.
 struct EventStream: Sendable {
     let log: AsyncThrowingStream<LogEntry, any Error>

@@ -13,7 +13,7 @@ struct WireOptions: Codable, Sendable, Equatable {
     var proxyPassword: String?
     var schemes: [String]?
 
-    /// Returns nil if no option was asked for.
+    /// Returns nil if there are no options to send.
     init?(
         http: HTTPOptions, secretFiles: SecretFiles, trust: ServerTrustPolicy?, network: NetworkSettings,
         schemes: [String]?

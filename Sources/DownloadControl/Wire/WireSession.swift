@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// The response to `GET /v1`, which identifies the session at no cost.
+/// The response to `GET /v1`, a cheap request that identifies the session.
 struct WireHello: Codable, Sendable {
     var version = WireCoder.version
     let identifier: String

@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// The body of `POST /v1/downloads/VERB` and `PATCH /v1/downloads`. If the path has the id, every field is optional.
+/// The body of `POST /v1/downloads/VERB` and `PATCH /v1/downloads`. If the path has the id, the body needs no ids.
 struct WireVerb: Codable, Sendable {
     var ids: [DownloadID]?
     // resume
