@@ -126,8 +126,8 @@ struct BandwidthLimiter<Member: Hashable> {
 // MARK: The limits
 
 extension BandwidthLimiter {
-    /// Returns the outermost limit that has no bytes for a new request, or for which other members already wait; nil
-    /// if there is no such limit. Refills the buckets of the path.
+    /// Returns the outermost limit that has no bytes for a new request, or that other members already wait for; nil
+    /// if there is none. Refills the buckets of the path.
     private mutating func blocker(of path: [RateLimit], now: Int64) -> ObjectIdentifier? {
         var blocker: ObjectIdentifier?
         for limit in path {

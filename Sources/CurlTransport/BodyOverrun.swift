@@ -6,9 +6,8 @@ import HTTPTypes
 ///
 /// A message ends at its `Content-Length` (RFC 9112 section 6.3), so dlm never waits for more bytes. Only bytes that
 /// are known when the last byte of the body has come are counted. These are the bytes that libcurl read together with
-/// the body, the rest of the same TLS record, and what the connection holds at that moment. A length that is too
-/// small usually ends in the middle of what the server wrote at once, and is found. Bytes that arrive later are not
-/// found.
+/// the body, the rest of the same TLS record, and what the connection then holds. A length that is too small usually
+/// ends in the middle of what the server wrote at once, and is found. Bytes that arrive later are not found.
 ///
 /// CR and LF alone do not count, because scripts that end in a blank line send them after files that are whole.
 struct BodyOverrun {
