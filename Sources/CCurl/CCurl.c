@@ -2,7 +2,8 @@
 
 #include <pthread.h>
 
-// Asked for with every transfer, and libcurl puts its whole description together for it.
+// Returns libcurl's version number, cached because every transfer needs the number and `curl_version_info` builds its
+// whole description on each call.
 unsigned int dlm_curl_version(void) {
     static _Atomic unsigned int version;
     unsigned int known = version;
@@ -12,7 +13,7 @@ unsigned int dlm_curl_version(void) {
 
 const char *dlm_curl_description(void) { return curl_version(); }
 
-// One for each kind of data, whatever share it is in.
+// One mutex for each kind of shared data. All shares use the same mutexes.
 static pthread_mutex_t share_mutexes[CURL_LOCK_DATA_LAST] = {
     [0 ... CURL_LOCK_DATA_LAST - 1] = PTHREAD_MUTEX_INITIALIZER};
 
@@ -34,7 +35,8 @@ CURLSH *dlm_share_create(int shares_dns) {
         curl_share_cleanup(share);
         return NULL;
     }
-    // A library built without one of these answers CURLSHE_NOT_BUILT_IN, which costs only the sharing.
+    // A libcurl that was built without one of these features returns CURLSHE_NOT_BUILT_IN. The error is ignored,
+    // because only the sharing is lost.
     if (shares_dns) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
     curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_PSL);
@@ -44,7 +46,7 @@ CURLSH *dlm_share_create(int shares_dns) {
 CURLcode dlm_set_http_version(CURL *easy, enum dlm_http_version version) {
     long value = version == DLM_HTTP_2_OVER_TLS ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, value);
-    // Without HTTP/2 in the library, 1.1 is what there is.
+    // A libcurl that was built without HTTP/2 rejects the option, so HTTP/1.1 is set instead.
     if (code != CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     return code;
 }
@@ -86,7 +88,8 @@ CURLcode dlm_log_in(CURL *easy, const char *user, const char *password) {
     return code;
 }
 
-// A handle has one pointer for the callback, and that is the transfer's.
+// The callback is global, because a handle has one context pointer for its callback, and the transfer needs that
+// pointer.
 static _Atomic(dlm_host_key_callback) judge_host_key;
 
 static int on_host_key(CURL *easy, const struct curl_khkey *known, const struct curl_khkey *found,
@@ -95,7 +98,7 @@ static int on_host_key(CURL *easy, const struct curl_khkey *known, const struct 
     enum dlm_host_key key = match == CURLKHMATCH_OK         ? DLM_HOST_KEY_KNOWN
                             : match == CURLKHMATCH_MISMATCH ? DLM_HOST_KEY_CHANGED
                                                             : DLM_HOST_KEY_UNKNOWN;
-    // What it is without a length is text.
+    // A key without a length is base64 text. Such a key is not passed on.
     size_t length = found && found->key ? found->len : 0;
     return judge_host_key(context, key, length ? found->key : NULL, length) ? CURLKHSTAT_FINE : CURLKHSTAT_REJECT;
 }
@@ -129,7 +132,8 @@ CURLcode dlm_use_authentication(CURL *easy, enum dlm_authentication kind, const 
     case DLM_DIGEST: types = CURLAUTH_DIGEST; break;
     case DLM_NTLM: types = CURLAUTH_NTLM; break;
     case DLM_NEGOTIATE: types = CURLAUTH_NEGOTIATE; break;
-    // With Negotiate, which libcurl prefers, a ticket alone would count; where there is none it tries nothing else.
+    // With a user name, Negotiate is left out of the schemes. libcurl prefers Negotiate, which works only with a
+    // Kerberos ticket, and tries no other scheme when there is no ticket.
     case DLM_ANY_AUTHENTICATION: types = (long)(*user ? CURLAUTH_ANY & ~CURLAUTH_NEGOTIATE : CURLAUTH_ANY); break;
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, types);
@@ -162,13 +166,14 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
     CURLcode code = CURLE_OK;
     if (file) code = curl_easy_setopt(easy, CURLOPT_CAINFO, file);
     if (code == CURLE_OK && folder) return curl_easy_setopt(easy, CURLOPT_CAPATH, folder);
-    // From 8.17 on NULL means the built-in folder again, so there is nothing to gain by setting it.
+    // Before libcurl 8.17, NULL turns the built-in folder off. Since 8.17, NULL means the built-in folder, so setting
+    // NULL would change nothing.
     if (code == CURLE_OK && dlm_curl_version() < 0x081100) code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
     return code;
 }
 
 CURLcode dlm_trust_only(CURL *easy, const char *file) {
-    // Where NULL would mean the built-in folder, one that holds nothing.
+    // Since libcurl 8.17, NULL means the built-in folder. /dev/null stands for a folder without certificates.
     return dlm_trust_authorities(easy, file, dlm_curl_version() < 0x081100 ? NULL : "/dev/null");
 }
 

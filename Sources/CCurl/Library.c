@@ -1,6 +1,7 @@
-// libcurl is loaded when the first transfer needs it. It comes with some thirty libraries, and to load those would be a
-// third of what a command costs that fetches nothing. The functions below have its names and types, and pass on.
-// Bound lazily: of what the thirty ask of each other, a transfer needs little.
+// libcurl is loaded when the first transfer needs it, because libcurl brings some thirty libraries. Loading them
+// would be a third of the cost of a command that fetches nothing. The functions below have libcurl's names and types,
+// and call the loaded library. Symbols are bound lazily, because a transfer uses few of the calls that the thirty
+// libraries make to each other.
 #include "CCurl.h"
 
 #include <dlfcn.h>
@@ -15,7 +16,7 @@
 #undef curl_multi_setopt
 #undef curl_share_setopt
 
-// Type, name, parameters, arguments.
+// Each entry has a return type, a name, parameters and arguments.
 #define FUNCTIONS(EACH)                                                                                     \
     EACH(CURL *, curl_easy_init, (void), ())                                                                \
     EACH(void, curl_easy_cleanup, (CURL * easy), (easy))                                                    \
@@ -42,7 +43,7 @@
     EACH(char *, curl_version, (void), ())                                                                  \
     EACH(curl_version_info_data *, curl_version_info, (CURLversion age), (age))
 
-// Whatever an option takes is a long, a curl_off_t or a pointer, and all of these travel like a pointer.
+// Every option takes a long, a curl_off_t or a pointer. All of these are passed in the same way as a pointer.
 #define OPTIONS(EACH)                             \
     EACH(CURLcode, curl_easy_setopt, CURL, CURLoption)     \
     EACH(CURLcode, curl_easy_getinfo, CURL, CURLINFO)      \
@@ -56,7 +57,7 @@ static struct {
 #define OPTION(type, name, handle, option) type (*name)(handle *, option, ...);
     FUNCTIONS(FUNCTION)
     OPTIONS(OPTION)
-    // Its first parameter is const in some versions.
+    // The first parameter of `curl_url_get` is const in some versions of libcurl.
     __typeof__(curl_url_get) *curl_url_get;
 } library;
 

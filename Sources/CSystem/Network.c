@@ -31,7 +31,7 @@ int dlm_network_changed(int fd) {
     int changed = 0;
     while (1) {
         ssize_t count = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        // ENOBUFS: more happened than the kernel keeps.
+        // ENOBUFS means that the kernel had more messages than its buffer holds, and dropped some of them.
         if (count > 0 || (count < 0 && (errno == ENOBUFS || errno == EINTR))) {
             changed = 1;
             continue;
@@ -95,7 +95,8 @@ static void add(struct question *question, unsigned short type, const void *byte
     question->header.nlmsg_len = NLMSG_ALIGN(question->header.nlmsg_len) + RTA_ALIGN(attribute->rta_len);
 }
 
-// The index of the interface that the kernel would send over, 0 when it has no route, -1 when it does not tell.
+// Returns the index of the interface that the kernel would send over: 0 if there is no route, -1 if the kernel does
+// not say.
 static int interface_to(int family, const void *address, size_t length, const char *over, const char *from) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (fd < 0) return -1;

@@ -1,4 +1,5 @@
-// OpenSSL is loaded when it is first needed: libcurl brings it, and most commands fetch nothing.
+// OpenSSL is loaded at its first use, because most commands fetch nothing. libcurl depends on OpenSSL, so both are
+// installed together.
 #include <dlfcn.h>
 #include <openssl/evp.h>
 #include <openssl/opensslv.h>

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// For `make sanitize` alone. Swift's standard library is not built for ThreadSanitizer: of a Mutex it sees the atomic
-// operations, which are inlined, and not what happens in the kernel when two threads want it. These stand in front of
-// the three calls for that case, and tell it.
+// For `make sanitize` only. Swift's standard library is not built for ThreadSanitizer. ThreadSanitizer sees the
+// atomic operations of a Mutex, which are inlined, but not the waiting in the kernel when two threads want the same
+// Mutex. The functions below replace the three standard library calls for that case. They call the original
+// functions, and report each lock and unlock to ThreadSanitizer.
 
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);

@@ -1,22 +1,23 @@
 import DownloadCore
 import Synchronization
 
-/// An engine's own transfers that a rate limit holds back, and when to look at them again. Engine thread only.
+/// The transfers of one engine that a rate limit suspends, and the time to check them again. Engine thread only.
 ///
-/// While one is held back the engine looks every few ms, so a limit that is raised or lifted needs to wake nobody: what
-/// is not held back reads the limit with its next piece.
+/// While a transfer is suspended, the engine checks every few ms, so raising or lifting a limit does not have to wake
+/// the engine. A transfer that is not suspended reads its limits again with its next piece.
 struct BandwidthGate {
     private let shared: SharedState
     private var held: [CurlTransfer] = []
-    /// Loop time in ms of the next `release`; nil while nothing is held back.
+    /// The loop time in ms of the next `release`; nil while no transfer is suspended.
     private(set) var deadline: Int64?
 
-    /// The longest time between two looks, in ms. A look costs something for each that is held.
+    /// The longest time between two checks, in ms. The cost of a check grows with the number of suspended transfers.
     private static let longest: Int64 = 10
     private static let heldPerTick = 8
 
-    /// A fast one is held for no longer than its line takes for a megabyte: what the kernel keeps for it meanwhile must
-    /// not fill up, or the server stops. Where many are held, none of them is fast.
+    /// Returns how long to wait before the transfer is checked again, in ms. A fast transfer waits no longer than its
+    /// limit takes for 1 MB. Otherwise the kernel's receive buffer would fill up and the server would stop sending.
+    /// If many transfers are suspended, none of them is fast, and the wait is longer.
     private func tick(_ transfer: CurlTransfer) -> Int64 {
         let least = Int64(1 + held.count / Self.heldPerTick)
         guard least < Self.longest, let rate = transfer.request.lowestRate else { return Self.longest }
@@ -25,7 +26,8 @@ struct BandwidthGate {
 
     init(_ shared: SharedState) { self.shared = shared }
 
-    /// Books for the transfer as many of these bytes as it may take now; with none it waits until `release` returns it.
+    /// Reserves as many of the `count` bytes as the transfer may take now, and returns their number. If the number is
+    /// 0, the transfer is suspended until `release` returns the transfer.
     mutating func admits(_ count: Int, for transfer: CurlTransfer, now: Int64) -> Int {
         guard transfer.request.isLimited else { return count }
         transfer.isKnownToLimiter = true
@@ -39,13 +41,13 @@ struct BandwidthGate {
         return admitted
     }
 
-    /// Booked bytes were not taken after all.
+    /// Gives reserved bytes back to the limiter, for a transfer that did not take them after all.
     func giveBack(_ count: Int, from transfer: CurlTransfer, now: Int64) {
         guard transfer.isKnownToLimiter else { return }
         shared.limiter.withLock { $0.giveBack(count, from: ObjectIdentifier(transfer), now: now) }
     }
 
-    /// Those that may go on, once it is time to look.
+    /// Returns the transfers that may resume. Returns none before the next check is due.
     mutating func release(now: Int64) -> [CurlTransfer] {
         guard let deadline, deadline <= now else { return [] }
         var released: [CurlTransfer] = []
@@ -65,7 +67,7 @@ struct BandwidthGate {
         return released
     }
 
-    /// The transfer has ended.
+    /// Removes a transfer that has ended.
     mutating func forget(_ transfer: CurlTransfer) {
         guard transfer.isKnownToLimiter else { return }
         shared.limiter.withLock { $0.forget(ObjectIdentifier(transfer)) }
@@ -75,9 +77,9 @@ struct BandwidthGate {
 }
 
 extension TransferRequest {
-    /// At this moment: limits change.
+    /// Whether one of the limits has a rate at this moment. Limits can change at any time.
     var isLimited: Bool { rateLimits.contains { $0.bytesPerSecond != nil } }
 
-    /// The least of its limits at this moment.
+    /// The lowest rate among the limits at this moment, in bytes per second; nil if none of them has a rate.
     var lowestRate: Int64? { rateLimits.compactMap(\.bytesPerSecond).min() }
 }

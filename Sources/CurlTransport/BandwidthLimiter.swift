@@ -1,21 +1,24 @@
 import DownloadCore
 
-/// Keeps every rate limit for those under it: a hierarchical token bucket (all, host, download). Pure: time is what it
-/// is told, in ms; the rates are read from the limits whenever they matter, so a change counts at once.
+/// A hierarchical token bucket (all, host, download) that enforces each rate limit for all members below it. Pure:
+/// callers pass the time, in ms. The rates are read from the limits each time they are used, so a changed rate
+/// applies at once.
 ///
-/// While a limit has bytes, whoever asks gets them. Once it has none, those that ask wait, and what comes in is dealt
-/// to them: evenly among the branches below each limit, whatever the number of members in a branch, and what a branch
-/// cannot use goes to the others. A limit without a rate only groups.
+/// While a limit has bytes, a member that asks gets them at once. When a limit has no bytes left, members wait, and
+/// new bytes are shared among them. Each limit shares evenly among the branches below it, whatever the number of
+/// members in a branch. Bytes that one branch cannot use go to the other branches. A limit without a rate only groups
+/// members.
 struct BandwidthLimiter<Member: Hashable> {
     private struct Leaf {
-        /// From the outermost limit to the innermost.
+        /// The limits of the member, from the outermost to the innermost.
         let path: [RateLimit]
-        /// Bytes that were taken from every limit above and not used yet.
+        /// The bytes that were taken from every limit of the path and are not used yet.
         var credit = 0.0
-        /// When there was last anything dealt to it.
+        /// The time at which the credit last grew, in ms.
         var dealt: Int64
         var wait: Wait?
-        /// It waited long enough: it takes what it has, though it is less than it asked for.
+        /// True after a wait or a `giveBack`: the member may take its credit, even if the credit is less than the
+        /// bytes asked for.
         var isReleased = false
     }
 
@@ -30,19 +33,21 @@ struct BandwidthLimiter<Member: Hashable> {
     private var waiting: [Member] = []
     private var sweepsAt = 8
 
-    /// How long a member waits for all that it asked for; then it takes what it has. In ms.
+    /// How long a member waits for all the bytes that it asked for, in ms. After this time the member takes what it
+    /// has.
     private static var patience: Int64 { 200 }
-    /// How long a member keeps what it does not use, in ms.
+    /// How long a member keeps credit that it does not use, in ms.
     private static var keeping: Int64 { 100 }
 
-    /// How many of these bytes the member takes now; none: it waits until `deal` has released it.
+    /// Returns how many of the `count` bytes the member takes now. If the result is 0, the member waits until `deal`
+    /// releases the member.
     mutating func take(_ count: Int, for member: Member, under limits: [RateLimit], now: Int64) -> Int {
         var leaf = leaves[member] ?? Leaf(path: limits, dealt: now)
         if leaf.wait != nil { return 0 }
         let wanted = Double(count)
         if leaf.credit < wanted, !(leaf.isReleased && leaf.credit >= 1) {
             var blocker = blocker(of: leaf.path, now: now)
-            // A changed rate takes back what was dealt at the old one.
+            // `blocker` takes the credit back if a rate has changed.
             leaf.credit = leaves[member]?.credit ?? leaf.credit
             if blocker == nil {
                 let more = min(wanted - leaf.credit, room(in: leaf.path))
@@ -66,7 +71,7 @@ struct BandwidthLimiter<Member: Hashable> {
         return part
     }
 
-    /// Undoes a `take`: nothing of it was used, and it can be taken again at once.
+    /// Undoes a `take` whose bytes were not used. The member can take the bytes again at once.
     mutating func giveBack(_ count: Int, from member: Member, now: Int64) {
         guard var leaf = leaves[member] else { return }
         leaf.credit += Double(count)
@@ -75,7 +80,7 @@ struct BandwidthLimiter<Member: Hashable> {
         leaves[member] = leaf
     }
 
-    /// Deals to those that wait what there is by now.
+    /// Shares the bytes that are available now among the waiting members, and releases the members that have enough.
     mutating func deal(now: Int64) {
         for id in Array(buckets.keys) { refill(id, now: now) }
         takeBackUnused(now: now)
@@ -84,7 +89,8 @@ struct BandwidthLimiter<Member: Hashable> {
         waiting = waiting.filter { !release($0, now: now) }
     }
 
-    /// Lets the member go on if it has enough; else notes what it waits for.
+    /// Ends the wait of the member if the member has enough credit, or has waited long enough. Otherwise records the
+    /// limit that the member waits for. Returns whether the member no longer waits.
     private mutating func release(_ member: Member, now: Int64) -> Bool {
         guard var leaf = leaves[member], let wait = leaf.wait else { return true }
         let hasWaited = now - wait.since >= Self.patience && leaf.credit >= 1
@@ -102,7 +108,7 @@ struct BandwidthLimiter<Member: Hashable> {
 
     func isWaiting(_ member: Member) -> Bool { leaves[member]?.wait != nil }
 
-    /// The member has ended; what it did not use goes to the others.
+    /// Removes a member that has ended. Credit that the member did not use goes back to the limits.
     mutating func forget(_ member: Member) {
         guard let leaf = leaves.removeValue(forKey: member) else { return }
         charge(-leaf.credit, to: leaf.path)
@@ -113,14 +119,15 @@ struct BandwidthLimiter<Member: Hashable> {
         sweep()
     }
 
-    /// For tests: how many limits are remembered.
+    /// The number of limits that have a bucket. For tests.
     var count: Int { buckets.count }
 }
 
 // MARK: The limits
 
 extension BandwidthLimiter {
-    /// The outermost limit that has nothing for a newcomer; nil when all of them have.
+    /// Returns the outermost limit that has no bytes for a new request, or that other members already wait for; nil
+    /// if there is none. Refills the buckets of the path.
     private mutating func blocker(of path: [RateLimit], now: Int64) -> ObjectIdentifier? {
         var blocker: ObjectIdentifier?
         for limit in path {
@@ -141,7 +148,7 @@ extension BandwidthLimiter {
             return
         }
         guard buckets[id]?.refill(rate: rate, now: now) == true else { return }
-        // What was dealt at the old rate may be many seconds' worth at the new one.
+        // Credit from the old rate may be worth many seconds at the new rate.
         takeBack { $0.path.contains(limit) }
     }
 
@@ -167,12 +174,13 @@ extension BandwidthLimiter {
         }
     }
 
-    /// What every limit of the path has.
+    /// Returns the number of bytes that every limit of the path can give.
     private func room(in path: [RateLimit]) -> Double {
         path.reduce(.infinity) { min($0, buckets[ObjectIdentifier($1)]?.tokens ?? .infinity) }
     }
 
-    /// The limit that members of this path wait for: the outermost of those with least.
+    /// Returns the limit that the members of this path wait for: the outermost limit without bytes, otherwise the
+    /// limit with the fewest bytes.
     private func driest(of path: [RateLimit]) -> ObjectIdentifier {
         let ids = path.map(ObjectIdentifier.init)
         let least = ids.filter { buckets[$0] != nil }.min { tokens($0) < tokens($1) }
@@ -181,7 +189,7 @@ extension BandwidthLimiter {
 
     private func tokens(_ id: ObjectIdentifier) -> Double { buckets[id]?.tokens ?? .infinity }
 
-    /// Drops the limits that exist nowhere else any more.
+    /// Removes the buckets of limits that nothing else refers to any more.
     private mutating func sweep() {
         guard buckets.count >= sweepsAt else { return }
         for id in Array(buckets.keys) where isUnused(id) { buckets[id] = nil }
@@ -197,7 +205,7 @@ extension BandwidthLimiter {
 // MARK: Dealing
 
 extension BandwidthLimiter {
-    /// One that waits, or a limit with those that wait below it.
+    /// A waiting member, or a limit with the waiting members below it.
     private enum Branch {
         case leaf(Member)
         case limit(ObjectIdentifier, [Branch])
@@ -220,7 +228,8 @@ extension BandwidthLimiter {
         return result + order.map { .limit($0, branches(of: groups[$0] ?? [], level: level + 1)) }
     }
 
-    /// Deals evenly; what some cannot use goes to the others. Returns what was used of it.
+    /// Shares `amount` bytes evenly among the branches. Bytes that some branches cannot use go to the others. Returns
+    /// the number of bytes that were used.
     @discardableResult
     private mutating func share(_ amount: Double, among branches: [Branch], now: Int64) -> Double {
         var open = branches
@@ -245,7 +254,8 @@ extension BandwidthLimiter {
             return tokens < 1 ? 0 : share(min(amount, tokens), among: below, now: now)
         case .leaf(let member):
             guard var leaf = leaves[member], let wait = leaf.wait else { return 0 }
-            // Without any limit left it gets what it asked for.
+            // An infinite amount means that no limit of the path has a rate any more. The member gets all that it
+            // asked for.
             let amount = amount.isFinite ? amount : max(0, wait.count - leaf.credit)
             leaf.credit += amount
             leaf.dealt = now

@@ -1,23 +1,23 @@
 import DownloadCore
 import HTTPTypes
 
-/// Finds the bytes that a server sends after the `Content-Length` of a 200 over HTTP/1. libcurl drops these bytes, or
-/// leaves them unread, and calls the body complete. A 206 states its length twice and needs no such check.
+/// A check for bytes that a server sends after the `Content-Length` of a 200 over HTTP/1. libcurl drops these bytes,
+/// or leaves them unread, and calls the body complete. A 206 states its length twice and needs no such check.
 ///
-/// A message ends at its `Content-Length` (RFC 9112 section 6.3), so dlm never waits for more. It counts only what is
-/// known when the last byte of the body has come: what libcurl read together with the body, the rest of the same TLS
-/// record, and what the connection holds at that moment. A length that is too small usually ends in the middle of what
-/// the server wrote at once, and is found. Bytes that arrive later are not found.
+/// A message ends at its `Content-Length` (RFC 9112 section 6.3), so dlm never waits for more bytes. Only bytes that
+/// are known when the last byte of the body has come are counted. These are the bytes that libcurl read together with
+/// the body, the rest of the same TLS record, and what the connection then holds. A length that is too small usually
+/// ends in the middle of what the server wrote at once, and is found. Bytes that arrive later are not found.
 ///
-/// CR and LF alone do not count: scripts that end in a blank line send them after files that are whole.
+/// CR and LF alone do not count, because scripts that end in a blank line send them after files that are whole.
 struct BodyOverrun {
     private let announced: Int64
-    /// The bytes of the body, and beyond it, that libcurl has read.
+    /// The number of bytes that libcurl has read of the body and after the body.
     private var read: Int64 = 0
     private var hasStrayLineEnd = false
     private(set) var isFound = false
 
-    /// Returns nil where the answer does not end with its `Content-Length`, or comes from dlm itself.
+    /// Returns nil if the response does not end with its `Content-Length`, or comes from dlm itself.
     init?(_ head: ResponseHead, _ request: TransferRequest) {
         guard head.status == 200, !head.isDecoded, head.httpVersion.hasPrefix("1"), request.method != .head,
             request.unixSocket == nil,
@@ -28,27 +28,28 @@ struct BodyOverrun {
 
     var isEmpty: Bool { announced == 0 }
 
-    /// Records what one read of libcurl brought of the body and beyond it. The first read may have begun with the head.
+    /// Records the bytes that one read of libcurl brought of the body and after the body. The first read may have
+    /// begun with the head, which is not part of `bytes`.
     mutating func note(read bytes: UnsafeRawBufferPointer) {
         read += Int64(bytes.count)
         if read > announced { judge(bytes.suffix(Int(clamping: read - announced))) }
     }
 
-    /// Records a message of libcurl. Of an empty body, libcurl shows none of the bytes that it drops.
+    /// Records a message of libcurl. For an empty body, the message is the only sign of the bytes that libcurl drops.
     mutating func note(text: UnsafeRawBufferPointer) {
         if text.starts(with: Self.libcurlsWords), !hasStrayLineEnd { isFound = true }
     }
 
     private static let libcurlsWords = Array("Excess found".utf8)
 
-    /// Looks at the connection when the whole body has been delivered.
+    /// Checks the connection when the whole body has been delivered.
     /// - Parameter unread: returns the first bytes on the connection that libcurl has not read, without waiting.
     mutating func look(behind delivered: Int64, unread: () -> [UInt8]) {
         guard delivered == announced, !isFound, !hasStrayLineEnd else { return }
         judge(unread())
     }
 
-    /// True when the whole body was delivered, and bytes that follow it are known.
+    /// Returns whether the whole body was delivered and bytes after the body are known.
     func isOver(behind delivered: Int64) -> Bool { delivered == announced && (isFound || hasStrayLineEnd) }
 
     private mutating func judge(_ excess: some Collection<UInt8>) {

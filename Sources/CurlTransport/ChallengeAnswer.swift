@@ -1,15 +1,16 @@
 import DownloadCore
 import HTTPTypes
 
-/// Decides how a name and password are shown where the user has not said how. They go with the first request as they
-/// are (Basic). If the server then asks for Digest (RFC 7616), they are shown once more, as a digest: browsers do the
-/// same. A server that is known to ask for Digest is shown nothing else.
+/// The choice between Basic and Digest for a name and password, if the user has not chosen. The first request sends
+/// the name and password with Basic. If the server then asks for Digest (RFC 7616), the request is sent once more
+/// with Digest, as browsers do. An origin that is known to ask for Digest gets Digest at once. If such an origin asks
+/// for Basic and not for Digest, the request is sent once more with Basic.
 struct ChallengeAnswer: Sendable, Equatable {
     private(set) var usesDigest: Bool
     private var hasTurned = false
 
-    /// Returns nil where there is nothing to decide.
-    /// - Parameter asksForDigest: whether an earlier answer of the origin asked for Digest.
+    /// Returns nil if there is nothing to choose.
+    /// - Parameter asksForDigest: whether an earlier response of the origin asked for Digest.
     init?(_ request: TransferRequest, asksForDigest: () -> Bool) {
         guard let credential = request.credential, !credential.user.isEmpty, request.authentication == nil,
             request.signature == nil, request.url.isHTTP, request.unixSocket == nil
@@ -17,7 +18,8 @@ struct ChallengeAnswer: Sendable, Equatable {
         usesDigest = asksForDigest()
     }
 
-    /// Handles a final answer. Returns true, at most once, if the request is to be made again in the other way.
+    /// Handles the head of a final response. Returns true, at most once, if the request must be sent again with the
+    /// other scheme.
     mutating func turns(at head: ResponseHead) -> Bool {
         guard head.status == 401, !hasTurned else { return false }
         let offered = Challenge.schemes(head)
@@ -30,14 +32,14 @@ struct ChallengeAnswer: Sendable, Equatable {
     }
 }
 
-/// What a server asks for with a 401 (RFC 9110 section 11.6.1).
+/// The challenges of a 401 response (RFC 9110 section 11.6.1).
 enum Challenge {
-    /// The schemes of all challenges, in lower case.
+    /// Returns the authentication schemes of all challenges, in lower case.
     static func schemes(_ head: ResponseHead) -> [String] {
         head.fields.values(.wwwAuthenticate).flatMap { value in
             withoutQuotedText(value).split(separator: UInt8(ascii: ",")).compactMap { part in
                 let words = part.split(separator: UInt8(ascii: " "), maxSplits: 2)
-                // A parameter, not the beginning of a challenge.
+                // A part with `=` is a parameter, not the beginning of a challenge.
                 guard let first = words.first, !first.contains(UInt8(ascii: "=")),
                     words.count < 2 || words[1].first != UInt8(ascii: "=")
                 else { return nil }
@@ -46,7 +48,8 @@ enum Challenge {
         }
     }
 
-    /// The connection itself is being proved (NTLM, Negotiate): the next request must go over it.
+    /// Returns whether a challenge continues the authentication of the connection itself (NTLM, Negotiate). The next
+    /// request must then use the same connection.
     static func isOfConnection(_ head: ResponseHead) -> Bool {
         head.fields.values(.wwwAuthenticate).contains { value in
             let words = value.lowercased().split(separator: " ")

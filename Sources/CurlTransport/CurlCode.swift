@@ -3,7 +3,8 @@ import DownloadCore
 import Glibc
 
 extension DownloadError {
-    /// What libcurl's code means for a download. The code and libcurl's own words go along.
+    /// Returns the download error for a libcurl code. If the error has a diagnosis, the diagnosis has the code and
+    /// libcurl's message.
     static func transport(_ code: CURLcode, message: String, errno: Int32) -> DownloadError {
         let diagnosis = TransportDiagnosis(code: Int(code.rawValue), message: message, errno: errno)
         switch code {
@@ -21,7 +22,7 @@ extension DownloadError {
             CURLE_RECV_ERROR, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
             return .networkFailed(.connectionLost, diagnosis)
         case CURLE_SSL_CONNECT_ERROR:
-            // A handshake that the network cut is no matter of trust.
+            // A handshake that the network cut off is a lost connection, not a failure of trust.
             let isCut = message.contains("SYSCALL") || message.contains("reset") || message.contains("eof")
             return isCut ? .networkFailed(.connectionLost, diagnosis) : .trustFailed(diagnosis)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
@@ -34,28 +35,33 @@ extension DownloadError {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
             return .protocolViolated(.malformedReply(message))
         case CURLE_BAD_FUNCTION_ARGUMENT:
-            // libcurl 7.88 says so of a header line that it cannot make a field of; options are checked when they are set.
+            // libcurl 7.88 returns this code for a header line that it cannot parse as a field. Options cannot be the
+            // cause, because they are checked when they are set.
             return .protocolViolated(
                 .malformedReply("a header line without a name, or one that continues no line before it"))
         case CURLE_OUT_OF_MEMORY, CURLcode(rawValue: 100):
-            // Of a header line beyond its limit; 100 is CURLE_TOO_LARGE, which libcurl has from 8.6 on.
+            // libcurl returns these codes for a header line beyond its size limit. 100 is CURLE_TOO_LARGE, which
+            // libcurl has since 8.6.
             return .protocolViolated(.malformedReply("an answer too large for libcurl, or out of memory"))
         default:
             return .unexpected("libcurl error \(code.rawValue): \(message)")
         }
     }
 
-    /// Over TLS 1.3 a server judges the client's certificate when the client believes the handshake to be done.
+    /// Returns whether the server refused the client's certificate. With TLS 1.3 the server checks the certificate
+    /// when the client considers the handshake complete, so libcurl reports a failure to send or receive.
     private static func isRefusalOfClient(_ message: String) -> Bool {
         guard message.contains(" alert ") else { return false }
         return ["certificate", "unknown ca", "access denied"].contains { message.contains($0) }
     }
 
-    /// The same for a connection to a Unix socket, where libcurl's own words name a host that has no part in it.
+    /// Returns the download error for a libcurl code on a connection to a Unix socket. libcurl's own message would
+    /// name a host that has no part in the connection.
     static func transport(
         _ code: CURLcode, unixSocket path: String, message: String, errno number: Int32
     ) -> DownloadError {
-        // Of a socket with a full backlog libcurl tells no number, of an address that is too long another code.
+        // libcurl gives no error number for a socket with a full backlog. For a path that is too long, libcurl
+        // returns CURLE_COULDNT_RESOLVE_HOST.
         let number =
             switch code {
             case CURLE_COULDNT_CONNECT: number == 0 ? EAGAIN : number

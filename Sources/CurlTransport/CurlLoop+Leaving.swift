@@ -3,10 +3,12 @@ import CSystem
 import DownloadCore
 import Glibc
 
-/// Connections from addresses that this machine has no more.
+/// The end of connections from addresses that this machine no longer has.
 extension CurlLoop {
-    /// The transfers end first: to libcurl, the end of a connection may be that of a body. Idle connections are shut down,
-    /// for libcurl would send on one and wait for an answer; it finds them dead when it is to use them again.
+    /// Drops connections that do not use the given addresses of this machine. The transfers end first, because
+    /// libcurl may take the end of a connection for the end of a body. Idle connections are shut down, because
+    /// libcurl would otherwise send a request on such a connection and wait for the response. libcurl finds out that
+    /// a connection is dead when it is about to reuse the connection.
     func leave(_ usable: Set<String>) {
         for transfer in Array(active.values) {
             guard let address = transfer.localAddress, !stays(address, usable) else { continue }
@@ -25,7 +27,7 @@ extension CurlLoop {
 }
 
 extension CurlTransfer {
-    /// Where its connection comes from; nil before there is one.
+    /// The local address of the transfer's connection; nil before there is a connection.
     fileprivate var localAddress: String? {
         if let known = easy?.string(CURLINFO_LOCAL_IP), !known.isEmpty { return known }
         return socket.flatMap(SocketWatch.localAddress)
@@ -33,7 +35,7 @@ extension CurlTransfer {
 }
 
 extension SocketWatch {
-    /// Nil for what is no internet socket.
+    /// Returns the local address of a socket, as text; nil if the socket is not an internet socket.
     static func localAddress(_ socket: Int32) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(DLM_ADDRESS_LENGTH)) { text in
             guard let start = text.baseAddress, dlm_local_address(socket, start) == 0 else { return nil }

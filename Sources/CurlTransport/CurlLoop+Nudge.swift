@@ -10,8 +10,9 @@ struct Nudging {
 }
 
 extension CurlLoop {
-    /// While the data connection of FTP is being made, with TLS or through a proxy, libcurl 7.88 does not watch the
-    /// control connection, on which the server may have answered: it is asked to look from time to time.
+    /// Makes libcurl check the sockets of waiting FTP transfers, from time to time. While libcurl 7.88 opens an FTP
+    /// data connection with TLS or through a proxy, libcurl does not watch the control connection. The server may
+    /// already have replied on the control connection.
     func nudge() {
         guard nudging.mayBeNeeded, now >= nudging.next else { return }
         let waiting = active.values.filter(\.needsNudging)

@@ -4,23 +4,24 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// One transfer: the handle that others hold, and the engine thread's book of it.
-/// Everything below `request` belongs to the engine thread.
+/// One transfer: the handle that callers have, and the state that the engine keeps for the transfer. Only the engine
+/// thread uses the `var` properties.
 final class CurlTransfer: Transfer, @unchecked Sendable {
-    /// What keeps libcurl from delivering. A piece is asked about at one of them at a time, from the last to the first.
+    /// The reason why a transfer is suspended. Each piece is offered first to the rate limits and then to the sink,
+    /// so only one of them suspends the transfer at a time.
     enum Hold { case sink, limit }
 
     let request: TransferRequest
     let origin: String
     let loop: CurlLoop
-    /// The engine's number; nil for the one beside them.
+    /// The number of the engine in the roster; nil for the side engine.
     private let engine: Int?
-    /// A head that libcurl may answer itself.
+    /// The head of a challenge (401) that libcurl may answer itself.
     private var challenge: ResponseHead?
-    /// Nil where the request says how the name and password are shown, or has none.
+    /// The choice between Basic and Digest; nil if the request states the scheme, or has no name and password.
     var answer: ChallengeAnswer?
     private var isPresented = false
-    /// Of a server without HTTP.
+    /// The state of the file on a server without HTTP; nil with HTTP.
     var remote: RemoteFile?
 
     private(set) var sink: (any TransferSink)?
@@ -29,32 +30,32 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     var parser: ResponseHeadParser
     var hold: Hold?
     var isKnownToLimiter = false
-    /// How much of what libcurl is to deliver again the sink has taken already.
+    /// The number of bytes that the sink has already taken of the piece that libcurl will deliver again.
     private(set) var ahead = 0
-    /// It must begin again, on a connection of its own.
+    /// Whether the transfer must start again, on a connection of its own.
     var needsOwnConnection = false
-    /// Why the engine itself ended the transfer; nil while libcurl decides.
+    /// The ending that the engine itself decided; nil while libcurl decides.
     var verdict: TransferResult.Ending?
-    /// Loop time in ms until which an unwanted body is read; nil for one that is wanted.
+    /// The loop time in ms until which an unwanted body is read; nil for a body that is wanted.
     private(set) var discardDeadline: Int64?
     private var discarded = 0
-    /// Loop time in ms of the last sign of life.
+    /// The loop time in ms of the last activity.
     var lastActivity: Int64 = 0
     var isConnected = false
     private(set) var received: Int64 = 0
-    /// Of a transfer that is traced.
+    /// The trace of the connection; nil if the request is not traced.
     var trace: ConnectionTrace?
-    /// For a body over TLS that only the end of the connection ends: whether that was an orderly one.
+    /// Whether the TLS session has been closed in order; nil unless the body ends only with its TLS connection.
     private var isTLSClosed: Bool?
 
-    /// The connection that it is on; nil until libcurl waits for it.
+    /// The socket of the transfer's connection; nil until libcurl first waits for the socket.
     var socket: Int32?
     private var overrun: BodyOverrun?
     private var isSecure = false
 
-    /// The most of an unwanted body that is read to keep a connection usable.
+    /// The most bytes of an unwanted body that are read to keep the connection usable.
     private static let discardLimit = 64 << 10
-    /// The longest that it is waited for, in ms.
+    /// The longest time that an unwanted body is read, in ms.
     private static let discardPatience: Int64 = 1000
 
     init(request: TransferRequest, origin: String, sink: any TransferSink, loop: CurlLoop, engine: Int?) {
@@ -78,7 +79,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     func resume() { loop.send(.resume(self)) }
 
-    /// A header line, as CURLOPT_HEADERFUNCTION delivers it. False ends the transfer.
+    /// Handles a header line, as CURLOPT_HEADERFUNCTION delivers it. Returns false to end the transfer.
     func takeHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = loop.now
         if remote != nil {
@@ -103,14 +104,16 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    /// libcurl answers a challenge itself, with the next request. When it does not, a body follows, or the end.
+    /// Returns whether libcurl may answer the challenge itself, with another request. If libcurl does not, a body or
+    /// the end of the transfer follows.
     private func isAnswered(_ head: ResponseHead) -> Bool {
         let isBasic = (request.authentication ?? (answer?.usesDigest == true ? .digest : .basic)) == .basic
         return head.status == 401 && !isBasic && request.credential != nil
     }
 
-    /// libcurl reads the body of a challenge before it answers. A body without a length ends with its connection, which
-    /// the server may keep open: so the connection is ended here, and libcurl answers on another one.
+    /// Ends the connection of a challenge whose body has no length. libcurl reads the body of a challenge before it
+    /// sends the next request. A body without a length ends with its connection, which the server may keep open.
+    /// libcurl then sends the next request on another connection.
     private func endUnframedBody(of head: ResponseHead) {
         guard let easy, let socket, easy.httpVersion.hasPrefix("1"), !Challenge.isOfConnection(head),
             head.fields.value(.transferEncoding) == nil, ResponseJudge.contentLength(head) == nil
@@ -118,7 +121,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Tells of a challenge that was not answered. False ends the transfer.
+    /// Presents to the sink a challenge that libcurl did not answer. Returns false to end the transfer.
     func presentChallenge() -> Bool {
         guard let head = challenge else { return true }
         challenge = nil
@@ -126,7 +129,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return present(head)
     }
 
-    /// Tells of the head of the answer. False ends the transfer.
+    /// Presents to the sink the head of the response. Returns false to end the transfer.
     private func present(_ head: ResponseHead) -> Bool {
         var head = head
         challenge = nil
@@ -134,7 +137,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         head.httpVersion = easy.httpVersion
         head.isDecoded = request.decodesContent && ResponseJudge.contentEncoding(head) != nil
         if head.fields.contains(where: { $0.name == .setCookie }) { head.cookies = easy.cookies(of: request) }
-        // Two that differ are none to follow.
+        // If the `Location` fields differ, there is no URL to follow.
         if (300..<400).contains(head.status) {
             let locations = head.fields.values(.location)
             if let location = locations.first, locations.allSatisfy({ $0 == location }) {
@@ -172,14 +175,15 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    /// libcurl before 8.0 takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue
-    /// 6015); over HTTP/1.1 the same body has an end that can be told.
+    /// Returns whether a transfer that was cut off could not be distinguished from a complete one. libcurl before 8.0
+    /// takes RST_STREAM with NO_ERROR for the end of a body whose length is not known (curl issue 6015). Over
+    /// HTTP/1.1 the end of the same body can be recognized.
     private func endsUnproved(_ head: ResponseHead) -> Bool {
         head.httpVersion == "2" && dlm_curl_version() < 0x080000 && request.method == .get && head.status == 200
             && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Forgets the answer that came.
+    /// Discards what was received of the response, so that the transfer can start again.
     func beginAgain() {
         needsOwnConnection = false
         (challenge, isPresented) = (nil, false)
@@ -189,7 +193,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         isConnected = false
     }
 
-    /// Nothing but close_notify tells the end of such a body from a connection that somebody cut (RFC 9112 section 9.8).
+    /// Returns whether the body ends only with its TLS connection. Then only close_notify distinguishes the end of
+    /// the body from a connection that was cut (RFC 9112 section 9.8).
     private func endsWithTLS(_ head: ResponseHead) -> Bool {
         guard request.url.scheme == "https", request.method != .head, head.httpVersion.hasPrefix("1") else {
             return false
@@ -198,13 +203,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return !isChunked && ResponseJudge.contentLength(head) == nil
     }
 
-    /// Looks, once the whole body was delivered, for bytes that follow it.
+    /// Checks for bytes that follow the body, once the whole body was delivered.
     private func lookBehindBody(delivered: Int64) {
         guard let easy else { return }
         overrun?.look(behind: delivered) { easy.unread(socket, isSecure: isSecure) }
     }
 
-    /// What libcurl says, or has read, while the body is watched.
+    /// Records bytes that libcurl has read while the body is watched. `noteText` records libcurl's messages.
     func noteBytes(_ bytes: UnsafeRawBufferPointer) { overrun?.note(read: bytes) }
 
     func noteText(_ text: UnsafeRawBufferPointer) { overrun?.note(text: text) }
@@ -213,10 +218,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         if isTLSClosed != nil, let easy { isTLSClosed = easy.tlsWasClosed }
     }
 
-    /// libcurl before 8.15 takes any end of the connection for the end of the body.
+    /// Whether the TLS connection ended without close_notify, so that the body may be cut short. libcurl before 8.15
+    /// takes any end of the connection for the end of the body.
     var isCutShort: Bool { isTLSClosed == false && discardDeadline == nil }
 
-    /// A piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
+    /// Handles a piece of the body, as CURLOPT_WRITEFUNCTION delivers it.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         lastActivity = loop.now
         if challenge != nil, !presentChallenge() { return .refuse }
@@ -228,15 +234,15 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
         if remote != nil { return takePart(bytes) }
         guard parser.isDone || isPresented else {
-            // libcurl takes what follows a 101 for a body.
+            // libcurl treats the bytes after a 101 as a body.
             verdict = .failed(.protocolViolated(.malformedReply("a body without a head")))
             return .refuse
         }
         return offer(bytes)
     }
 
-    /// Offers the piece in parts, each as large as the limits allow. When one is put off, libcurl delivers the whole
-    /// piece again, perhaps cut differently.
+    /// Offers the piece to the sink in parts, each as large as the rate limits allow. When a part suspends the
+    /// transfer, libcurl later delivers the whole piece again, perhaps split differently.
     func offer(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         guard let sink else { return .refuse }
         var taken = min(ahead, bytes.count)
@@ -264,16 +270,17 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
         ahead = max(0, ahead - bytes.count)
         guard overrun?.isOver(behind: received) == true else { return .taken }
-        // libcurl 7.88 would read the rest as the next answer (and calls this an error of its sink).
+        // libcurl 7.88 would read the rest as the next response. Refusing the piece ends the transfer, which libcurl
+        // reports as a write error.
         verdict = .complete
         return .refuse
     }
 
-    /// Tells the sink, once, and lets go of it.
+    /// Reports the result to the sink, once, and releases the sink.
     func finish(_ result: TransferResult) {
         guard let sink else { return }
         self.sink = nil
-        // Before the sink hears of it: what it starts then may go on with the same connection.
+        // The roster is updated first, because a transfer that the sink starts may use the same connection.
         if let engine { loop.shared.roster.withLock { $0.ended(origin, on: engine) } }
         var result = result
         result.metrics.received = received

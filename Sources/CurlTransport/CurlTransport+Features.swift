@@ -2,8 +2,9 @@ import CCurl
 import DownloadCore
 
 extension CurlTransport {
-    /// What the libcurl that is there can do, and whom it trusts in these surroundings.
-    /// - Throws: ``DownloadError`` when it cannot be loaded.
+    /// Returns what the installed libcurl can do, and the certificate authorities that libcurl trusts with this
+    /// environment.
+    /// - Throws: ``DownloadError`` if libcurl cannot be loaded.
     package static func features(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
         try load()
         let found = dlm_curl_features()

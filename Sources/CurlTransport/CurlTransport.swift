@@ -7,7 +7,8 @@ import Synchronization
 package final class CurlTransport: Transport {
     private struct Engines {
         var loops: [CurlLoop]
-        /// For servers without HTTP, started when there is one.
+        /// The side engine, for servers without HTTP. The engine is started with the first transfer from such a
+        /// server.
         var side: CurlLoop?
         var all: [CurlLoop] { loops + (side.map { [$0] } ?? []) }
         var isClosed = false
@@ -17,8 +18,8 @@ package final class CurlTransport: Transport {
     private let engines: Mutex<Engines>
     private let mostEngines: Int
 
-    /// - Parameter engines: the most threads; up to three are worth having (docs/architecture.md). One is started now,
-    ///   the others when there is something for them to do.
+    /// - Parameter engines: the highest number of engine threads; more than three gain nothing
+    ///   (docs/architecture.md). One thread is started now, the others when there are transfers for them.
     package init(
         engines: Int = CurlTransport.standardEngines, environment: [String: String]
     ) throws(DownloadError) {
@@ -37,15 +38,16 @@ package final class CurlTransport: Transport {
         }
     }
 
-    /// Begins to load libcurl while something else is done: it takes as long as a short transfer.
+    /// Starts to load libcurl in the background, because loading takes as long as a short transfer.
     package static func prepare() { dlm_curl_prepare() }
 
-    /// A core is left to the threads that write, and to the server when it is near.
+    /// The default for the highest number of engine threads. One core is left to the threads that write, and to a
+    /// server on the same machine.
     package static let standardEngines = max(1, min(3, ProcessInfo.processInfo.activeProcessorCount - 1))
 
     package func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         let origin = request.url.origin
-        // libcurl would copy a file of this machine in one go, and nothing else meanwhile.
+        // libcurl would copy a local file in one call, and its thread could do nothing else meanwhile.
         if request.url.known == .file { return Unmoved(request, sink) }
         if !request.url.isHTTP { return startAside(request, sink: sink) }
         let (number, loop) = engine(for: request, to: origin)
@@ -54,14 +56,14 @@ package final class CurlTransport: Transport {
         return transfer
     }
 
-    /// At the end of a transfer libcurl waits for what an FTP server says, and for the end of an SSH session, and its
-    /// thread does nothing else meanwhile.
+    /// Starts a transfer on the side engine. At the end of a transfer libcurl waits for the reply of an FTP server,
+    /// or for the end of an SSH session. The thread can do nothing else meanwhile.
     private func startAside(_ request: TransferRequest, sink: any TransferSink) -> any Transfer {
         let loop = engines.withLock { engines in
             if engines.side == nil, !engines.isClosed {
                 engines.side = try? CurlLoop(name: "dlm-engine-side", shared: shared)
             }
-            // What there is must do.
+            // If the side engine cannot be started, the first engine takes the transfer.
             return engines.side ?? engines.loops[0]
         }
         let transfer = CurlTransfer(request: request, origin: request.url.origin, sink: sink, loop: loop, engine: nil)
@@ -69,7 +71,8 @@ package final class CurlTransport: Transport {
         return transfer
     }
 
-    /// What may be a small file is spread over two: a third only costs. Parts of large ones go to all.
+    /// Returns the engine for a transfer, with its number. Transfers that may be small files are spread over two
+    /// engines, because a third engine only adds cost. Parts of large files are spread over all engines.
     private func engine(for request: TransferRequest, to origin: String) -> (Int, CurlLoop) {
         let isPart = request.range.map { $0 != "0-" } ?? false
         return engines.withLock { engines in
@@ -80,7 +83,7 @@ package final class CurlTransport: Transport {
                 do throws(DownloadError) {
                     engines.loops.append(try CurlLoop(name: "dlm-engine-\(number)", shared: shared))
                 } catch {
-                    // What there is must do.
+                    // If the engine cannot be started, a running engine takes the transfer.
                     number = shared.roster.withLock { roster in
                         roster.dropLast()
                         return roster.choose(origin, limit: engines.loops.count)
@@ -106,7 +109,8 @@ package final class CurlTransport: Transport {
         for loop in loops { loop.join() }
     }
 
-    /// Every transfer needs a socket, every file a descriptor.
+    /// Raises the limit of open descriptors as far as possible, because every transfer needs a socket and every file
+    /// a descriptor.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -115,7 +119,7 @@ package final class CurlTransport: Transport {
     }
 }
 
-/// A transfer that is none.
+/// A transfer of a `file` URL, which fails at once because the transport does not copy local files.
 private final class Unmoved: Transfer {
     init(_ request: TransferRequest, _ sink: any TransferSink) {
         let error = DownloadError.requestInvalid(.notForScheme(request.url.string, what: "give its path"))
@@ -126,12 +130,14 @@ private final class Unmoved: Transfer {
     func resume() {}
 }
 
-/// Which certificate authorities to trust: what the variables say that curl and OpenSSL know, else the system's.
+/// The certificate authorities to trust: the ones that the environment variables of curl and OpenSSL name, otherwise
+/// the system's.
 struct CertificateAuthorities: Sendable {
     let file: String?
-    /// One of files named by hashes, searched besides. It costs each connection some 40 ms, so nobody gets it unasked.
+    /// A folder of files named by hashes, which is searched in addition to the file. The folder costs each connection
+    /// some 40 ms, so a folder is used only if the environment names one.
     let folder: String?
-    /// The variable that says so; nil for the system's, or libcurl's own.
+    /// The environment variable that names the authorities; nil for the authorities of the system, or libcurl's own.
     let origin: String?
 
     init(environment: [String: String]) {

@@ -3,7 +3,7 @@ import CSystem
 import DownloadCore
 import Foundation
 
-// C callbacks are global functions: a closure made in an isolated context would trap on the engine thread.
+// C callbacks are global functions, because a closure made in an isolated context would trap on the engine thread.
 
 private func onHeader(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
@@ -28,7 +28,7 @@ private func onBody(
     }
 }
 
-/// Comes after each read, the last one of a transfer included, while its connection is still open.
+/// Runs after each read, including the last read of a transfer, while its connection is still open.
 private func onProgress(
     _ context: UnsafeMutableRawPointer?, _ total: curl_off_t, _ done: curl_off_t, _ uploadTotal: curl_off_t,
     _ uploaded: curl_off_t
@@ -53,29 +53,29 @@ private func onDebug(
 }
 
 extension EasyHandle {
-    /// The transfer that an easy handle delivers to; nil for libcurl's own handles.
+    /// Returns the transfer that an easy handle delivers to; nil for libcurl's own handles.
     static func transfer(of easy: UnsafeMutableRawPointer) -> CurlTransfer? {
         dlm_get_private(easy).map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The peer has ended the TLS session in order; true, too, where that cannot be known.
+    /// Whether the peer has closed the TLS session in order. Also true if this cannot be known.
     var tlsWasClosed: Bool { dlm_openssl_session(pointer).map { dlm_tls_was_closed($0) != 0 } ?? true }
 
-    /// Has the transfer told of each read from now on.
+    /// Reports to the transfer every read from now on.
     func watchReads(for transfer: CurlTransfer) {
         check(dlm_set_progress_callback(pointer, onProgress))
         check(dlm_set_pointer(pointer, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(transfer).toOpaque()))
         set(CURLOPT_NOPROGRESS, 0)
     }
 
-    /// Has the transfer told of all that libcurl reads of the body from now on, and what it says of it.
+    /// Reports to the transfer the bytes of the body that libcurl reads from now on, and libcurl's messages.
     func watchBytes(for transfer: CurlTransfer) {
         check(dlm_set_debug_callback(pointer, onDebug))
         check(dlm_set_pointer(pointer, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(transfer).toOpaque()))
         set(CURLOPT_VERBOSE, 1)
     }
 
-    /// The connection is encrypted, to the server or to a proxy.
+    /// Whether the connection is encrypted, to the server or to a proxy.
     var isSecure: Bool { dlm_openssl_session(pointer) != nil }
 
     /// Returns the first bytes that have come on the connection and that libcurl has not read, without waiting for any.
@@ -92,12 +92,13 @@ extension EasyHandle {
         }
     }
 
-    /// TLS 1.3 calls every record application data (RFC 8446 section 5.1): close_notify and the like are short ones.
+    /// Returns whether a TLS record is long enough to hold a part of a body. TLS 1.3 marks every record as
+    /// application data (RFC 8446 section 5.2), but alerts like close_notify are short.
     private static func isBody(record: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Bool {
         record.count >= 5 && record[0] == 23 && Int(record[3]) << 8 | Int(record[4]) > 64
     }
 
-    /// The transfer must outlive this handle; the loop keeps it.
+    /// Delivers the response to the transfer. The transfer must outlive this handle; the loop retains the transfer.
     func deliver(to transfer: CurlTransfer) {
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         check(dlm_set_data_callback(pointer, CURLOPT_HEADERFUNCTION, onHeader))

@@ -7,10 +7,10 @@ extension TransferRequest {
     var isEncryptedFTP: Bool { url.known == .ftps || url.known == .ftp && trust.ftpTLS != nil }
 }
 
-/// What OpenSSH keeps in the user's home.
+/// The files that OpenSSH keeps in the user's home folder, and the user's name.
 struct LoginFiles: Sendable {
     let knownHosts: String?
-    /// The first of the user's keys, in the order of OpenSSH's own preference.
+    /// The first of the user's private keys that can be read, in the order of OpenSSH's own preference.
     let key: String?
     let user: String?
 
@@ -23,12 +23,12 @@ struct LoginFiles: Sendable {
     }
 }
 
-/// FTP and SSH.
+/// The options and errors of FTP and SSH transfers.
 extension EasyHandle {
     func configureFileServer(_ request: TransferRequest, _ setting: Setting, _ logins: LoginFiles) {
         set(CURLOPT_FILETIME, 1)
         if setting.offset > 0 { check(dlm_set_offset(pointer, CURLOPT_RESUME_FROM_LARGE, curl_off_t(setting.offset))) }
-        // A proxy is to pass on the connection; it would else fetch the file itself, over HTTP.
+        // A proxy must tunnel the connection. Otherwise the proxy would fetch the file itself, over HTTP.
         set(CURLOPT_HTTPPROXYTUNNEL, 1)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         let credential = request.credential
@@ -49,10 +49,11 @@ extension EasyHandle {
         if password.isEmpty { onlyKey = key }
         if let user = credential?.user ?? logins.user { check(dlm_log_in(pointer, user, password)) }
         check(dlm_use_ssh_authentication(pointer, key, password.isEmpty ? 0 : 1))
-        // It would ask for one on the terminal.
+        // Without this empty passphrase, a passphrase for the key would be asked for on the terminal.
         set(CURLOPT_KEYPASSWD, "")
         if !request.trust.verifiesServer || request.trust.knownHosts != nil {
-            // libcurl asks about the key of a server once for each connection, whoever uses it later.
+            // libcurl checks the key of a server once for each connection. A connection that is reused could have
+            // been checked under other rules.
             set(CURLOPT_FRESH_CONNECT, 1)
             set(CURLOPT_FORBID_REUSE, 1)
         }
@@ -61,22 +62,24 @@ extension EasyHandle {
     func checkHostKey(for transfer: CurlTransfer, _ logins: LoginFiles) {
         let trust = transfer.request.trust
         guard trust.verifiesServer else { return }
-        // Without any file no key would be checked at all.
+        // Without a file, libcurl would not check any key.
         let known = trust.knownHosts ?? logins.knownHosts ?? "/dev/null"
         check(dlm_check_host_key(pointer, known, onHostKey, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
-    /// A number that libcurl may know; nil otherwise.
+    /// Returns a number that libcurl knows of the transfer; nil if libcurl does not know the number.
     func offset(_ info: CURLINFO) -> Int64? {
         var value: curl_off_t = -1
         return dlm_get_offset(pointer, info, &value) == CURLE_OK && value >= 0 ? Int64(value) : nil
     }
 
-    /// What libcurl's code means at a server without HTTP; nil where it means the same as at others.
+    /// Returns the error for a libcurl code from a server without HTTP; nil if the code means the same as from other
+    /// servers.
     func fileServerFailure(_ code: CURLcode, _ remote: RemoteFile, _ url: SourceURL) -> DownloadError? {
         let status = url.known.isFTP ? number(CURLINFO_RESPONSE_CODE) : 0
         let diagnosis = TransportDiagnosis(code: Int(code.rawValue), message: message(code))
-        // 4yz: another try may succeed (RFC 959 section 4.2.1); 421 says that there are too many already.
+        // After a 4yz reply another attempt may succeed (RFC 959 section 4.2.1). 421 means that the server has too
+        // many connections already, or shuts down.
         if status == 421, Self.isReply(code) || code == CURLE_OPERATION_TIMEDOUT {
             let words = "the server says 421: it has connections enough, or ends"
             return .networkFailed(.connect, TransportDiagnosis(code: diagnosis.code, message: words))
@@ -100,7 +103,7 @@ extension EasyHandle {
             return .serverRefused(status: status, phrase: "the server does not send it: no such file, or no permission")
         case CURLE_FTP_WEIRD_PASV_REPLY, CURLE_FTP_WEIRD_227_FORMAT, CURLE_FTP_CANT_GET_HOST:
             return .networkFailed(.connect, diagnosis)
-        // Not the certificate of a proxy.
+        // The server's key was refused. For the certificate of a proxy, libcurl returns the same code.
         case CURLE_PEER_FAILED_VERIFICATION where url.known.isSSH && remote.hostKey != nil:
             return .trustFailed(
                 TransportDiagnosis(code: diagnosis.code, message: Self.refusal(of: remote.hostKey, at: url)))
@@ -123,8 +126,9 @@ extension EasyHandle {
         ].contains(code)
     }
 
-    /// By libssh2's numbers for sockets that fail or are closed, and a banner that does not come: a server that has
-    /// connections enough begins no session.
+    /// Returns whether the SSH handshake was cut off. The numbers are libssh2's errors for a banner that does not
+    /// come, and for sockets that fail or are closed. A server that has too many connections does not start a
+    /// session.
     private static func isCutHandshake(_ message: String) -> Bool {
         guard let number = message.firstMatch(of: /ssh session: (-\d+)/)?.output.1 else { return false }
         return ["-1", "-2", "-3", "-7", "-9", "-13", "-43"].contains(number)
@@ -158,7 +162,7 @@ private func onHostKey(
     return 0
 }
 
-/// Of a public key, as OpenSSH shows it.
+/// The fingerprint of a public key, in the format of OpenSSH.
 enum Fingerprint {
     static func sha256(_ key: UnsafeRawBufferPointer) -> String? {
         guard let digest = dlm_digest_create("SHA256") else { return nil }

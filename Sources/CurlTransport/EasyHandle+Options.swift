@@ -2,16 +2,17 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// The options of every transfer; the reasons are measured ones (docs/architecture.md).
+/// The options of every transfer. Their values are based on measurements (docs/architecture.md).
 extension EasyHandle {
     struct Setting: Equatable {
         var bufferSize: Int
         var multiplexes: Bool
-        /// The server is known to speak HTTP/2: wait for its connection rather than open another.
+        /// Whether libcurl waits for an existing connection instead of opening another. True if the server is known
+        /// to speak HTTP/2.
         var waitsForConnection: Bool
-        /// Where to begin, without HTTP.
+        /// The offset at which a transfer without HTTP begins, in bytes.
         var offset: Int64 = 0
-        /// What is in it, if it is a folder.
+        /// Whether to list the URL as a folder, to find out whether it is a folder.
         var listsFolder = false
     }
 
@@ -37,30 +38,33 @@ extension EasyHandle {
         check(dlm_restrict_protocols(pointer, request.url.isHTTP ? nil : request.url.scheme))
         check(dlm_set_http_version(pointer, setting.multiplexes ? DLM_HTTP_2_OVER_TLS : DLM_HTTP_1_1))
         set(CURLOPT_PIPEWAIT, setting.waitsForConnection ? 1 : 0)
-        // Of a longer time than it can count, libcurl takes some 24 days.
+        // libcurl accepts at most Int32.max ms, some 24 days.
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, min(request.connectTimeout * 1000, Double(Int32.max)))))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_TCP_KEEPIDLE, 30)
         set(CURLOPT_TCP_KEEPINTVL, 15)
-        // Many servers close an idle connection after a minute; a stale one costs a failed request.
+        // Many servers close an idle connection after a minute, and a request on a stale connection fails.
         set(CURLOPT_MAXAGE_CONN, 55)
         if let path = request.unixSocket {
             set(CURLOPT_UNIX_SOCKET_PATH, path)
             set(CURLOPT_PROXY, "")
-            // A path is no identity: another socket may be bound there by now, or another folder have that number.
+            // A path does not identify a socket. Another socket may be bound to the path by now, or the descriptor in
+            // a /proc/self/fd path may be another folder.
             set(CURLOPT_FORBID_REUSE, 1)
         }
     }
 
-    /// Redirects and failure statuses are judged by the caller: libcurl reports them as ordinary answers.
+    /// Sets the options of an HTTP request. The caller judges redirects and error statuses: libcurl reports them as
+    /// ordinary responses.
     private func configureRequest(_ request: TransferRequest) {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_FAILONERROR, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if let range = request.range { set(CURLOPT_RANGE, range) }
-        // All that it can decode.
+        // An empty string stands for all codings that libcurl can decode.
         if request.decodesContent { set(CURLOPT_ACCEPT_ENCODING, "") }
-        // On a connection that died unused it would send the request again (RFC 9110 section 9.2.2).
+        // On a reused connection that is dead, libcurl would send the request again. These methods are not idempotent
+        // (RFC 9110 section 9.2.2).
         if [.post, .patch].contains(request.method) { set(CURLOPT_FRESH_CONNECT, 1) }
         configureCookies(request)
         if let credential = request.credential {
@@ -77,13 +81,14 @@ extension EasyHandle {
         }
     }
 
-    /// Shows the name and password as a digest only, once the server has asked for it.
+    /// Sends the name and password with Digest only, once the server has asked for Digest.
     func answerWithDigest(_ credential: Credential) {
         check(dlm_use_authentication(pointer, DLM_DIGEST, credential.user, credential.password ?? ""))
     }
 
-    /// The request's method, body and fields.
-    /// - Parameter last: the fields that the last one without a body had; they are used again where they are the same.
+    /// Sets the method, body and fields of the request.
+    /// - Parameter last: the fields of the last request without a body. They are reused if the fields of this request
+    ///   are the same.
     func setFields(of request: TransferRequest, _ last: inout HeaderLines?) {
         let others = configureMethod(request)
         var fields = request.fields
@@ -95,13 +100,13 @@ extension EasyHandle {
         if others.isEmpty { last = headers }
     }
 
-    /// Returns the lines that keep libcurl from adding fields of its own to a body.
+    /// Sets the method and the body. Returns the lines that keep libcurl from adding fields of its own to a body.
     private func configureMethod(_ request: TransferRequest) -> [String] {
         if request.method == .head, request.body == nil {
             set(CURLOPT_NOBODY, 1)
             return []
         }
-        // Those whose request has a body by nature say that it is empty; the others say nothing.
+        // POST, PUT and PATCH send an empty body if the request has no body. Other methods send none.
         let body = request.body ?? ([.post, .put, .patch].contains(request.method) ? [] : nil)
         if let body {
             check(dlm_set_body(pointer, body, body.count))

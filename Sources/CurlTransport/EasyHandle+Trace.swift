@@ -9,13 +9,14 @@ private func onAddress(_ context: UnsafeMutableRawPointer?, _ address: UnsafePoi
 }
 
 extension EasyHandle {
-    /// Has the transfer told of its connection; on the engine thread.
+    /// Records the connection in the transfer's trace. Engine thread only.
     func trace(_ transfer: CurlTransfer) {
         transfer.trace = ConnectionTrace()
         check(dlm_watch_addresses(pointer, onAddress, Unmanaged.passUnretained(transfer).toOpaque()))
     }
 
-    /// Of the connection that the transfer is on; nil where it is not encrypted, or not by OpenSSL.
+    /// The TLS version and cipher of the transfer's connection; nil if the connection is not encrypted, or not by
+    /// OpenSSL.
     var tlsNames: (version: String, cipher: String)? {
         var version: UnsafePointer<CChar>?
         var cipher: UnsafePointer<CChar>?

@@ -1,7 +1,9 @@
-/// What each engine carries: decides which one takes the next transfer. Pure.
+/// The active transfers of each engine. They decide which engine takes the next transfer. Pure.
 ///
-/// The one with an idle connection to the origin, for opening another costs time; else the one that carries least; else
-/// one more, while there may be more. So one transfer after the other never needs a second thread.
+/// An engine with an idle connection to the origin is preferred, because opening a connection takes time. Such an
+/// engine may carry at most one transfer more than the least busy engine. Otherwise an engine without transfers is
+/// chosen, then a new engine if the limit allows one, and then the least busy engine. So transfers that follow one
+/// another never need a second thread.
 struct EngineRoster {
     private struct Engine {
         var active = 0
@@ -12,7 +14,8 @@ struct EngineRoster {
 
     private struct Load {
         var active = 0
-        /// The most that there were at once: so many connections may be open.
+        /// The highest number of transfers at the same time. The engine may have as many open connections to the
+        /// origin.
         var most = 0
 
         mutating func begin() {
@@ -23,11 +26,12 @@ struct EngineRoster {
 
     private var engines: [Engine] = []
 
-    /// More origins are not remembered for an engine once they are idle.
+    /// The number of origins of an engine beyond which idle origins are forgotten.
     private static let longestMemory = 256
 
-    /// The number of the engine for a transfer; one that equals their number so far is to be started.
-    /// - Parameter limit: how many engines such transfers may be spread over.
+    /// Returns the number of the engine for a transfer. If the number equals the number of engines so far, the caller
+    /// must start an engine.
+    /// - Parameter limit: the number of engines that such transfers may be spread over.
     mutating func choose(_ origin: String, limit: Int) -> Int {
         let few = engines.indices.prefix(limit)
         let least = few.map { engines[$0].active }.min() ?? .max
@@ -54,6 +58,6 @@ struct EngineRoster {
         }
     }
 
-    /// The engine could not be started: the transfers that were to be its own are another's.
+    /// Removes the last engine, which could not be started. The caller then chooses another engine for the transfer.
     mutating func dropLast() { engines.removeLast() }
 }

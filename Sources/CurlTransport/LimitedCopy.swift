@@ -1,7 +1,7 @@
 import DownloadCore
 import Synchronization
 
-/// One that copies on this machine, beside the transfers under the same limits.
+/// The rate allowance of a copy on this machine, which shares its limits with transfers.
 final class LimitedCopy: RateAllowance {
     private let shared: SharedState
     private let limits: [RateLimit]
@@ -13,7 +13,8 @@ final class LimitedCopy: RateAllowance {
 
     deinit { shared.limiter.withLock { $0.forget(ObjectIdentifier(self)) } }
 
-    /// Also deals: there may be no engine that does.
+    /// Returns how many of the `count` bytes may be copied now. Also shares out new bytes, because there may be no
+    /// engine that does.
     func take(_ count: Int) -> Int {
         guard limits.contains(where: { $0.bytesPerSecond != nil }) else { return count }
         let now = CurlLoop.time()

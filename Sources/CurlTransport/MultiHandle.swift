@@ -3,13 +3,13 @@ import CSystem
 import DownloadCore
 import Glibc
 
-/// A libcurl multi handle on the loop's epoll: sockets and the timer as libcurl asks for them.
+/// A libcurl multi handle on the loop's epoll, with the sockets and the timer that libcurl asks for.
 final class MultiHandle {
     let pointer: UnsafeMutableRawPointer
     private let sockets: SocketWatch
-    /// Tells this handle's sockets from the other's in epoll data.
+    /// The tag that marks the sockets of this handle in epoll data. The other multi handle uses the same epoll.
     let tag: UInt32
-    /// Loop time in ms at which libcurl wants to be called; nil for not at all.
+    /// The loop time in ms at which libcurl wants to be called; nil if libcurl needs no call.
     private(set) var deadline: Int64?
     private let clock: () -> Int64
 
@@ -22,24 +22,25 @@ final class MultiHandle {
         let context = Unmanaged.passUnretained(self).toOpaque()
         let codes = [
             dlm_multi_set_callbacks(pointer, onSocket, onTimer, context),
-            // Safety nets only: the scheduler decides how much runs at once.
+            // These two limits are only safety nets, because the scheduler decides how much runs at once.
             dlm_multi_set_long(pointer, CURLMOPT_MAX_TOTAL_CONNECTIONS, 2048),
             dlm_multi_set_long(pointer, CURLMOPT_MAX_HOST_CONNECTIONS, multiplexes ? 2 : 2048),
-            // Fixed: the default shrinks with the load and closes warm connections.
+            // The size is fixed, because the default shrinks with the load and closes warm connections.
             dlm_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 256),
             dlm_multi_set_long(pointer, CURLMOPT_PIPELINING, multiplexes ? 2 : 0),
         ]
         guard codes.allSatisfy({ $0 == CURLM_OK }) else { return nil }
     }
 
-    /// Closing TLS connections calls back for their sockets: this object must outlive the call.
+    /// Frees the multi handle. This object must outlive the call, because closing TLS connections calls the socket
+    /// callback.
     func close() { curl_multi_cleanup(pointer) }
 
     func socketReady(_ socket: Int32, flags: UInt32) -> CURLMcode {
         dlm_multi_socket(pointer, socket, Int32(flags))
     }
 
-    /// Calls libcurl if its time has come.
+    /// Calls libcurl if its timer is due.
     func fireTimer(now: Int64) -> CURLMcode {
         guard let deadline, deadline <= now else { return CURLM_OK }
         self.deadline = nil
@@ -60,7 +61,7 @@ final class MultiHandle {
         case CURL_POLL_INOUT: failed = set(socket, DLM_READABLE.rawValue | DLM_WRITABLE.rawValue)
         default: failed = set(socket, 0)
         }
-        // Out of memory or of watches: the timer is all that is left to make progress.
+        // Memory or epoll watches have run out. Only the timer is left to make progress.
         if failed != 0 { deadline = clock() + 10 }
     }
 
@@ -69,17 +70,19 @@ final class MultiHandle {
     }
 }
 
-/// The sockets on a loop's epoll. A connection that is used again at once stays on it. Engine thread only.
+/// The sockets on a loop's epoll. A socket that libcurl drops stays on the epoll, because a connection is often
+/// reused at once. Engine thread only.
 final class SocketWatch {
     let epoll: Int32
-    /// Of no interest to libcurl at the moment; some may be closed, which took them off.
+    /// The sockets that libcurl does not watch at the moment. Some may be closed, which removed them from the epoll.
     private var dropped: Set<Int32> = []
-    /// All that were watched since the last look; some may be closed, and their numbers used for something else.
+    /// All sockets that were watched. Some may be closed, and their numbers may be used for something else.
     private var seen: Set<Int32> = []
 
     init(epoll: Int32) { self.epoll = epoll }
 
-    /// Returns 0, or fails. A number that was dropped may be another socket's by now, which is for the system to know.
+    /// Watches a socket, and returns 0 or, on failure, -1. The number of a dropped socket may be another socket's by
+    /// now; `dlm_epoll_set` handles both cases.
     func watch(_ socket: Int32, _ events: UInt32, _ data: UInt64) -> Int32 {
         dropped.remove(socket)
         seen.insert(socket)
@@ -88,7 +91,8 @@ final class SocketWatch {
 
     func drop(_ socket: Int32) { dropped.insert(socket) }
 
-    /// Ends the connections from such addresses of this machine; whoever uses one finds that it has ended.
+    /// Shuts down the connections whose local address is gone. libcurl finds that such a connection has ended when it
+    /// uses the connection.
     func shutDown(where isGone: (String) -> Bool) {
         for socket in seen {
             guard let address = Self.localAddress(socket) else {
@@ -99,7 +103,8 @@ final class SocketWatch {
         }
     }
 
-    /// It has an event. True: nobody wants it, and there will be no more of them.
+    /// Returns whether the event of a socket is to be ignored, because libcurl has dropped the socket. Such a socket
+    /// is taken off the epoll, so no more events follow.
     func ignores(_ socket: Int32) -> Bool {
         guard dropped.remove(socket) != nil else { return false }
         _ = dlm_epoll_remove(epoll, socket)

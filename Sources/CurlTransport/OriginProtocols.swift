@@ -1,5 +1,6 @@
-/// What each origin speaks, learned from one scout per origin: opening a connection for every transfer to a server
-/// that could have shared one is dear, and waiting for one that cannot share would serialise everything.
+/// The protocol that each origin speaks, learned from one probe per origin. A connection for every transfer is
+/// expensive if the server could have shared one connection. Waiting for a connection that cannot be shared would
+/// serialize all transfers.
 struct OriginProtocols<Transfer: AnyObject> {
     enum Route: Equatable {
         case scout, held, multiplexed, plain
@@ -13,7 +14,7 @@ struct OriginProtocols<Transfer: AnyObject> {
 
     private var origins: [String: Knowledge] = [:]
 
-    /// Where the transfer goes; a held one comes back from `learned` or `scoutEnded`.
+    /// Returns the route of a transfer. A parked transfer is returned later, by `learned` or `scoutEnded`.
     mutating func route(_ origin: String, _ transfer: Transfer) -> Route {
         switch origins[origin] {
         case .multiplexed: return .multiplexed
@@ -27,27 +28,28 @@ struct OriginProtocols<Transfer: AnyObject> {
         }
     }
 
-    /// The scout's head has come: returns the transfers that waited for it.
+    /// Records what the probe's response head shows. Returns the transfers that waited for the probe.
     mutating func learned(_ origin: String, from transfer: Transfer, multiplexes: Bool) -> [Transfer] {
         guard case .scouting(let scout, let held) = origins[origin], scout === transfer else { return [] }
         origins[origin] = multiplexes ? .multiplexed : .plain
         return held
     }
 
-    /// The transfer ended; if it was a scout that learned nothing, returns those that waited for it.
+    /// Records the end of a transfer. If the transfer was a probe that learned nothing, returns the transfers that
+    /// waited for the probe.
     mutating func scoutEnded(_ origin: String, _ transfer: Transfer) -> [Transfer] {
         guard case .scouting(let scout, let held) = origins[origin], scout === transfer else { return [] }
         origins[origin] = nil
         return held
     }
 
-    /// A held transfer is cancelled.
+    /// Removes a parked transfer that is cancelled.
     mutating func forget(_ origin: String, _ transfer: Transfer) {
         guard case .scouting(let scout, let held) = origins[origin] else { return }
         origins[origin] = .scouting(scout, held: held.filter { $0 !== transfer })
     }
 
-    /// Those of one engine that ends, and what its scouts might have learned is not waited for any more.
+    /// Removes and returns the parked transfers that match, for an engine that ends.
     mutating func takeHeld(where isMeant: (Transfer) -> Bool) -> [Transfer] {
         var taken: [Transfer] = []
         for (origin, knowledge) in origins {

@@ -3,26 +3,28 @@ import DownloadCore
 import Foundation
 import HTTPTypes
 
-/// What a server without HTTP says of its file, and how far a transfer of it has come. The answer is told in the words
-/// of HTTP, so that it is judged by the same rules: 206 for what begins where it was asked to, 200 for the whole.
+/// What a server without HTTP reports about its file, and how far a transfer of the file has come. The report is put
+/// into an HTTP head, so that the same rules judge it. 206 stands for a part that begins at the requested offset, and
+/// 200 for the whole file.
 struct RemoteFile: Equatable {
-    /// Where the transfer begins.
+    /// The offset at which the transfer begins, in bytes.
     private(set) var offset: Int64
-    /// One past the last byte that is wanted; nil for an open end. The server is not told: of a part it would not say how
-    /// large the whole is.
+    /// The offset after the last byte that is wanted; nil for an open end. The server is not asked for this end,
+    /// because for a part the server would not report the size of the whole file.
     let end: Int64?
     let asksRange: Bool
     var hasHead = false
-    /// The server's key, where it was refused.
+    /// The server's key, if the key was refused.
     var hostKey: HostKey?
-    /// A login was refused for its number.
+    /// Whether the server refused a login because it has too many connections.
     private(set) var hasNoRoom = false
-    /// Why it could not be read: it is looked whether it is a folder, which can be opened like a file.
+    /// The error of a read that failed, while the transfer checks whether the path is a folder. A folder can be
+    /// opened like a file.
     private(set) var suspicion: DownloadError?
 
     struct HostKey: Equatable {
         let isChanged: Bool
-        /// As OpenSSH shows it; nil where it cannot be told.
+        /// The fingerprint of the key, in the format of OpenSSH; nil if it is not known.
         let fingerprint: String?
     }
 
@@ -34,7 +36,7 @@ struct RemoteFile: Equatable {
         end = parts.count == 2 ? Int64(parts[1]).map { $0 + 1 } : nil
     }
 
-    /// It cannot be sent from there on: all of it is asked for.
+    /// Starts at the beginning of the file, because the server cannot send from the offset.
     mutating func beginAtStart() {
         offset = 0
         hasHead = false
@@ -45,19 +47,20 @@ struct RemoteFile: Equatable {
         beginAtStart()
     }
 
-    /// A reply on the control connection (RFC 959 section 4.2). Some servers say of one login too many what others say of
-    /// a wrong password.
+    /// Records a reply on the control connection (RFC 959 section 4.2). Some servers answer a login beyond their
+    /// limit of connections with 530, like a wrong password. Only the text of the reply shows the difference.
     mutating func note(reply: UnsafeRawBufferPointer) {
         guard reply.starts(with: "530".utf8) else { return }
         let text = String(decoding: reply.prefix(200), as: UTF8.self).lowercased()
         if ["too many", "maximum", "connections"].contains(where: { text.contains($0) }) { hasNoRoom = true }
     }
 
+    /// Returns an HTTP head that describes the file.
     /// - Parameters:
-    ///   - rest: the number of bytes from the offset on; nil when it is not told.
-    ///   - modified: in seconds since 1970; nil when it is not told.
-    ///   - isEmpty: nothing came.
-    /// - Returns: nil when it must begin at the start.
+    ///   - rest: the number of bytes from the offset on; nil if the server does not report it.
+    ///   - modified: in seconds since 1970; nil if the server does not report it.
+    ///   - isEmpty: whether no bytes came.
+    /// - Returns: nil if the transfer must start at the beginning of the file.
     func head(rest: Int64?, modified: Int64?, isEmpty: Bool, isSeekable: Bool) -> ResponseHead? {
         var fields = HTTPFields()
         if let modified { fields[.lastModified] = HTTPDate.format(Date(timeIntervalSince1970: Double(modified))) }
@@ -80,15 +83,16 @@ struct RemoteFile: Equatable {
 extension CurlTransfer {
     var needsNudging: Bool { remote?.hasHead == false && request.url.known.isFTP }
 
-    /// A piece of a file that comes without a head.
+    /// Handles a piece of a file from a server without HTTP.
     func takePart(_ bytes: UnsafeRawBufferPointer) -> BodyDisposition {
         let disposition = takeWanted(bytes)
         if disposition == .refuse { hangUp() }
         return disposition
     }
 
-    /// Its connection is of no use any more. libcurl would still say farewell to an SSH server, and wait for all that was
-    /// asked for ahead; its thread does nothing else meanwhile.
+    /// Shuts down the SSH connection of the transfer, which is of no more use. libcurl would otherwise end the
+    /// session in order, and wait for all bytes that were requested ahead. The thread could do nothing else
+    /// meanwhile.
     func hangUp() {
         guard request.url.known.isSSH, easy != nil, !needsOwnConnection, let socket else { return }
         shutdown(socket, Int32(SHUT_RDWR))
@@ -101,7 +105,7 @@ extension CurlTransfer {
         }
         guard openPart(isEmpty: false) else { return .refuse }
         guard let remote, let end = remote.end else { return offer(bytes) }
-        // Of what comes again, `ahead` bytes were taken.
+        // The sink has already taken `ahead` bytes of this piece, and `received` includes them.
         let wanted = Int(clamping: max(0, end - remote.offset - received)) + ahead
         let part = UnsafeRawBufferPointer(rebasing: bytes.prefix(wanted))
         let disposition = offer(part)
@@ -110,7 +114,7 @@ extension CurlTransfer {
         return .refuse
     }
 
-    /// Tells what the server says of the file, once. False ends the transfer.
+    /// Presents to the sink, once, the head that describes the file. Returns false to end the transfer.
     private func openPart(isEmpty: Bool) -> Bool {
         guard let file = remote, !file.hasHead else { return remote?.hasHead == true }
         guard let easy, let sink else { return false }
@@ -138,7 +142,8 @@ extension CurlTransfer {
         return false
     }
 
-    /// libcurl is done with it: an empty file has no piece that could tell of it.
+    /// Handles the end of the transfer in libcurl. The head of an empty file is presented here, because an empty file
+    /// has no piece.
     func noteEnd(_ code: CURLcode) {
         _ = presentChallenge()
         guard let file = remote, !file.hasHead, verdict == nil, !needsOwnConnection else { return }
@@ -148,7 +153,7 @@ extension CurlTransfer {
         }
         switch code {
         case CURLE_OK: _ = openPart(isEmpty: true)
-        // It is shorter now, or the server cannot go on from within a file.
+        // The file is shorter now, or the server cannot send a file from an offset.
         case CURLE_BAD_DOWNLOAD_RESUME, CURLE_FTP_COULDNT_USE_REST, CURLE_RANGE_ERROR:
             if file.offset > 0 { _ = startAgain() }
         case CURLE_SSH where request.url.known == .sftp:

@@ -2,8 +2,9 @@ import DownloadCore
 import Glibc
 import HTTPTypes
 
-/// Collects the header lines of a response as libcurl delivers them; interim (1xx) heads are dropped, trailers ignored.
-/// It works on bytes: with characters it was a third of what an engine spends on a small file.
+/// A parser for the header lines of a response, as libcurl delivers them. Interim (1xx) heads are dropped, and
+/// trailers are ignored. The parser works on bytes: with characters, parsing took a third of an engine's time for a
+/// small file.
 struct ResponseHeadParser {
     enum Step {
         case incomplete
@@ -12,24 +13,24 @@ struct ResponseHeadParser {
     }
 
     private let last: LastHead
-    /// Of the status line; nil before it.
+    /// The status code of the status line; nil before the status line.
     private var status: Int?
     private var phrase = ""
-    /// The fields so far; from `count` on they are those of the last head.
+    /// The fields so far. The fields from index `count` on are left over from the last head.
     private var fields = HTTPFields()
-    /// The lines that they came in.
+    /// The lines that the fields came in.
     private var lines: [[UInt8]] = []
     private var count = 0
-    /// The next line may continue the last field.
+    /// Whether the next line may continue the last field.
     private var isContinuable = false
-    /// What folded lines add to the last field. It is kept apart until all of them have come: adding each line to the
-    /// field would copy the whole field each time.
+    /// The text that folded lines add to the last field. The text is kept apart until all folded lines have come,
+    /// because adding each line to the field would copy the whole field each time.
     private var folded = ""
     private var size = 0
-    /// The final head has come.
+    /// Whether the final head has come.
     private(set) var isDone = false
 
-    /// All header lines of one response, as they came.
+    /// The limit for the header lines of one response, as they came, in bytes.
     static let sizeLimit = 256 << 10
 
     init(after last: LastHead = LastHead()) { self.last = last }
@@ -43,7 +44,7 @@ struct ResponseHeadParser {
         if status == nil {
             takeStatus(line)
         } else if Self.isSpace(first) {
-            // A folded line counts as one space (RFC 9112 section 5.2).
+            // The line break and the leading spaces of a folded line count as one space (RFC 9112 section 5.2).
             guard isContinuable else { return .incomplete }
             folded += " " + Self.text(Self.withoutSpaces(line), of: line)
             lines[count - 1] = []
@@ -54,7 +55,7 @@ struct ResponseHeadParser {
         return .incomplete
     }
 
-    /// Gives the last field what its folded lines brought.
+    /// Adds the text of the folded lines to the last field.
     private mutating func unfold() {
         if folded.isEmpty { return }
         fields[count - 1].value += folded
@@ -89,7 +90,7 @@ struct ResponseHeadParser {
         phrase = Self.text(rest, of: line)
     }
 
-    /// False: it is none.
+    /// Adds the field in a header line. Returns false if the line is not a field.
     private mutating func takeField(_ line: UnsafeRawBufferPointer) -> Bool {
         if count < lines.count, Self.isSame(lines[count], line) {
             count += 1
@@ -118,14 +119,14 @@ struct ResponseHeadParser {
         UnsafeRawBufferPointer(rebasing: bytes.drop(while: isSpace))
     }
 
-    /// Without its line break.
+    /// Returns the line without its line break.
     private static func trimmed(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var count = line.count
         while count > 0, line[count - 1] == 13 || line[count - 1] == 10 { count -= 1 }
         return UnsafeRawBufferPointer(rebasing: line[..<count])
     }
 
-    /// UTF-8, or Latin-1 where the line is no UTF-8 (RFC 9110 section 5.5).
+    /// Returns the bytes as text: as UTF-8, or as Latin-1 if the line is not UTF-8 (RFC 9110 section 5.5).
     private static func text(_ bytes: UnsafeRawBufferPointer, of line: UnsafeRawBufferPointer) -> String {
         let isASCII = bytes.allSatisfy { $0 < 128 }
         if isASCII || String(validating: line, as: UTF8.self) != nil { return String(decoding: bytes, as: UTF8.self) }
@@ -151,7 +152,8 @@ struct ResponseHeadParser {
         name == .location || name.canonicalName == "link" || name.canonicalName == "content-location"
     }
 
-    /// Returns everything before the path of an absolute URL: a host is a name to look up, and no bytes for the server.
+    /// Returns everything before the path of an absolute URL. A host is a name to look up, so its bytes are not
+    /// percent-encoded.
     private static func authority(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         func part(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
         let isEnd = { (byte: UInt8) in "/?#".utf8.contains(byte) }
@@ -161,8 +163,8 @@ struct ResponseHeadParser {
         return part(bytes[(first + 2)...].firstIndex(where: isEnd) ?? bytes.count)
     }
 
-    /// Returns the bytes beyond ASCII percent-encoded as they came. A server that writes a path in Latin-1 knows its file by
-    /// these bytes: read as text and sent as UTF-8, they would name another file.
+    /// Returns the bytes as text, with the bytes beyond ASCII percent-encoded. A server that writes a path in Latin-1
+    /// knows its file by these bytes. Read as text and sent as UTF-8, they would name another file.
     private static func percentEncoded(_ bytes: UnsafeRawBufferPointer) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let encoded = bytes.flatMap { byte in
@@ -172,8 +174,8 @@ struct ResponseHeadParser {
     }
 }
 
-/// The fields of the head before, with their lines: a server says most of them in every answer, in the same order, and
-/// making them anew is dear. Engine thread only.
+/// The fields of the previous head, with their lines. A server sends most fields in every response, in the same
+/// order, and making them again is expensive. Engine thread only.
 final class LastHead {
     var fields = HTTPFields()
     var lines: [[UInt8]] = []

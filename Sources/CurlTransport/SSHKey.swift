@@ -1,9 +1,9 @@
 import CCurl
 import Foundation
 
-/// What can be told of a private key without using it.
+/// What can be known about a private key without using the key.
 enum SSHKey {
-    /// Why a login with it may have been refused that is right in every other way; nil where nothing is known.
+    /// Returns why a server may have refused a login with a valid key; nil if no reason is known.
     static func hint(_ path: String?) -> String? {
         guard let path, let library = dlm_curl_features().ssh.map({ String(cString: $0) }), signsWithSHA1(library),
             let text = try? String(contentsOfFile: path, encoding: .utf8), isRSA(text)
@@ -13,7 +13,8 @@ enum SSHKey {
             + "8.8: log in with an ed25519 key (ssh-keygen -t ed25519)"
     }
 
-    /// libssh2 knows the other signatures of RSA (RFC 8332) from 1.11 on.
+    /// Returns whether the SSH library signs with SHA-1 for RSA keys. libssh2 has the other RSA signatures (RFC 8332)
+    /// since version 1.11.
     static func signsWithSHA1(_ library: String) -> Bool {
         let parts = library.split(separator: "/")
         guard parts.first == "libssh2", parts.count == 2 else { return false }
@@ -21,11 +22,12 @@ enum SSHKey {
         return numbers.count == 2 && (numbers[0], numbers[1]) < (1, 11)
     }
 
-    /// In PEM, or as OpenSSH writes it: its public half says so.
+    /// Returns whether the private key is an RSA key, in PEM or in OpenSSH's format. In OpenSSH's format the public
+    /// half names the type.
     static func isRSA(_ text: String) -> Bool {
         if text.contains("BEGIN RSA PRIVATE KEY") { return true }
         let lines = text.split(whereSeparator: \.isNewline).drop { !$0.contains("BEGIN OPENSSH PRIVATE KEY") }
-        // Behind the names of its cipher.
+        // The public half follows the names of the cipher.
         let begin = lines.dropFirst().prefix(4).joined()
         guard let bytes = Data(base64Encoded: String(begin.prefix(begin.count / 4 * 4))) else { return false }
         return bytes.range(of: Data("ssh-rsa".utf8)) != nil

@@ -1,21 +1,21 @@
 import DownloadCore
 
-/// The bytes that one rate limit allows and that nobody was dealt yet; it never owes. Pure: time is what it is told,
-/// in ms.
+/// The bytes that one rate limit allows and that no member has received yet. A bucket never goes into debt. Pure:
+/// callers pass the time, in ms.
 struct TokenBucket {
-    /// Held, so that no other limit can get its identity while this bucket exists.
+    /// The limit, retained so that no other limit can get its identity while this bucket exists.
     var limit: RateLimit
     private(set) var rate: Int64
     private(set) var tokens = 0.0
     private var updated: Int64
-    /// How many members wait for this bucket and no other.
+    /// The number of members that wait for this bucket.
     var blocked = 0
 
-    /// How much of the rate may be saved up, in seconds.
+    /// How much of the rate a bucket may save up, in seconds.
     private static var burst: Double { 0.1 }
     private static var leastDepth: Double { 1024 }
 
-    /// Begins with nothing: forgotten and begun again, a limit allows no more than before.
+    /// Creates an empty bucket, so that a limit which is forgotten and created again allows no more than before.
     init(_ limit: RateLimit, rate: Int64, now: Int64) {
         self.limit = limit
         self.rate = rate
@@ -26,7 +26,8 @@ struct TokenBucket {
 
     var isDry: Bool { tokens < 1 }
 
-    /// Brings the bucket to this time, at the rate until now; from here on the new one counts. Tells whether it differs.
+    /// Adds the bytes for the time up to `now` at the old rate. The new rate applies from then on. Returns whether
+    /// the rate has changed.
     mutating func refill(rate newRate: Int64, now: Int64) -> Bool {
         tokens = min(depth, tokens + Double(rate) * Double(max(0, now - updated)) / 1000)
         updated = max(updated, now)

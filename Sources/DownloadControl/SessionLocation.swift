@@ -1,7 +1,7 @@
 import DownloadCore
 import Glibc
 
-/// Where a session listens: `<stateFolder>/sessions/<identifier>.sock`.
+/// The location of a session's socket: `<stateFolder>/sessions/<identifier>.sock`.
 package struct SessionLocation: Sendable, Equatable {
     package let stateFolder: String
     package let identifier: String
@@ -11,17 +11,17 @@ package struct SessionLocation: Sendable, Equatable {
         self.identifier = identifier
     }
 
-    /// For people and for error messages; a system call may need ``reach()``.
+    /// The path of the socket, for users and error messages. A system call may need the path from ``reach()``.
     package var socketPath: String { FileNaming.path(folder, socketName) }
 
     private var folder: String { FileNaming.path(stateFolder, "sessions") }
     private var socketName: String { identifier + ".sock" }
 
-    /// What `sockaddr_un` holds besides its closing zero (unix(7)).
+    /// The most bytes of a path in `sockaddr_un`, without the closing zero (unix(7)).
     static let longestPath = 107
 
-    /// A path of the socket that fits into its address: through an open descriptor of the folder where the real one is
-    /// too long.
+    /// Returns a path of the socket that fits into a socket address. If the real path is too long, the path goes
+    /// through an open descriptor of the folder.
     func reach() throws(DownloadError) -> SocketPath {
         guard !identifier.isEmpty, !identifier.hasPrefix("."),
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
@@ -45,7 +45,7 @@ package struct SessionLocation: Sendable, Equatable {
     }
 }
 
-/// A path of a socket, valid as long as this lives.
+/// A path of a socket, valid as long as this object exists.
 final class SocketPath: Sendable {
     let text: String
     private let folder: Int32?

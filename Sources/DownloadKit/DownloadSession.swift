@@ -4,19 +4,20 @@ import DownloadCore
 import DownloadStorage
 import Foundation
 
-/// The front door.
+/// The entry point of DownloadKit.
 public enum DownloadSession {
-    /// dlm's version, as `dlm --version` and the user agent tell it.
+    /// dlm's version, as `dlm --version` and the user agent show it.
     public static let version = "0.1.0"
 
-    /// The downloads of a store, with a session of this process for those that are to run here. Threads, the session's
-    /// lock and its socket are made when the first download needs them.
+    /// Opens the downloads of a store, with a session of this process for the downloads that run here. Threads, the
+    /// session's lock and its socket are created when the first download needs them.
     /// - Parameters:
-    ///   - environment: says which certificate authorities to trust and where the home folder is.
-    ///   - startBackground: starts the background session, and returns when it answers.
-    ///   - hooks: runs the programs of downloads that have ended; without it they wait for another session.
-    ///   - notice: takes what went wrong and is nobody's answer, for people.
-    /// - Throws: ``DownloadError`` when the store cannot be opened.
+    ///   - environment: names the certificate authorities to trust and the home folder.
+    ///   - startBackground: starts the background session, and returns when the session answers.
+    ///   - hooks: runs the programs of downloads that have ended. Without a runner, the programs wait for another
+    ///     session.
+    ///   - notice: reports a problem that no caller is waiting to hear about, as text for the user.
+    /// - Throws: ``DownloadError`` if the store cannot be opened.
     public static func open(
         _ configuration: SessionConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -28,7 +29,7 @@ public enum DownloadSession {
             transport: { $0 })
     }
 
-    /// - Parameter transport: is given libcurl's, and returns what is used in its place.
+    /// - Parameter transport: is given the libcurl transport, and returns the transport to use instead.
     package static func open(
         _ configuration: SessionConfiguration, environment: [String: String],
         startBackground: (@Sendable () async throws -> Void)? = nil, hooks: (any HookRunner)?,
@@ -49,13 +50,13 @@ public enum DownloadSession {
                 registry, configuration.stateFolder, startBackground: startBackground, time: configuration.time))
     }
 
-    /// Begins to load what transfers need while something else is done; for a program that is going to download at once.
+    /// Starts to load what transfers need, in the background. For a program that is going to download at once.
     public static func prepareTransfers() { CurlTransport.prepare() }
 
-    /// The background session itself, which goes on where its predecessor stopped. Whoever opens it obeys its
-    /// ``SessionManager/shutdownRequests``.
-    /// - Parameter listener: a listening socket that somebody else made (sd_listen_fds(3)).
-    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when one runs already.
+    /// Opens the background session, which continues where its predecessor stopped. The caller must obey the
+    /// session's ``SessionManager/shutdownRequests``.
+    /// - Parameter listener: a listening socket that another process created (sd_listen_fds(3)).
+    /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if a background session runs already.
     public static func openBackground(
         _ configuration: SessionConfiguration, listener: Int32? = nil, hooks: (any HookRunner)? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }
@@ -72,7 +73,7 @@ public enum DownloadSession {
         return manager
     }
 
-    /// The sessions of a store, without opening it: who lives, and how to speak to them.
+    /// Returns the sessions of a store, without opening the store: the live sessions and connections to them.
     public static func sessions(stateFolder: String) -> any SessionDirectory {
         sessions(stateFolder: stateFolder, time: SystemTime())
     }
@@ -82,10 +83,11 @@ public enum DownloadSession {
         return StoreSessions(registry, stateFolder, startBackground: nil, time: time)
     }
 
-    /// Fetches something small into memory, recorded nowhere; what servers say of themselves is not kept.
+    /// Fetches a small document into memory. Neither the download nor what servers report about themselves is
+    /// recorded.
     /// - Parameters:
-    ///   - largest: bytes; a larger document is an error.
-    ///   - environment: says which certificate authorities to trust and where the home folder is.
+    ///   - largest: the largest size in bytes; a larger document is an error.
+    ///   - environment: names the certificate authorities to trust and the home folder.
     /// - Throws: ``DownloadError``.
     public static func document(
         _ request: DownloadRequest, largest: Int,
@@ -105,7 +107,7 @@ public enum DownloadSession {
         return try await fetch.run()
     }
 
-    /// Hosts that want https alone, as sessions that are recorded have found out.
+    /// Returns the hosts that want https only, as recorded sessions have found out.
     static func strictHosts(_ environment: [String: String], _ time: any TimeSource) -> HSTSStore? {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
@@ -147,7 +149,8 @@ public enum DownloadSession {
         )
     }
 
-    /// A foreground session is never asked for by name: the process and a random part make it unique.
+    /// Returns the identifier of a session. A foreground session is never looked up by its name, so the process id
+    /// and a random part make the name unique.
     private static func identifier(of kind: SessionConfiguration.Kind) -> String {
         switch kind {
         case .foreground, .ephemeral, .stream:

@@ -5,16 +5,17 @@ import DownloadStorage
 import Foundation
 import Synchronization
 
-/// The sessions of one store, found by their locks and spoken to through their sockets.
+/// The sessions of one store. They are found by their locks and reached through their sockets.
 final class StoreSessions: SessionDirectory {
     private let registry: SessionRegistry
     private let stateFolder: String
     private let time: any TimeSource
     private let start: (@Sendable () async throws -> Void)?
-    /// Made with the first question.
+    /// The transport of all requests to sessions, created with the first request.
     private let transport = Mutex<(any Transport)?>(nil)
 
-    /// A session has its lock a moment before it has its socket, and for a moment after.
+    /// How long to wait for the socket of a live session. A session has its lock a moment before its socket exists,
+    /// and a moment after its socket is gone.
     private static let patience = Duration.seconds(5)
 
     init(
@@ -50,7 +51,7 @@ final class StoreSessions: SessionDirectory {
     func startBackground() async throws -> any DownloadService {
         let identifier = SessionIdentifier.background
         do {
-            // Also wakes one that systemd starts when its socket is asked.
+            // Connecting also starts a session that systemd starts on the first request to its socket.
             return try await connect(to: identifier)
         } catch DownloadError.sessionUnavailable(let failure)
             where failure == .notRunning(identifier) || failure == .shuttingDown

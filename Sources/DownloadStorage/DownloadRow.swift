@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// One download as its columns hold it, encoded by the caller, so that the transaction only binds.
+/// The columns of one download. They are encoded by the caller, so that the transaction only binds values.
 struct DownloadRow: Sendable {
     let id: DownloadID
     let session: String?
@@ -18,10 +18,10 @@ struct DownloadRow: Sendable {
     let completed: String?
     let place: Place
     let request: String
-    /// The record, where a hook is due once it is saved.
+    /// The record for a hook that is due once the row is saved; nil if no hook is due.
     let hook: String?
 
-    /// What was asked for, where a column of its own has it.
+    /// The parts of the request that have columns of their own.
     struct Place: Sendable {
         let url: String
         let folder: String
@@ -30,7 +30,7 @@ struct DownloadRow: Sendable {
     }
 
     init(_ record: DownloadRecord, coder: RequestCoder) throws {
-        // Each look into a box copies what is in it.
+        // Each access to a box copies its value.
         let (asked, data, present) = (record.request, record.resume, record.present)
         id = record.id
         session = record.session
@@ -52,7 +52,7 @@ struct DownloadRow: Sendable {
         hook = try asked.hooks == nil ? nil : DueHook(record).map { try JSONText.encode($0.record) }
     }
 
-    /// What its kind alone does not say.
+    /// Returns the state as JSON; nil if the kind says everything about the state.
     static func detail(of state: DownloadState) throws -> String? {
         state.hasDetail ? try JSONText.encode(state) : nil
     }
@@ -63,7 +63,7 @@ struct DownloadRow: Sendable {
 }
 
 extension DownloadState {
-    /// The kind alone does not say it all.
+    /// Whether the state has more than its kind.
     fileprivate var hasDetail: Bool {
         switch self {
         case .queued, .running, .completed, .cancelled: false
@@ -73,6 +73,6 @@ extension DownloadState {
 }
 
 extension Date {
-    /// The date as precisely as the store keeps it.
+    /// The date as precisely as the store keeps it, in milliseconds.
     var stored: Date { DownloadRow.date(DownloadRow.milliseconds(self)) }
 }

@@ -1,11 +1,11 @@
-/// JSON of the values that every saved row carries, field by field: the very text that ``DirectEncoder`` makes of them,
-/// without the containers and boxes of Codable, which cost more than the rest of a save.
+/// A writer for the JSON of values that every saved row has, field by field. The text is the same as the text of
+/// ``DirectEncoder``. The containers and boxes of Codable would cost more than the rest of a save.
 struct JSONWriter {
     private var bytes: [UInt8] = []
-    /// The object or array that is open has no element yet.
+    /// Whether the open object or array has no element yet.
     private var isFirst = true
 
-    /// The text of one object, whose fields `fields` writes.
+    /// Returns the text of one object, whose fields `fields` writes.
     static func object(_ fields: (inout JSONWriter) -> Void) -> String {
         text { $0.object(fields) }
     }
@@ -61,9 +61,9 @@ struct JSONWriter {
 
     mutating func value(_ number: some FixedWidthInteger) { bytes += number.description.utf8 }
 
-    /// Numbers that JSON lacks are words, as ``JSONText`` reads them.
+    /// Writes a number. Numbers that JSON lacks are written as words, as ``JSONText`` reads them.
     mutating func value(_ number: Double) {
-        // Most durations of a transfer over a kept connection are.
+        // Most durations of a transfer over a reused connection are 0.
         if number == 0, number.sign == .plus { return append("0.0") }
         if number.isFinite { return bytes += number.description.utf8 }
         value(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")

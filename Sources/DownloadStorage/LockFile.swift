@@ -2,14 +2,15 @@ import CSystem
 import DownloadCore
 import Foundation
 
-/// A file whose flock(2) says that somebody lives.
+/// A file whose flock(2) shows that its owner is alive.
 struct LockFile: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Makes and locks the file; nil when another holds it.
+    /// Creates and locks the file. Returns nil if another process has the lock.
     static func acquire(_ path: String, _ time: any TimeSource = SystemTime()) throws(DownloadError) -> LockFile? {
-        // Those who ask hold a shared lock for microseconds, and the file may be unlinked before it is locked.
+        // A process that checks the lock takes a shared lock for microseconds. The file may also be unlinked before
+        // it is locked. In both cases the loop tries again.
         let deadline = time.now + .seconds(1)
         while time.now < deadline {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -38,7 +39,8 @@ struct LockFile: Sendable {
 
     static func lockExclusively(_ descriptor: Int32) -> Bool { dlm_lock_exclusive(descriptor) == 0 }
 
-    /// A missing file is held by nobody; one that cannot be asked may be.
+    /// Returns whether a process has the lock. A missing file is not locked. A file that cannot be opened counts as
+    /// locked.
     static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return errno != ENOENT && errno != ENOTDIR }
@@ -46,8 +48,9 @@ struct LockFile: Sendable {
         return !lockShared(descriptor)
     }
 
-    /// For the holder of the folder's lock only: two at once could unlink the file of a session that has just begun.
-    /// - Parameter before: clears up what else the dead session left, while nobody can take its place.
+    /// Removes the file if no process has its lock. Only for a caller that has the folder's lock: two callers at once
+    /// could unlink the file of a session that has just started.
+    /// - Parameter before: removes what else the dead session left, while no session can take its place.
     static func removeIfFree(_ path: String, before: () -> Void) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return }
@@ -57,7 +60,7 @@ struct LockFile: Sendable {
         unlink(path)
     }
 
-    /// What the holder wrote; nil when it makes no sense.
+    /// Returns the process id that the owner wrote; nil if the file has no valid process id.
     static func processID(_ path: String) -> Int32? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -70,7 +73,8 @@ struct LockFile: Sendable {
         return process
     }
 
-    /// In this order: whoever waits for the lock finds that the file has gone, and makes its own.
+    /// Unlinks the file, and then releases the lock. In this order a process that waits for the lock finds that the
+    /// file is gone, and creates its own file.
     func unlinkAndClose() {
         if isAtItsPath { unlink(path) }
         close(descriptor)

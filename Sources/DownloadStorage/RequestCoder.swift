@@ -1,10 +1,10 @@
 import DownloadCore
 import Synchronization
 
-/// The column with the ``RequestDocument``, which lacks what has a column of its own: the thousand requests of one list
-/// then share one text, and it is encoded and decoded once.
+/// A coder for the column with the ``RequestDocument``. The document leaves out the parts that have columns of their
+/// own. So the thousand requests of one list share one text, which is encoded and decoded once.
 final class RequestCoder: Sendable {
-    /// A class: a struct would be copied to be compared.
+    /// A request with its text. The type is a class, because a struct would be copied for each comparison.
     private final class Pair: Sendable {
         let request: DownloadRequest
         let json: String
@@ -16,7 +16,8 @@ final class RequestCoder: Sendable {
     }
 
     private let encoded = Mutex<Pair?>(nil)
-    /// Apart from what was encoded: that may hold secrets, and a stored request has none.
+    /// The last decoded request. An encoded request is kept separately, because it may have secrets, and a stored
+    /// request has none.
     private let decoded = Mutex<Pair?>(nil)
 
     func encode(_ request: DownloadRequest) throws -> String {
@@ -31,7 +32,8 @@ final class RequestCoder: Sendable {
         return json
     }
 
-    /// The caller fills in the columns. Secrets are missing.
+    /// Returns the request of the document, without secrets. The caller adds the parts that have columns of their
+    /// own.
     func decode(_ json: String) throws -> DownloadRequest {
         if let known = decoded.withLock(\.self), known.json == json { return known.request }
         let request = try RequestDocument(text: json).request

@@ -2,21 +2,23 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// Reads the columns of one row without trusting any: SQLite keeps whatever a hand or another program wrote there.
+/// A reader for the columns of one row, which trusts none of them. SQLite keeps whatever a user or another program
+/// wrote there.
 struct RowReader {
-    /// In the order of ``columns``.
+    /// The columns, in the order of ``columns``.
     enum Column: Int, CaseIterable {
         case id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated
         case request, stateDetail, resume, attempts, completed
     }
 
-    /// What a SELECT must list. Written out, for the names of the cases are found by reflection, which takes a millisecond.
+    /// The columns that a SELECT must list. They are written out, because the names of the cases would be found by
+    /// reflection, which takes a millisecond.
     static let columns = """
         id, session, state, priority, folder, askedName, fileName, url, speed, isFinishing, created, updated, \
         request, stateDetail, resume, attempts, completed
         """
 
-    /// The column that could not be read.
+    /// A column that could not be read.
     struct Damage: Error {
         let column: Column
     }
@@ -24,7 +26,7 @@ struct RowReader {
     let row: Row
 
     func optional<Value: DatabaseValueConvertible>(_ column: Column, _ type: Value.Type = Value.self) throws -> Value? {
-        // Most columns of most rows are, and to ask costs little.
+        // Most columns of most rows are NULL, and this check costs little.
         if row.hasNull(atIndex: column.rawValue) { return nil }
         let stored: DatabaseValue = row[column.rawValue]
         guard let value = Value.fromDatabaseValue(stored) else { throw Damage(column: column) }
@@ -36,7 +38,7 @@ struct RowReader {
         return value
     }
 
-    /// Of the years 1 to 9999: others cannot be written.
+    /// Returns a date of the years 1 to 9999. Other dates cannot be written, so they count as damage.
     func date(_ column: Column) throws -> Date {
         let milliseconds: Int64 = try value(column)
         guard (-62_135_596_800_000..<253_402_300_800_000).contains(milliseconds) else { throw Damage(column: column) }
@@ -53,7 +55,7 @@ struct RowReader {
         return parsed.url
     }
 
-    /// Nil for NULL.
+    /// Returns the decoded value of a JSON column; nil for NULL.
     func json<Value>(_ column: Column, _ decode: (String) throws -> Value) throws -> Value? {
         guard let text = try optional(column, String.self) else { return nil }
         do { return try decode(text) } catch { throw Damage(column: column) }

@@ -1,10 +1,11 @@
 import DownloadCore
 
-/// Rows that an index finds among a million others. It is named in the queries: without statistics SQLite would take
-/// the index of all states.
+/// Rows that an index finds among a million others. The queries name the index, because without statistics SQLite
+/// would choose the index of all states.
 struct RowSet: CustomStringConvertible {
     let table: String
-    /// As in the partial index, which only a query with these very words may use.
+    /// The condition, in the words of the partial index. SQLite would not use the index otherwise. A query for
+    /// `paused` must also compare `session`, because the index leaves out rows without a session.
     let condition: String
 
     private init(_ index: String, _ condition: String) {
@@ -12,7 +13,7 @@ struct RowSet: CustomStringConvertible {
         self.condition = condition
     }
 
-    /// What follows FROM.
+    /// The text that follows FROM in a query.
     var description: String { "\(table) WHERE \(condition)" }
 
     static let queued = RowSet("downloadQueued", "state = 'queued'")

@@ -2,12 +2,13 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// Hooks that are due: rows made in the transaction that ends a download, and deleted before their programs are begun.
+/// Hooks that are due. Their rows are inserted in the transaction that ends a download, and deleted before their
+/// programs are started.
 extension SQLiteDownloadStore {
     package func takeHook(session: String) async throws -> DueHook? {
-        // There is seldom any, and reading waits for no other process.
+        // A hook is seldom due, and reading waits for no other process.
         if try await perform({ try Int.fetchOne($0, sql: "SELECT 1 FROM hook LIMIT 1") }) == nil { return nil }
-        // Not to be run again after a loss of power either.
+        // The deletion is durable, so that a hook does not run again even after a loss of power.
         return try await write(durably: true) { [isAlive] db in
             var answers: [String: Bool] = [:]
             func isFree(_ owner: String) -> Bool {
@@ -22,7 +23,7 @@ extension SQLiteDownloadStore {
             while due == nil, let row = try rows.next() {
                 guard isFree(row[1]) else { continue }
                 taken.append(row[0])
-                // A record that nobody can read is no hook to run; its download tells of the damage.
+                // A record that cannot be read runs no hook. Its download reports the damage.
                 due = (try? JSONText.decode(DownloadRecord.self, row[2])).flatMap(DueHook.init)
             }
             for id in taken { try db.execute(sql: "DELETE FROM hook WHERE id = ?", arguments: [id]) }
@@ -30,8 +31,8 @@ extension SQLiteDownloadStore {
         }
     }
 
-    /// Makes the row of a download that is about to end in the store; one that has ended before, or that another session
-    /// owns, has none.
+    /// The statement that inserts the hook of a download that is about to end in the store. A download that has ended
+    /// before, or that another session owns, gets no row.
     static let hookDue = """
         INSERT INTO hook (session, record) SELECT session, ?1 FROM download WHERE id = ?2 AND session IS ?3 AND state <> ?4
         """

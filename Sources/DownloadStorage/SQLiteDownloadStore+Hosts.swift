@@ -2,8 +2,8 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What downloads found out about hosts. Never more rows than are worth keeping; what nobody could have found out is
-/// not believed.
+/// The host profiles that downloads have learned. Only the newest profiles are kept. A profile with values that no
+/// download can have measured is ignored.
 extension SQLiteDownloadStore {
     private static let hostsKept = 500
 

@@ -2,11 +2,11 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// What becomes of the downloads of one session.
+/// A change of the state and the owner of one session's downloads.
 struct SessionMove {
-    /// Nil: nobody's.
+    /// The session that owns the downloads; nil for downloads without a session.
     let owner: String?
-    /// Only those with just this state.
+    /// The exact state that the downloads must have; nil for every state.
     var from: DownloadState?
     let to: DownloadState
     let heir: String?
@@ -19,7 +19,7 @@ struct SessionMove {
         self.heir = heir
     }
 
-    /// Returns how many rows it has moved.
+    /// Moves up to ``rowsAtOnce`` rows. Returns the number of rows that were moved.
     func step(_ rows: RowSet, _ db: Database, at date: Date) throws -> Int {
         var arguments: StatementArguments = [
             to.kind.rawValue, to == .queued ? nil : try JSONText.encode(to), heir, DownloadRow.milliseconds(date),

@@ -2,17 +2,17 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// Which sessions live: each holds an exclusive flock(2) on `sessions/<identifier>.lock`, which the kernel releases
-/// however its process ends.
+/// The live sessions of a state folder. Each session has an exclusive flock(2) on `sessions/<identifier>.lock`, which
+/// the kernel releases however the process ends.
 ///
-/// Questions take a shared lock, so that they never disturb each other. A lock file is unlinked by its owner, or by
-/// whoever holds the folder's lock and found the file's free.
+/// Checks take a shared lock, so that they never disturb each other. A lock file is unlinked by its owner, or by a
+/// process that has the folder's lock and found the lock file free.
 package final class SessionRegistry: Sendable {
     private let folder: String
     private let time: any TimeSource
     private let held = Mutex<[String: LockFile]>([:])
 
-    /// - Parameter stateFolder: `sessions/` is made in it when the first session registers.
+    /// - Parameter stateFolder: the folder in which `sessions/` is created when the first session registers.
     package init(stateFolder: String, time: any TimeSource = SystemTime()) {
         self.time = time
         folder = FileNaming.path(stateFolder, "sessions")
@@ -22,9 +22,9 @@ package final class SessionRegistry: Sendable {
         for lock in held.withLock(\.self).values { lock.unlinkAndClose() }
     }
 
-    /// Makes `identifier` a live session until ``unregister(_:)`` or the end of the process. To be called before the
-    /// store hears of the session.
-    /// - Returns: false when a live session has this identifier.
+    /// Makes `identifier` a live session until ``unregister(_:)`` or the end of the process. Must be called before
+    /// the store learns of the session.
+    /// - Returns: false if a live session has this identifier.
     package func register(_ identifier: String) throws(DownloadError) -> Bool {
         guard let path = path(of: identifier) else {
             throw .unexpected("\(identifier): not usable as the name of a session")
@@ -41,26 +41,26 @@ package final class SessionRegistry: Sendable {
         held.withLock { $0.removeValue(forKey: identifier) }?.unlinkAndClose()
     }
 
-    /// Whether the process of this session lives; when that cannot be found out it does, for a download must not be
-    /// taken from a live one.
+    /// Returns whether the process of this session is alive. If this cannot be found out, the result is true, because
+    /// a download must not be taken from a live session.
     package func isAlive(_ identifier: String) -> Bool {
         if held.withLock({ $0[identifier] != nil }) { return true }
         guard let path = path(of: identifier) else { return false }
         return LockFile.isHeld(path)
     }
 
-    /// Those of this process among them; sorted.
+    /// Returns the identifiers of all live sessions, including those of this process; sorted.
     package func liveSessions() -> [String] {
         lockFiles.map { String($0.dropLast(Self.suffix.count)) }.filter(isAlive).sorted()
     }
 
-    /// The process of a live session, as it says itself; nil when that cannot be read.
+    /// Returns the process id of a live session, as the session itself wrote it; nil if the id cannot be read.
     package func pid(of identifier: String) -> Int32? {
         guard isAlive(identifier), let path = path(of: identifier) else { return nil }
         return LockFile.processID(path)
     }
 
-    /// What there is of sessions, dead ones among them; sorted.
+    /// Returns what live and dead sessions have left in the folder; sorted.
     package func traces() -> [SessionTrace] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         let sockets = Set(names.filter { $0.hasSuffix(".sock") && !$0.hasPrefix(".") }.map { $0.dropLast(5) })
@@ -73,7 +73,7 @@ package final class SessionRegistry: Sendable {
         }
     }
 
-    /// Unlinks what dead sessions left; one process at a time.
+    /// Unlinks the files of dead sessions. Only one process does this at a time.
     private func removeStale() {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -82,13 +82,14 @@ package final class SessionRegistry: Sendable {
         for name in lockFiles {
             let path = FileNaming.path(folder, name)
             LockFile.removeIfFree(path) {
-                // At that of a background session a service manager may listen; the next session replaces it.
+                // Only sockets of foreground sessions are unlinked. A service manager may listen on the socket of a
+                // background session, and the next background session replaces it.
                 if SessionIdentifier.isForeground(name) { unlink(path.dropLast(Self.suffix.count) + ".sock") }
             }
         }
     }
 
-    /// The names that ``path(of:)`` can have given.
+    /// The names of lock files, as far as ``path(of:)`` can have returned them.
     private var lockFiles: [String] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
         return names?.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") } ?? []
@@ -96,7 +97,8 @@ package final class SessionRegistry: Sendable {
 
     private static let suffix = ".lock"
 
-    /// Nil when the identifier is no file name: nobody can have registered it.
+    /// Returns the path of a lock file; nil if the identifier is not a file name. Such a session cannot have
+    /// registered.
     private func path(of identifier: String) -> String? {
         guard !identifier.isEmpty, !identifier.hasPrefix("."), identifier.utf8.count <= 200,
             !identifier.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })

@@ -2,10 +2,11 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// SQLite's errors in words, each with what to do.
+/// The translation of SQLite's errors into messages, each with what to do.
 struct StoreFailure {
     let path: String
-    /// Nothing works without the store; later a full disk is told as what it is.
+    /// Whether the store is being opened. A full disk is then an unreadable store, because nothing works without the
+    /// store. Later it is reported as a full disk.
     var isOpening = false
 
     func error(_ error: any Error) -> DownloadError {
@@ -36,7 +37,7 @@ struct StoreFailure {
         case .SQLITE_FULL,
             .SQLITE_IOERR where isDiskFull:
             return .fileFailed(.noSpace(needed: nil), path: path)
-        // A call that was on its way when the store was closed.
+        // The store was closed while a call was in progress.
         case .SQLITE_MISUSE: return .sessionUnavailable(.shuttingDown)
         case .SQLITE_NOTADB, .SQLITE_CORRUPT: return unreadable("\(detail); \(startAnew)")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
@@ -50,14 +51,14 @@ struct StoreFailure {
         }
     }
 
-    /// What the system says to reading and writing the file, or to making it in its folder.
+    /// The system's error for reading and writing the file, or for creating it in its folder; nil if there is none.
     private var accessFailure: String? {
         let name = access(path, F_OK) == 0 ? path : (path as NSString).deletingLastPathComponent
         guard access(name, R_OK | W_OK) != 0 else { return nil }
         return String(cString: strerror(errno))
     }
 
-    /// SQLite calls it an I/O error when its log files cannot grow.
+    /// Whether the disk is full. SQLite reports an I/O error if its log files cannot grow.
     private var isDiskFull: Bool {
         var information = statvfs()
         return statvfs((path as NSString).deletingLastPathComponent, &information) == 0 && information.f_bavail == 0

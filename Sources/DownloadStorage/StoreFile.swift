@@ -2,14 +2,14 @@ import DownloadCore
 import Foundation
 import GRDB
 
-/// Opens the database file.
+/// The file of the database.
 enum StoreFile {
     static let name = "downloads.sqlite"
 
-    /// Seconds to wait for other processes.
+    /// The time to wait for other processes, in seconds.
     static let patience = 10
 
-    /// The newest schema, WAL, mode 0600.
+    /// Opens the database with the newest schema, in WAL mode, with file mode 0600.
     static func open(_ path: String, _ time: any TimeSource = SystemTime()) throws(DownloadError) -> DatabaseQueue {
         let deadline = time.now + .seconds(patience)
         while true {
@@ -19,7 +19,7 @@ enum StoreFile {
                 try queue.writeWithoutTransaction(Migrations.run)
                 return queue
             } catch DatabaseError.SQLITE_BUSY where time.now < deadline {
-                // The change to WAL needs the file alone and does not wait for the busy timeout.
+                // The change to WAL mode needs the file alone, and does not wait for the busy timeout.
                 time.block(for: .milliseconds(2))
             } catch {
                 throw StoreFailure(path: path, isOpening: true).error(error)
@@ -34,7 +34,7 @@ enum StoreFile {
         configuration.foreignKeysEnabled = false
         configuration.prepareDatabase { db in
             try restrict(path)
-            // Not through Configuration.journalMode: that writes to the schema whenever the WAL is empty.
+            // `Configuration.journalMode` is not used, because it writes to the schema whenever the WAL is empty.
             guard try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw DatabaseError(
                     resultCode: .SQLITE_CANTOPEN, message: "no write-ahead log on this file system")
@@ -44,18 +44,20 @@ enum StoreFile {
         return configuration
     }
 
-    /// Nothing else is opened, nor its mode changed: a device would be harmed.
+    /// Throws if the path is not a regular file, or is a link that leads to no file. Nothing else is opened, and the
+    /// mode of nothing else is changed, because a device would be harmed.
     static func requireRegular(_ path: String) throws {
         var information = stat()
         if stat(path, &information) == 0 {
             if information.st_mode & S_IFMT != S_IFREG { throw Migrations.Refusal.notRegular }
         } else if lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFLNK {
-            // And not a file that another process has made since.
+            // A file that another process has created since the first check is not refused.
             throw Migrations.Refusal.danglingLink
         }
     }
 
-    /// Before the log files are made: they take their mode from the database.
+    /// Restricts the database to its owner. Must run before the log files are created, because they take their mode
+    /// from the database.
     private static func restrict(_ path: String) throws {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & 0o077 != 0 else { return }

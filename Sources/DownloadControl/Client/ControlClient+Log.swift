@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 
 extension ControlClient {
-    /// Goes on by itself from the last event when a connection breaks and the session still answers.
+    /// Returns the log of the session, from the given cursor on. If a connection breaks and the session still
+    /// answers, the log continues from the last event.
     package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let reader = LogReader(self, since: cursor)
         try await reader.open()
@@ -16,13 +17,13 @@ extension ControlClient {
     }
 }
 
-/// One follower of a session's log.
+/// A reader of a session's log, for one caller.
 actor LogReader {
     private let client: ControlClient
     private var cursor: EventCursor?
     private var sink: LineSink?
     private var isCaughtUp = false
-    /// Connections in a row that brought nothing.
+    /// The number of connections in a row that brought no event.
     private var fruitless = 0
 
     private static let patience = 5
@@ -46,13 +47,13 @@ actor LogReader {
             fruitless += 1
             if fruitless > Self.patience { throw client.bad("its event stream breaks off again and again") }
             if fruitless > 1 { try await client.time.sleep(for: .milliseconds(100 * fruitless)) }
-            // Throws when it is gone.
+            // `checkAvailability` throws if the session is gone.
             try await client.checkAvailability()
             try await open()
         }
     }
 
-    /// Nil when the connection broke.
+    /// Returns the next entry; nil if the connection broke.
     private func read() async throws -> LogEntry? {
         guard let sink else { return nil }
         do {
@@ -70,7 +71,7 @@ actor LogReader {
         }
     }
 
-    /// Nil for what need not be told.
+    /// Returns the entry of a line; nil for an entry that the caller need not see.
     private func entry(_ line: Data) throws -> LogEntry? {
         let event = try client.decode(WireEvent.self, line)
         if let error = event.error, event.event == nil { throw error.error(from: client.identifier) }
@@ -82,7 +83,7 @@ actor LogReader {
         case .didLoseEvents(let lost): cursor = lost
         case .didFinishEvents(let last):
             cursor = last
-            // Told once, whatever happened to the connection.
+            // This entry is reported once, even if the connection was replaced.
             if isCaughtUp { return nil }
             isCaughtUp = true
         case nil: cursor = event.cursor
@@ -91,7 +92,7 @@ actor LogReader {
     }
 }
 
-/// A session's own events, each with the download as it is by then.
+/// The events of one session, each with the current snapshot of its download.
 actor EventSource {
     private let client: ControlClient
     private var log: AsyncThrowingStream<LogEntry, any Error>.AsyncIterator
@@ -101,7 +102,7 @@ actor EventSource {
         self.log = log.makeAsyncIterator()
     }
 
-    /// Nil when the session has gone.
+    /// Returns the next event; nil if the session is gone.
     func next() async -> DownloadEvent? {
         while true {
             var log = log
@@ -133,7 +134,8 @@ extension LoggedEvent {
         }
     }
 
-    /// The download of today, in the state of then; of one that is no more, what the event tells.
+    /// Returns the current download, with the state that the event reports. If the download no longer exists, returns
+    /// a snapshot of what the event contains.
     private func snapshot(_ client: ControlClient) async -> DownloadSnapshot? {
         let current = kind == .removed ? nil : try? await client.snapshots(.ids([id])).first
         if let current {

@@ -51,7 +51,7 @@ extension ControlClient {
         switch selection.which {
         case .all: return try await list("all=true", selection)
         case .file(let folder, let name):
-            // Nobody asks another session for what is in the store.
+            // No caller asks another session for this selection, because the store has the files.
             return try await list("all=true", DownloadSelection(.all)).filter {
                 $0.record.request.destination.folder == folder && $0.record.fileName == name
             }
@@ -71,7 +71,8 @@ extension ControlClient {
     }
 
     package func progress() async -> [DownloadProgress] {
-        // Progress of a session that has just gone is none; whoever asks for more than a picture is told by `log`.
+        // A session that has just ended has no progress. A caller that needs more than a display gets the error from
+        // `log`.
         guard let body = try? await ask(.get, "progress", within: limits.hello),
             let answer = try? decode(WireProgress.self, body)
         else { return [] }
@@ -84,7 +85,7 @@ extension ControlClient {
         _ = try await ask(.post, "session/shutdown", WireShutdown(mode: mode))
     }
 
-    /// A request must fit into what a session takes at once.
+    /// The number of ids in one request, so that a session accepts the request.
     private static let idsAtOnce = 5_000
 
     private func perform(
@@ -100,7 +101,7 @@ extension ControlClient {
         return result
     }
 
-    /// Page by page where it is long.
+    /// Returns the downloads of a list. A long list is read page by page.
     private func list(_ query: String, _ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         let wanted = selection.limit ?? .max
         if wanted <= Self.rowsAtMost, selection.after == nil {
@@ -112,7 +113,7 @@ extension ControlClient {
             let after = found.last?.id ?? selection.after ?? 0
             let limit = min(most - found.count, Self.rowsAtOnce)
             let rows = try await page("\(query)&after=\(after)&limit=\(limit)").downloads
-            // Whatever the peer answers, this ends.
+            // These checks make the loop end, whatever the peer sends.
             guard rows.allSatisfy({ $0.record.id > after }), rows.count <= limit else {
                 throw bad("its answer makes no sense")
             }
@@ -122,9 +123,9 @@ extension ControlClient {
         return selection.after == nil ? Array(found.suffix(wanted)) : found
     }
 
-    /// What a session gives in one answer.
+    /// The most rows that a session sends in one response.
     private static let rowsAtMost = 10_000
-    /// Of many pages each: an answer stays small.
+    /// The rows of each page of a long list, so that a response stays small.
     private static let rowsAtOnce = 2_000
 
     private func page(_ query: String) async throws -> ReceivedDownloads {
@@ -133,7 +134,7 @@ extension ControlClient {
 }
 
 extension Array {
-    /// In order.
+    /// Returns arrays of at most `size` elements, in order.
     func chunks(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }

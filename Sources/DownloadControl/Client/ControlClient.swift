@@ -3,17 +3,18 @@ import Foundation
 import HTTPTypes
 import Synchronization
 
-/// A session in another process, as a `DownloadService`: each call is a request to its socket (docs/api.md).
+/// A `DownloadService` for a session in another process. Each call is a request to the session's socket
+/// (docs/api.md).
 package final class ControlClient: DownloadService {
-    /// How long a session may think.
+    /// The limits for the responses of a session.
     package struct Limits: Sendable {
-        /// To say that it is there.
+        /// The time for requests that a session answers at once, such as the check of its availability.
         package var hello = Duration.seconds(3)
-        /// Longer than a session gives to any request of its own.
+        /// The time for all other requests. Longer than the time that a session allows for any request.
         package var verb = Duration.seconds(70)
-        /// An event stream shows a sign of life more often than that; in seconds.
+        /// The longest silence on an event stream, in seconds. A session sends heartbeats more often.
         package var silence = 45.0
-        /// Bytes of one answer.
+        /// The most bytes of one response.
         package var answer = 64 << 20
 
         package init() {}
@@ -26,7 +27,7 @@ package final class ControlClient: DownloadService {
     private let transport: any Transport
     private let isClosed = Mutex(false)
 
-    /// Nothing is asked yet; the transport stays the caller's.
+    /// Creates a client without sending a request. The caller still owns the transport.
     package init(
         transport: any Transport, location: SessionLocation, limits: Limits = Limits(),
         time: any TimeSource = SystemTime()
@@ -38,7 +39,7 @@ package final class ControlClient: DownloadService {
         identifier = location.identifier
     }
 
-    /// Whether the session is there and understands us.
+    /// Checks that the session is available and speaks the same version of the API.
     /// - Throws: ``DownloadError/sessionUnavailable(_:)``: `notRunning`, `notAnswering`, `incompatible` or
     ///   `shuttingDown`.
     package func checkAvailability() async throws {
@@ -51,7 +52,7 @@ package final class ControlClient: DownloadService {
 
     package func close() async { isClosed.withLock { $0 = true } }
 
-    /// Nothing runs here.
+    /// Does nothing, because no download runs in this process.
     package func pauseAll(_ reason: DownloadState.PauseReason) async {}
 
     // MARK: One exchange
@@ -85,7 +86,7 @@ package final class ControlClient: DownloadService {
         }
     }
 
-    /// Begins an endless answer.
+    /// Sends a request whose response does not end, and returns the lines of the response.
     func stream(_ path: String) async throws -> LineSink {
         let socket = try location.reach()
         var request = try request(.get, path, socket)
@@ -132,7 +133,8 @@ package final class ControlClient: DownloadService {
 
     private static let versionField = "Dlm-Api"
 
-    /// - Throws: the error that the answer is.
+    /// Checks the version and the status of a response.
+    /// - Throws: the error that the response reports.
     private func check(_ head: ResponseHead, _ body: Data) throws {
         let version = HTTPField.Name(Self.versionField).flatMap { head.fields[$0] }
         guard let version else { throw bad("what listens on its socket is not dlm") }
@@ -149,7 +151,7 @@ package final class ControlClient: DownloadService {
 
     // MARK: Failures
 
-    /// What a failed transfer says about the session.
+    /// Returns the error that a failed exchange means for the caller.
     private func explain(_ failure: Exchange.Failure, within patience: Duration) async throws -> any Error {
         switch failure {
         case .timedOut:
@@ -161,7 +163,7 @@ package final class ControlClient: DownloadService {
         case .transfer(.networkFailed(.timedOut, _)), .transfer(.networkFailed(.stalled, _)):
             return DownloadError.sessionUnavailable(.notAnswering(identifier, message: ""))
         case .transfer(.networkFailed(.connectionLost, _)):
-            // It ended while it was asked, or cut us off.
+            // The session ended during the exchange, or closed the connection.
             return await isListening()
                 ? bad("the connection was lost") : DownloadError.sessionUnavailable(.notRunning(identifier))
         case .transfer(.sessionUnavailable(let failure)): return DownloadError.sessionUnavailable(failure)
@@ -172,14 +174,15 @@ package final class ControlClient: DownloadService {
     private func unreachable(_ diagnosis: TransportDiagnosis) -> DownloadError {
         switch diagnosis.errno {
         case ENOENT, ECONNREFUSED: .sessionUnavailable(.notRunning(identifier))
-        // Its queue of connections is full.
+        // The queue of the socket is full.
         case EAGAIN: .sessionUnavailable(.notAnswering(identifier, message: "too many clients wait for it"))
         default: bad(diagnosis.message)
         }
     }
 
-    /// A process that is killed loses its connections a moment before its socket. A question that comes in between waits
-    /// in the queue of the socket, which nobody takes it from, and is cut off with it: the next one is refused.
+    /// Returns whether a process still listens on the socket. A process that is killed loses its connections a moment
+    /// before its socket. A request in between waits in the queue of the socket, is never accepted, and is cut off
+    /// with the socket. The next request is refused, so a few requests are tried.
     private func isListening() async -> Bool {
         guard let socket = try? location.reach(), let request = try? request(.get, "session", socket) else {
             return false

@@ -1,21 +1,22 @@
 import DownloadCore
 import Foundation
 
-/// One question and its whole answer.
+/// One request with its whole response.
 struct Exchange {
     let head: ResponseHead
     let body: Data
 
     enum Failure: Error {
-        /// The transport's words.
+        /// The transport failed with this error.
         case transfer(DownloadError)
         case timedOut
         case tooLarge
         case cancelled
     }
 
-    /// Asks, and waits for the end of the answer, but not for longer than `patience`.
-    /// - Parameter limit: bytes of an answer: whoever listens on the socket may not fill our memory.
+    /// Sends the request and waits for the end of the response, but no longer than `patience`.
+    /// - Parameter limit: the most bytes of a response, because a process that listens on the socket must not fill
+    ///   our memory.
     init(
         _ request: TransferRequest, over transport: any Transport, atMost limit: Int, within patience: Duration,
         _ time: any TimeSource

@@ -2,7 +2,8 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// The lines of an endless answer, as they come, for one reader; the transfer rests while nobody takes them.
+/// The lines of a response that does not end, as they come, for one reader. The transfer is suspended while the
+/// reader does not take the lines.
 final class LineSink: TransferSink {
     enum Failure: Error {
         case transfer(DownloadError)
@@ -13,20 +14,20 @@ final class LineSink: TransferSink {
     private struct State {
         var head: ResponseHead?
         var bytes = Data()
-        /// Whole ones, split off `bytes`.
+        /// The whole lines that were split off `bytes`.
         var lines: ArraySlice<Data> = []
         var ending: TransferResult.Ending?
         var transfer: (any Transfer)?
         var isPaused = false
         var isCancelled = false
-        /// How often something came.
+        /// The number of updates by the transfer.
         var changes = 0
         var waiter: CheckedContinuation<Void, Never>?
     }
 
     private let state = Mutex(State())
 
-    /// What may wait here, and so the longest line.
+    /// The most bytes that may wait for the reader, and so the longest line.
     private static let capacity = 1 << 20
 
     func begin(_ transfer: any Transfer) {
@@ -45,7 +46,8 @@ final class LineSink: TransferSink {
         transfer?.cancel()
     }
 
-    /// - Throws: ``Failure`` when the transfer ended before it came.
+    /// Waits for the head of the response.
+    /// - Throws: ``Failure`` if the transfer ended before the head came.
     func head() async throws -> ResponseHead {
         try await wait { state in
             if let head = state.head { return .success(head) }
@@ -53,7 +55,7 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// The next line, without its end; nil when the answer ended by its own framing.
+    /// Returns the next line, without its line break; nil if the response ended by its own framing.
     func next() async throws -> Data? {
         try await wait { state in
             if let line = Self.takeLine(&state) { return .success(line) }
@@ -62,7 +64,7 @@ final class LineSink: TransferSink {
         }
     }
 
-    /// All of an answer that is no stream, and no longer than a line may be.
+    /// Returns the body of a response that is not a stream. The body may be as long as a line may be.
     func rest() async throws -> Data {
         var all = Data()
         while let line = try await next() {

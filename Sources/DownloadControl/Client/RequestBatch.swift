@@ -1,16 +1,17 @@
 import DownloadCore
 
-/// Requests that travel together: neighbours that differ only in their URL share one text.
+/// Requests that are sent together. Neighbours that differ only in their URL share one group.
 struct RequestBatch {
     private(set) var groups: [WireGroup] = []
     private(set) var requests: ArraySlice<DownloadRequest>
     private var size = 0
-    /// The last request, to compare the next one with: its URL is replaced, which costs less than a copy of the whole.
+    /// The last request, to compare the next request with. Replacing its URL costs less than a copy of the whole
+    /// request.
     private var probe: DownloadRequest?
 
-    /// In one exchange: a transaction and its answer stay small.
+    /// The most requests in one exchange, so that the transaction and the response stay small.
     private static let limit = 4_000
-    /// Bytes, far enough below what a session takes.
+    /// The size of a batch in bytes, far enough below the limit of a session.
     private static let sizeLimit = 512 << 10
 
     static func batches(of requests: [DownloadRequest]) -> [RequestBatch] {

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// Stands before the listening socket: accepts nobody while the house is full.
+/// A channel handler of the listening socket, which accepts no connection while the connection table is full.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias OutboundIn = Never
@@ -51,13 +51,14 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 }
 
-/// Who is at the other end of a Unix socket, as the kernel saw it connect (unix(7), SO_PEERCRED).
+/// The peer of a Unix socket, as the kernel recorded it when the peer connected (unix(7), SO_PEERCRED).
 struct PeerCredentials: Sendable {
     private var process: pid_t = 0
     private var user: uid_t = .max
     private var group: gid_t = .max
 
-    /// A connection of another user is refused, root's too: it has its own session.
+    /// Whether the peer is a process of our user. Connections of other users are refused. This includes root, who has
+    /// a session of its own.
     var isOurs: Bool { user == geteuid() }
 
     struct Refusal: Error {}

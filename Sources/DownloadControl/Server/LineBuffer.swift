@@ -2,15 +2,15 @@ import DownloadCore
 import Foundation
 import Synchronization
 
-/// Lines between the log and one client: bounded, and taken all at once.
+/// A bounded buffer of lines between the log and one client, which takes all lines at once.
 final class LineBuffer: Sendable {
     private struct State {
         var bytes = Data()
         var isEnded = false
         var isQuiet = true
-        /// Somebody waits for lines.
+        /// The task that waits for lines.
         var taker: CheckedContinuation<Void, Never>?
-        /// Somebody waits for room.
+        /// The task that waits for room.
         var filler: CheckedContinuation<Void, Never>?
     }
 
@@ -18,7 +18,7 @@ final class LineBuffer: Sendable {
 
     private static let capacity = AnswerWriter.pieceSize / 2
 
-    /// Waits for room first.
+    /// Appends an event as a line, after waiting for room.
     func append(_ event: WireEvent) async throws {
         var line = try WireCoder.encode(event)
         line.append(UInt8(ascii: "\n"))
@@ -34,7 +34,7 @@ final class LineBuffer: Sendable {
         put(line)
     }
 
-    /// An empty line, if there was no other since the last one.
+    /// Appends an empty line, if no other line has come since the last empty line.
     func appendHeartbeat() {
         let isQuiet = state.withLock { state in
             defer { state.isQuiet = true }
@@ -44,7 +44,7 @@ final class LineBuffer: Sendable {
         state.withLock { $0.isQuiet = true }
     }
 
-    /// Everything that is there; nil after the end.
+    /// Waits for lines and returns all of them; nil after the end.
     func take() async -> Data? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -69,10 +69,10 @@ final class LineBuffer: Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 
-    /// No more lines follow.
+    /// Ends the buffer: no more lines follow. The client can still take the lines in the buffer.
     func end() { finish(dropping: false) }
 
-    /// Nobody wants the lines any more.
+    /// Ends the buffer and drops its lines, because the client takes no more lines.
     func close() { finish(dropping: true) }
 
     private func put(_ line: Data) {

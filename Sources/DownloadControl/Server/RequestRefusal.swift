@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// Why a request is refused before it is looked at.
+/// The reason why a request is refused before it is handled.
 enum RequestRefusal {
     case malformed, headTooLarge, bodyTooLarge, tooSlow
 

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// What is done to downloads by `POST /v1/downloads/VERB`.
+/// An operation on downloads, `POST /v1/downloads/VERB`.
 enum Verb: String {
     case pause, cancel, resume, remove
 }
@@ -29,13 +29,13 @@ extension Routes {
 
     // MARK: GET
 
-    /// States that a list without a filter leaves out, as `dlm list` does.
+    /// The states that a list without a filter leaves out, as `dlm list` does.
     private static let finished: Set<DownloadState.Kind> = [.completed, .cancelled]
 
     private func list(_ request: ControlRequest) async throws -> ControlAnswer {
         var selection = try selection(request)
         let wanted = min(selection.limit ?? .max, limits.rows)
-        // One more than goes into an answer tells whether there are more.
+        // One row more than fits into the response shows whether there are more rows.
         selection.limit = wanted + 1
         let asked = selection
         let found = try await within(limits.answer) { try await service.snapshots(asked) }
@@ -48,7 +48,7 @@ extension Routes {
         return ControlAnswer(body: .stream { try await Self.write(rows, hasMore: hasMore, to: $0) })
     }
 
-    /// Row by row: the text of ten thousand is never in memory.
+    /// Writes the response row by row, so that the text of 10,000 rows is never in memory.
     private static func write(
         _ rows: [DownloadSnapshot], hasMore: Bool, to writer: AnswerWriter
     ) async throws {
@@ -141,7 +141,7 @@ extension Routes {
         }
     }
 
-    /// With its ids from the path or the body, never from both.
+    /// Returns the verb of the request. Its ids come from the path or from the body, never from both.
     private func wish(_ request: ControlRequest, id: DownloadID?) throws -> WireVerb {
         var wish = request.body.isEmpty ? WireVerb() : try decode(WireVerb.self, request)
         if let id {

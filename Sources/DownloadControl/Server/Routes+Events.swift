@@ -23,8 +23,8 @@ extension Routes {
     }
 }
 
-/// Copies a log to one client: what comes fast goes out together, and nothing is read from the log that the client is
-/// not about to take.
+/// A copy of a log for one client. Events in quick succession are sent together. The log is read only as fast as the
+/// client takes the events.
 struct EventStream: Sendable {
     let log: AsyncThrowingStream<LogEntry, any Error>
     let heartbeat: Duration

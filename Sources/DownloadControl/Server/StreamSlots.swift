@@ -1,12 +1,12 @@
 import Synchronization
 
-/// How many streams may be open at once.
+/// A limit for the number of streams that are open at once.
 final class StreamSlots: Sendable {
     private let free: Mutex<Int>
 
     init(_ count: Int) { free = Mutex(count) }
 
-    /// Nil when all are taken; given back when the last one who knows it has gone.
+    /// Takes a slot; returns nil if all slots are taken. The slot becomes free when the last reference to it is gone.
     func take() -> Slot? {
         free.withLock { free in
             guard free > 0 else { return nil }

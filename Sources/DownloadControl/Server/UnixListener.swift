@@ -1,10 +1,10 @@
 import DownloadCore
 import Glibc
 
-/// A listening Unix socket: one of our own, or one that systemd opened for us.
+/// A listening Unix socket, which this process or systemd has opened.
 struct UnixListener {
     let descriptor: Int32
-    /// Nil for a socket that was handed over: whoever made it unlinks it.
+    /// The file of the socket; nil for an adopted socket, whose file its creator unlinks.
     private let file: File?
 
     private struct File {
@@ -13,16 +13,18 @@ struct UnixListener {
         let inode: ino_t
     }
 
-    /// Connections that wait; a stopped process answers nobody, and yet nobody is refused.
+    /// The most connections that wait to be accepted. With a long queue no client is refused while the process is
+    /// stopped.
     private static let backlog: Int32 = 4096
 
-    /// Makes the socket of a session whose lock the caller holds: what lies at its path was left by a dead one.
+    /// Creates the socket of a session. The caller has the session's lock, so a socket at the same path was left by a
+    /// dead session and is replaced.
     static func bind(_ location: SessionLocation) throws(DownloadError) -> UnixListener {
         let path = try location.reach()
         try removeStale(path, location)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw location.unusable(errno, "cannot make a socket for") }
-        // The mode of the descriptor becomes the mode of the file: it is never open to others, not for a moment.
+        // The file gets the mode of the descriptor, so the file is never open to other users, not even for a moment.
         var information = stat()
         guard fchmod(descriptor, 0o600) == 0, bind(descriptor, to: path.text), chmod(path.text, 0o600) == 0,
             Glibc.listen(descriptor, backlog) == 0, lstat(path.text, &information) == 0
@@ -35,7 +37,7 @@ struct UnixListener {
         return UnixListener(descriptor: descriptor, file: file)
     }
 
-    /// Takes over a listening socket (`LISTEN_FDS` of systemd).
+    /// Adopts a listening socket (`LISTEN_FDS` of systemd).
     static func adopt(_ descriptor: Int32, _ location: SessionLocation) throws(DownloadError) -> UnixListener {
         guard option(SO_DOMAIN, of: descriptor) == AF_UNIX, option(SO_ACCEPTCONN, of: descriptor) == 1,
             option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
@@ -48,7 +50,7 @@ struct UnixListener {
         return UnixListener(descriptor: descriptor, file: nil)
     }
 
-    /// The system is given the shorter backlog that the event loop asks for; this puts it back.
+    /// Restores the long queue of connections, after the event loop has asked for a shorter queue.
     func restoreBacklog() { _ = Glibc.listen(descriptor, Self.backlog) }
 
     /// Unlinks the socket file if it is still ours.

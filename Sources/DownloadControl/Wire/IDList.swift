@@ -1,6 +1,6 @@
 import DownloadCore
 
-/// Ids in a query: `1,5-8`.
+/// A list of ids in a query, such as `1,5-8`.
 enum IDList {
     static func parse(_ text: String, atMost limit: Int) throws(WireProblem) -> [DownloadID] {
         var ids: [DownloadID] = []
@@ -17,7 +17,7 @@ enum IDList {
         return ids
     }
 
-    /// Neighbours become ranges.
+    /// Returns the ids as text. Consecutive ids become ranges.
     static func text(_ ids: some Sequence<DownloadID>) -> String {
         var ranges: [ClosedRange<DownloadID>] = []
         for id in ids {

@@ -1,15 +1,16 @@
 import Foundation
 
-/// The one array `"urls"` of a JSON document, taken out of it: of a long list it is nearly everything, and the decoder
-/// takes several times as long for it. What is unusual is left to the decoder.
+/// The only array `"urls"` of a JSON document, taken out of the document. In a long list the array is nearly the
+/// whole document, and a decoder takes several times as long to read it. Unusual documents are left to the decoder.
 struct URLArray {
     let urls: [String]
-    /// The document with an empty array in its place.
+    /// The document with an empty array in place of the URLs.
     let rest: Data
 
     private static let name = Array("urls".utf8)
 
-    /// Nil unless there is just one, of strings without escapes and outside of ASCII, and no escape anywhere else.
+    /// Returns nil unless the document has exactly one such array, of strings. No string of the document may have
+    /// escapes or characters outside of printable ASCII.
     init?(in document: Data) {
         let found = document.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) -> ([String], Range<Int>)? in
             var scanner = Scanner(bytes: bytes)
@@ -24,7 +25,7 @@ struct URLArray {
         let bytes: UnsafeRawBufferPointer
         var position = 0
 
-        /// Its elements, and where it stands.
+        /// Returns the elements of the array, and its range in the document.
         mutating func array() -> ([String], Range<Int>)? {
             var found: ([String], Range<Int>)?
             while position < bytes.count {
@@ -53,7 +54,7 @@ struct URLArray {
             return take(UInt8(ascii: "]")) ? strings : nil
         }
 
-        /// What is between the quotes; nil when it is not plain.
+        /// Returns the range between the quotes; nil if the string is not plain.
         private mutating func string() -> Range<Int>? {
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return nil }
             let start = position + 1

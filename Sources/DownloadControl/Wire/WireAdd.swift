@@ -1,10 +1,11 @@
 import DownloadCore
 import Foundation
 
-/// `POST /v1/downloads`: URLs that share everything else, or several such groups. Secrets travel here, and only here.
+/// The body of `POST /v1/downloads`: URLs that share all other fields, or several groups of such URLs. The body
+/// includes the secrets of the requests.
 struct WireAdd: Sendable {
     let groups: [WireGroup]
-    /// The answer is to be as short as it can be: see ``WireAddedList``.
+    /// Whether the response is to be as short as possible: see ``WireAddedList``.
     var isBrief = false
 }
 
@@ -22,7 +23,7 @@ extension WireAdd: Decodable {
 }
 
 extension WireAdd {
-    /// As ``WireCoder`` decodes it.
+    /// Returns the same as ``WireCoder`` decodes, in less time for a long list of URLs.
     static func read(_ document: Data) throws -> WireAdd {
         if let array = URLArray(in: document), let add = try? WireCoder.decode(WireAdd.self, array.rest),
             add.groups.count == 1, var group = add.groups.first
@@ -33,7 +34,7 @@ extension WireAdd {
         return try WireCoder.decode(WireAdd.self, document)
     }
 
-    /// Its text.
+    /// Returns the JSON text of the body.
     func json() throws -> Data {
         var text = Data(isBrief ? #"{"brief":true,"groups":["#.utf8 : #"{"groups":["#.utf8)
         for (index, group) in groups.enumerated() {

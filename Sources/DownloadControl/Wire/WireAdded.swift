@@ -1,16 +1,16 @@
 import DownloadCore
 import Foundation
 
-/// What became of one URL.
+/// The result of adding one URL.
 struct WireAdded: Codable, Sendable {
     let id: DownloadID
     /// `inserted`, `adopted` or `joined`.
     let kind: String
     let name: String
     let state: String
-    /// Of one that was there already.
+    /// The record of a download that existed already; nil for a new download.
     let record: DownloadRecord?
-    /// In a brief answer: which URL it is, counted from 0.
+    /// The position of the URL, counted from 0; only in a brief response.
     var index: Int?
 
     init(_ added: AddedDownload, at index: Int? = nil) {
@@ -22,7 +22,7 @@ struct WireAdded: Codable, Sendable {
         self.index = index
     }
 
-    /// Rebuilt from what was asked for.
+    /// Rebuilds the added download from its request. Returns nil if the kind is unknown.
     func added(_ request: DownloadRequest, session: String, at now: Date) -> AddedDownload? {
         guard let kind = AddedDownload.Kind(word: kind) else { return nil }
         if let record { return AddedDownload(kind: kind, record: record) }
@@ -30,12 +30,13 @@ struct WireAdded: Codable, Sendable {
     }
 }
 
-/// What became of all of them, in order. Of a million new downloads only the numbers travel back: a brief answer leaves
-/// the new ones out of `downloads`.
+/// The results of adding several URLs, in order. A brief response leaves the new downloads out of `downloads`. So for
+/// a million new downloads only their ids are sent back.
 struct WireAddedList: Codable, Sendable {
     var version = WireCoder.version
     let downloads: [WireAdded]
-    /// The ids of the new ones in order, as pairs of the first and the last of a range; only in a brief answer.
+    /// The ids of the new downloads in order, as pairs of the first and the last id of a range; only in a brief
+    /// response.
     var inserted: [[DownloadID]]?
 
     init(_ added: [AddedDownload], isBrief: Bool) {
@@ -60,7 +61,7 @@ struct WireAddedList: Codable, Sendable {
         inserted = ranges.map { [$0.lowerBound, $0.upperBound] }
     }
 
-    /// Nil when it makes no sense.
+    /// Rebuilds the added downloads from their requests. Returns nil if the results do not fit the requests.
     func added(
         _ requests: some Collection<DownloadRequest>, session: String, at now: Date
     ) -> [AddedDownload]? {
@@ -79,7 +80,7 @@ struct WireAddedList: Codable, Sendable {
         return result
     }
 
-    /// Nil unless there are just so many.
+    /// Returns the ids of the new downloads; nil unless there are exactly `count` of them.
     private func ids(upTo count: Int) -> [DownloadID]? {
         var ids: [DownloadID] = []
         for range in inserted ?? [] {

@@ -1,9 +1,10 @@
 import DownloadCore
 import Foundation
 
-/// JSON as it travels. Numbers that JSON lacks are written as words (`"inf"`), dates for people as ISO 8601 in UTC.
+/// The coder for the JSON of the API. Numbers that JSON lacks are written as words (`"inf"`), and dates for users as
+/// ISO 8601 in UTC.
 enum WireCoder {
-    /// Of the API; every answer names it.
+    /// The version of the API, which every response names.
     static let version = SessionStatus.apiVersion
 
     private static let encoder: JSONEncoder = {
@@ -27,7 +28,7 @@ enum WireCoder {
         try decoder.decode(type, from: data)
     }
 
-    /// In UTC, to the millisecond.
+    /// Returns the date as text, in UTC, to the millisecond.
     static func text(_ date: Date) -> String { date.formatted(dateStyle) }
 
     static func date(_ text: String) throws -> Date { try dateStyle.parse(text) }

@@ -1,7 +1,7 @@
 import DownloadCore
 
-/// How many connections a file has, as two fields: a number, and a limit that counts where the number is 0. A program
-/// that does not know the limit takes its own.
+/// The number of connections for a file, as two fields: a number, and a limit that applies if the number is 0. A
+/// program that does not know the field for the limit uses its own limit.
 enum WireConnections {
     static func number(_ connections: Int?, limit: Int?) throws(WireProblem) -> Int? {
         let number = try connections.within(DownloadRequest.possibleConnections, "connections")

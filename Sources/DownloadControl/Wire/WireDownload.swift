@@ -1,13 +1,13 @@
 import DownloadCore
 
-/// A download in an answer: flat fields that mean what they mean in `dlm list --json` and `dlm show --json`, and the
-/// values that dlm itself goes by.
+/// A download in a response. The flat fields mean the same as in `dlm list --json` and `dlm show --json`. A dlm
+/// client uses `record` and `progress`.
 struct WireDownload: Encodable, Sendable {
-    /// Only where it stands alone.
+    /// The version of the API, if the download is the whole response.
     var version: Int?
-    /// `resume`: what became of it.
+    /// The result of `resume`: `claimed`, `running` or `completed`.
     var kind: String?
-    /// After a change: whether there was anything to do.
+    /// Whether a change had any effect; nil except after a change.
     var changed: Bool?
     let id: DownloadID
     let state: String
@@ -23,7 +23,7 @@ struct WireDownload: Encodable, Sendable {
     let priority: Int
     let rateLimit: Int64?
     let session: String?
-    /// Its session lives.
+    /// Whether the session of the download is alive.
     let attended: Bool
     let error: WireError?
     let created: String
@@ -58,13 +58,13 @@ struct WireDownload: Encodable, Sendable {
     }
 }
 
-/// Several of them.
+/// A response with several downloads.
 struct WireDownloads: Encodable, Sendable {
     var version = WireCoder.version
     let downloads: [WireDownload]
 }
 
-/// What a client that is dlm takes from a ``WireDownload``.
+/// The part of a ``WireDownload`` that a dlm client reads.
 struct ReceivedDownload: Decodable, Sendable {
     let kind: String?
     let changed: Bool?
@@ -84,7 +84,7 @@ struct ReceivedDownloads: Decodable, Sendable {
     let more: Bool?
 }
 
-/// `GET /v1/progress`.
+/// The response to `GET /v1/progress`.
 struct WireProgress: Codable, Sendable {
     struct Row: Codable, Sendable {
         let id: DownloadID

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// Why something failed: words for everybody, and the error itself for a client that is dlm.
+/// The reason of a failure: a text for every client, and the error itself for a dlm client.
 struct WireError: Codable, Sendable {
     struct Document: Codable, Sendable {
         var version = WireCoder.version
@@ -15,11 +15,11 @@ struct WireError: Codable, Sendable {
     let curlCode: Int?
     let httpStatus: Int?
     let errno: Int32?
-    /// The version that is spoken here, where another one was asked for.
+    /// The API version of the session, if the request asked for another version.
     let version: Int?
     let download: DownloadError?
 
-    /// - Parameter message: in place of the error's own words.
+    /// - Parameter message: the text to use instead of the error's own description.
     init(_ error: DownloadError, message: String? = nil) {
         kind = error.kind
         reason = error.reason
@@ -32,12 +32,12 @@ struct WireError: Codable, Sendable {
         download = error
     }
 
-    /// The error as it was; of a peer that names one this version does not know, its words.
+    /// Returns the original error. If this version does not know the error, returns an error with the peer's message.
     func error(from session: String) -> DownloadError {
         download ?? .sessionUnavailable(.badExchange(session, message: message))
     }
 
-    /// An answer to a request that itself is wrong.
+    /// Returns the response to a request that is itself wrong.
     static func answer(_ status: Int, _ message: String, session: String = "") -> ControlAnswer {
         answer(status, .sessionUnavailable(.badExchange(session, message: message)))
     }
@@ -53,7 +53,7 @@ struct WireError: Codable, Sendable {
 }
 
 extension DownloadError {
-    /// What HTTP calls it.
+    /// The HTTP status of a response with this error.
     var controlStatus: Int {
         switch self {
         case .requestInvalid: 400

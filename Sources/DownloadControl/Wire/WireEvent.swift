@@ -9,7 +9,7 @@ struct WireEvent: Codable, Sendable {
     var version = WireCoder.version
     var cursor: EventCursor?
     var time: String?
-    /// A `LoggedEvent.Kind`, or one of the above; missing where the stream ends with an error.
+    /// A `LoggedEvent.Kind`, ``finished`` or ``lost``; nil if the stream ends with an error.
     var event: String?
     var id: DownloadID?
     var name: String?
@@ -19,7 +19,7 @@ struct WireEvent: Codable, Sendable {
     var received: Int64?
     var total: Int64?
     var error: WireError?
-    /// The state with its data, where it has any.
+    /// The state with its data, for a state that has data.
     var detail: DownloadState?
 
     init(_ entry: LogEntry) {
@@ -51,7 +51,7 @@ struct WireEvent: Codable, Sendable {
 
     init(_ error: DownloadError) { self.error = WireError(error) }
 
-    /// Nil for a kind of event that this version does not know; a newer session may have more.
+    /// Returns the log entry. Returns nil for an unknown kind of event, because a newer session may have more kinds.
     func entry() throws -> LogEntry? {
         guard let cursor, let event else { throw WireProblem("an event without a number or name") }
         if event == Self.finished { return .didFinishEvents(cursor) }

@@ -1,11 +1,12 @@
 import DownloadCore
 
-/// The fields of a request as they travel: those of ``RequestDocument``, without the objects around some of them. What a
-/// request gains travels under its own name.
+/// The fields of a request in the API: the fields of ``RequestDocument``, without the objects around some of them. A
+/// new field of a request has the same name in the API as in the document.
 enum WireFields {
     typealias Field = DocumentField<DownloadRequest>
 
-    /// Names that version 1 of the API had before there was one document for the store, too. No name is added here.
+    /// The names of version 1 of the API that differ from the names in the document. They are older than the common
+    /// document for the store and the API. No name is added here.
     private static let names = [
         "destination.fileName": "file", "destination.takesServerName": "contentDisposition",
         "destination.keepsRemoteTime": "remoteTime", "destination.continues": "continue",
@@ -16,13 +17,13 @@ enum WireFields {
         "timeouts.total": "maxTime", "redirect.limit": "maxRedirects", "hooks.timeLimit": "hookTimeout",
     ]
 
-    /// The fields that ``WireGroup`` writes and reads in its own way, and those that only a session finds out.
+    /// The fields that ``WireGroup`` writes and reads in its own way, and the fields that only a session finds out.
     private static let others: Set = [
         "url", "destination.folder", "headers", "credential", "checksum", "http", "secretFiles", "trust", "network",
         "redirect.schemes", "describedName", "describedBy",
     ]
 
-    /// A value at one place of the document, and the fields that carry it between processes.
+    /// The values of the document, each with the fields that carry the value between processes.
     private static let groups: [(whole: Field, parts: [(name: String, field: Field)])] =
         DownloadRequest.documentFields.map { field in
             let parts = field.parts.map { ("\(field.name).\($0.name)", $0) }
@@ -46,7 +47,8 @@ enum WireFields {
         }
     }
 
-    /// - Parameter path: of a field in the document, as `retry.limit`.
+    /// Returns the name that a field of the document has in the API.
+    /// - Parameter path: the path of the field in the document, such as `retry.limit`.
     static func name(of path: String) -> String {
         names[path] ?? String(path[(path.lastIndex(of: ".").map(path.index(after:)) ?? path.startIndex)...])
     }

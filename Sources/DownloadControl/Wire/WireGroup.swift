@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// URLs and what is wanted of each: the fields in which it differs from ``RequestDocument/baseline``.
+/// URLs and the fields of their requests, without the fields that equal ``RequestDocument/baseline``.
 struct WireGroup: Sendable {
     var urls: [String]
     /// The part that all downloads of the group share, with its secrets.
@@ -16,7 +16,7 @@ struct WireGroup: Sendable {
         self.request = request
     }
 
-    /// In order.
+    /// Returns one request for each URL, in order.
     func requests() throws(WireProblem) -> [DownloadRequest] {
         if urls.isEmpty { throw WireProblem("urls: give at least one") }
         var requests: [DownloadRequest] = []
@@ -43,7 +43,7 @@ struct WireGroup: Sendable {
 // MARK: Writing
 
 extension WireGroup: Encodable {
-    /// Without the URLs.
+    /// Encodes the group without its URLs.
     func encode(to encoder: any Encoder) throws {
         var document = encoder.container(keyedBy: DocumentKey.self)
         try document.encode(folder, forKey: "folder")
@@ -59,7 +59,8 @@ extension WireGroup: Encodable {
         try document.encodeIfPresent(options, forKey: "options")
     }
 
-    /// The URLs are written here: an encoder takes several times as long for them.
+    /// Writes the JSON text of the group. The URLs are written directly, because an encoder takes several times as
+    /// long for them.
     func write(to text: inout Data) throws {
         text.append(contentsOf: #"{"urls":["#.utf8)
         for (index, url) in urls.enumerated() {
@@ -76,7 +77,7 @@ extension WireGroup: Encodable {
         text.append(contentsOf: try DirectEncoder.bytes(self).dropFirst())
     }
 
-    /// As it stands in JSON.
+    /// Returns whether the byte needs no escape in JSON.
     private static func isUnescaped(_ byte: UInt8) -> Bool {
         (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -93,13 +94,13 @@ extension WireGroup: Decodable {
         try Self.checkMirrors(document)
         try WireFields.read(into: &request, from: document)
         try Self.fill(&request, document)
-        // 0 is none.
+        // 0 stands for no limit.
         if request.rateLimit == 0 { request.rateLimit = nil }
         try Self.check(request)
         self.request = request
     }
 
-    /// The fields whose form differs from that in the store, or that the store lacks.
+    /// Reads the fields whose form differs from the form in the store, or that the store lacks.
     private static func fill(
         _ request: inout DownloadRequest, _ document: KeyedDecodingContainer<DocumentKey>
     ) throws {
@@ -114,7 +115,8 @@ extension WireGroup: Decodable {
             request.checksum = checksum
         }
         if try value("insecure") == true { request.trust = .insecure }
-        // In a document of the store a number below 0 is a limit.
+        // Documents of older programs in the store have a negative number as a limit. The API has a field for the
+        // limit.
         if let number: Int = try value("connections"), number < 0 {
             throw WireProblem("connections: \(number) is out of range")
         }

@@ -1,8 +1,8 @@
 import DownloadCore
 import Foundation
 
-/// How a request is made and goes its way, as `POST /v1/downloads` and `resume` take it under `options`. Nil is what was
-/// not asked for. Secrets, which the values themselves never encode, stand beside them.
+/// The options for how a request is sent, as `POST /v1/downloads` and `resume` take them under `options`. An option
+/// that was not asked for is nil. The values themselves never encode secrets, so secrets have fields of their own.
 struct WireOptions: Codable, Sendable, Equatable {
     var http: HTTPOptions?
     /// The bytes of the body.
@@ -13,7 +13,7 @@ struct WireOptions: Codable, Sendable, Equatable {
     var proxyPassword: String?
     var schemes: [String]?
 
-    /// Nil when there is nothing to say.
+    /// Returns nil if there are no options to send.
     init?(
         http: HTTPOptions, secretFiles: SecretFiles, trust: ServerTrustPolicy?, network: NetworkSettings,
         schemes: [String]?
@@ -21,7 +21,7 @@ struct WireOptions: Codable, Sendable, Equatable {
         self.http = http == HTTPOptions() ? nil : http
         data = http.body?.bytes.map { Base64(bytes: $0) }
         self.secretFiles = secretFiles == SecretFiles() ? nil : secretFiles
-        // Told by `insecure` where that is all.
+        // For these two policies the field `insecure` is enough.
         self.trust = trust == .system || trust == .insecure ? nil : trust
         self.network = network == NetworkSettings() ? nil : network
         proxyPassword = network.proxy?.credential?.password
@@ -31,7 +31,7 @@ struct WireOptions: Codable, Sendable, Equatable {
 
     private init() {}
 
-    /// With what stands beside the values.
+    /// The HTTP options, with the bytes of the body.
     var givenHTTP: HTTPOptions {
         var http = http ?? HTTPOptions()
         if let data { http.body = RequestBody(data.bytes) }
@@ -47,7 +47,7 @@ struct WireOptions: Codable, Sendable, Equatable {
     }
 }
 
-/// Bytes as text, whatever encodes them.
+/// Bytes that every encoder writes as base64 text.
 struct Base64: Codable, Sendable, Equatable {
     let bytes: [UInt8]
 

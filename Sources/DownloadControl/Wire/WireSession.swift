@@ -1,18 +1,18 @@
 import DownloadCore
 
-/// `GET /v1`: who answers, at no cost.
+/// The response to `GET /v1`, a cheap request that identifies the session.
 struct WireHello: Codable, Sendable {
     var version = WireCoder.version
     let identifier: String
     let pid: Int32
 }
 
-/// `GET /v1/session`.
+/// The response to `GET /v1/session` and `PATCH /v1/session`.
 struct WireSession: Codable, Sendable {
     var version = WireCoder.version
     let identifier: String
     let pid: Int32
-    /// Of dlm.
+    /// The version of dlm.
     let programVersion: String
     let started: String
     let running: Int
@@ -48,12 +48,12 @@ struct WireSession: Codable, Sendable {
     }
 }
 
-/// `POST /v1/session/shutdown`.
+/// The body of `POST /v1/session/shutdown`.
 struct WireShutdown: Codable, Sendable {
     let mode: ShutdownMode
 }
 
-/// An answer that says only that it was done.
+/// A response that only confirms the request.
 struct WireDone: Codable, Sendable {
     var version = WireCoder.version
 }

@@ -1,13 +1,13 @@
 import DownloadCore
 
-/// `POST /v1/downloads/VERB` and `PATCH /v1/downloads`; with the id in the path, everything is optional.
+/// The body of `POST /v1/downloads/VERB` and `PATCH /v1/downloads`. If the path has the id, the body needs no ids.
 struct WireVerb: Codable, Sendable {
     var ids: [DownloadID]?
     // resume
     var headers: [[String]]?
     var insecure: Bool?
     var connections: Int?
-    /// The most connections where `connections` is 0.
+    /// The most connections, if `connections` is 0.
     var connectionLimit: Int?
     var acceptsUnverified: Bool?
     var options: WireOptions?
@@ -15,7 +15,7 @@ struct WireVerb: Codable, Sendable {
     var deleteFile: Bool?
     // PATCH
     var priority: Int?
-    /// 0 lifts the limit.
+    /// The rate limit in bytes per second; 0 lifts the limit.
     var rateLimit: Int64?
     var url: String?
     // resume and PATCH
@@ -68,7 +68,7 @@ struct WireVerb: Codable, Sendable {
         return overrides
     }
 
-    /// The one change that `PATCH` asks for.
+    /// Returns the one change that `PATCH` asks for.
     func change() throws(WireProblem) -> DownloadChange {
         guard [priority != nil, rateLimit != nil, url != nil].count(where: \.self) == 1 else {
             throw WireProblem("give one of priority, rateLimit and url")
@@ -82,7 +82,7 @@ struct WireVerb: Codable, Sendable {
     }
 }
 
-/// Ids that were removed.
+/// The ids of downloads that were removed.
 struct WireRemoved: Codable, Sendable {
     var version = WireCoder.version
     let ids: [DownloadID]
