@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Of the store and of those who use it.
+/// The findings about the store and the sessions that use it.
 enum SessionFindings {
     private static let section = Finding.Section.sessions
 
@@ -24,9 +24,9 @@ enum SessionFindings {
     /// A session as it was found.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace
-        /// Somebody accepts connections at its socket.
+        /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// What it said of itself; the error's words when it did not.
+        /// The status that the session reported, or the error.
         var answer: Answer = .notAsked
     }
 
