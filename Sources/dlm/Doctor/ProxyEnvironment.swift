@@ -44,7 +44,7 @@ struct ProxyEnvironment: Equatable, Sendable {
             ?? first(["no_proxy", "NO_PROXY"])
     }
 
-    /// HTTP_PROXY, if it is set and no other setting names a proxy for http. libcurl reads only http_proxy.
+    /// HTTP_PROXY, if it is set while neither http_proxy nor an option names a proxy. libcurl does not read HTTP_PROXY.
     var ignored: Named? {
         environment["http_proxy"] == nil && settings.proxy == nil ? first(["HTTP_PROXY"]) : nil
     }

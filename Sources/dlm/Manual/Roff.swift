@@ -36,7 +36,7 @@ struct Roff {
     mutating func examples(_ examples: [(command: String, meaning: String)]) {
         begin("EXAMPLES")
         for (index, example) in examples.enumerated() {
-            // A section begins with a paragraph of its own.
+            // The heading of a section begins a paragraph itself.
             if index > 0 { text += ".PP\n" }
             text += Self.escaped(example.meaning) + "\n"
             block(example.command)

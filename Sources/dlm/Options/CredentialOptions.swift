@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Who asks. Passwords are never stored; files are read when they are needed, at each attempt.
+/// The options for the user's identity. Passwords are never stored. Files are read at each attempt.
 struct CredentialOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -133,7 +133,7 @@ struct CredentialOptions: ParsableArguments {
             user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
     }
 
-    /// Completes the name where it lacks the password.
+    /// Asks for the password if `--user` gives only a name.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
         self.user = "\(user):\(try context.askPassword(user, context.signals))"
