@@ -6,8 +6,8 @@ import Foundation
 /// the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`, `removed`, or
-    /// `unchanged` where there was nothing to do.
+    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`,
+    /// `removed`, or `unchanged` if there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String
