@@ -71,8 +71,7 @@ struct ShowDocument: Document, Equatable {
     let insecure: Bool
     let acceptsUnverified: Bool
     let ifExists: String
-    /// The checksum of the file that was verified, or else the one that the file must match. The user or the server gave
-    /// it.
+    /// The checksum by which the file was verified, or else the checksum that the user or the server gives for the file.
     let checksum: String?
     /// The source of the checksum, `user` or `server`; nil until the file was verified.
     let verifiedBy: String?
