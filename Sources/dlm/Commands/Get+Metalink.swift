@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `-M`: the files of a Metalink document.
+/// `-M`: downloads the files of a Metalink document.
 extension Get {
     func validateMetalink() throws {
         guard let metalinkFile else { return }

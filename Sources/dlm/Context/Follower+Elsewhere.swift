@@ -174,7 +174,7 @@ extension Follower {
         }
     }
 
-    // MARK: Everything
+    // MARK: Watching everything
 
     private func joinAll() async throws {
         let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)

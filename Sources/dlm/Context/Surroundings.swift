@@ -15,8 +15,8 @@ enum Surroundings {
         umask(mask & ~0o700)
     }
 
-    /// Sets `HOME` from the user's entry in the password database if the environment has no home folder, as under `env -i`
-    /// and in some cron jobs. Must be called before other threads start, and before the environment is read.
+    /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i` and
+    /// in some cron jobs. Must be called before other threads start, and before the environment is read.
     static func findHome() {
         guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
         else {

@@ -2,7 +2,7 @@
 struct UnknownOption {
     let message: String
 
-    /// Returns nil when the error is about something else.
+    /// Returns nil if the error is not about an unknown option.
     /// - Parameters:
     ///   - text: the parser's message. It names the option, unless the parser complains about the value behind the option.
     ///   - arguments: the arguments of the command line, as the parser saw them.

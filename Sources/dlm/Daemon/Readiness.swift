@@ -57,7 +57,7 @@ struct ReadinessReport {
     }
 }
 
-/// The starter's end of the pipe.
+/// The pipe, as the process that starts the background session has it.
 struct ReadinessPipe {
     let reader: Int32
     let writer: Int32

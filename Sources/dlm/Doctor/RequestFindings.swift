@@ -27,7 +27,7 @@ struct RequestFindings {
         return findings
     }
 
-    // MARK: The way there
+    // MARK: The connection
 
     private func way(_ step: ProbedRequest.Step) -> [Finding] {
         var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]

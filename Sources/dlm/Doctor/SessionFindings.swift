@@ -21,7 +21,7 @@ enum SessionFindings {
         return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
     }
 
-    /// A session as it was found.
+    /// A session that was found in the state folder.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace
         /// Whether a process accepts connections on the session's socket.

@@ -22,7 +22,8 @@ struct SelectionOptions: ParsableArguments {
         if isEmpty { throw ValidationError(GroupOptions.choice) }
     }
 
-    /// - Parameter all: what `--all` means to the command.
+    /// Returns the selected downloads.
+    /// - Parameter all: the states that `--all` selects for this command.
     func chosen(all: Set<DownloadState.Kind>) -> Chosen {
         ids.isEmpty ? .states(group.state.isEmpty ? all : Set(group.state)) : .ids(ids.ids)
     }

@@ -81,7 +81,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Makes room for names before their lines are drawn.
+    /// Widens the column of names before the lines of these downloads are drawn.
     func expect(_ names: [String]) {
         guard mode == .bar else { return }
         let labels = names + (names.count > 1 ? ["\(names.count) downloads"] : [])
@@ -103,7 +103,7 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Remembers a failed download for a display that has no room for all.
+    /// Keeps a failed download, to be shown if there is no room for all rows.
     func fail(_ snapshot: DownloadSnapshot) {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }

@@ -11,7 +11,7 @@ struct ProgressDocument: Document, Equatable {
     let received: Int64
     let total: Int64?
     let percent: Int?
-    /// Bytes per second.
+    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
     /// What the download does or waits for, as text for the user.
@@ -60,7 +60,7 @@ struct TotalDocument: Document, Equatable {
     /// The size of all downloads in bytes; nil while the size of one of them is unknown.
     let total: Int64?
     let percent: Int?
-    /// Bytes per second.
+    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
 
