@@ -39,7 +39,7 @@ struct Events: ContextCommand {
     }
 
     /// Prints the entries of the log. Past entries are collected and printed in parts, because the files of completed
-    /// downloads are looked at for each part.
+    /// downloads are checked once for each part.
     private func tell(_ service: any DownloadService, _ context: Context) async throws {
         var replayed: [LogEntry] = []
         var isReplay = true

@@ -1,7 +1,7 @@
 import DownloadKit
 
-/// Hands downloads to the background session and prints their ids. A list is handed over in parts, so that a list of any
-/// length needs only the memory of one part.
+/// The handover of downloads to the background session, which prints their ids. A list is handed over in parts, so that
+/// a list of any length needs only the memory of one part.
 struct BackgroundHandover {
     let router: any SessionRouting
     let console: Console

@@ -8,7 +8,7 @@ struct Changing {
     let event: String
     /// The text that describes the change to users, if ``event`` says too little.
     var text: String?
-    /// Returns an additional notice about a changed download, or nil.
+    /// The closure that returns an additional notice about a changed download, or nil.
     var note: @Sendable (DownloadSnapshot) -> String? = { _ in nil }
 
     /// Applies a change to the chosen downloads and returns the exit status.

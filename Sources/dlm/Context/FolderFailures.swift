@@ -57,7 +57,7 @@ struct FolderFailures {
         }
     }
 
-    /// Returns whether this error, reported for the folder's path, is one of the folder itself.
+    /// Returns whether an error with the path of a folder means that the folder itself cannot be used.
     private static func isOfFolder(_ failure: FileFailure) -> Bool {
         switch failure {
         case .folderMissing, .folderMoved, .permissionDenied, .system, .exists, .notReplaceable: true

@@ -2,15 +2,15 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// A checksum that this command asks for, of a download that was begun earlier without that checksum and was joined.
+/// The check of a joined download, whose own request lacks the checksum that this command asks for.
 struct JoinedCheck {
     let request: DownloadRequest
     /// Whether the download has ended and its file is being hashed.
     var hasBegun = false
 }
 
-/// A joined download is verified as its first request says. Checksums that only this command asks for are checked when the
-/// download has ended.
+/// Checks of joined downloads. A joined download is verified as its first request says. A checksum that only this command
+/// asks for is checked when the download has ended.
 extension Follower {
     func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         for (request, download) in zip(requests, added)
@@ -36,7 +36,8 @@ extension Follower {
         return true
     }
 
-    /// Returns the snapshot as the maker of the request is to see it: failed if the file does not match the checksum.
+    /// Hashes the file and returns the snapshot with the result: failed if the file does not match the request's
+    /// checksum.
     private static func checked(_ snapshot: DownloadSnapshot, _ request: DownloadRequest) async -> DownloadSnapshot {
         var snapshot = snapshot
         guard let file = snapshot.record.completed else { return snapshot }

@@ -5,7 +5,7 @@ struct Idleness {
     /// The longest time that a background session takes to be started again.
     private static let grace = Duration.seconds(10)
 
-    /// The states in which a download may still start by itself.
+    /// The states of downloads that are at work, or that may still start by themselves.
     static let states: Set<DownloadState.Kind> = [.queued, .running, .waiting, .paused]
 
     private var wasBusy = false
@@ -29,7 +29,7 @@ struct Idleness {
         return now - start >= Self.grace
     }
 
-    /// Returns whether the download was interrupted, and goes on when its background session starts again.
+    /// Returns whether the download was interrupted. It resumes when its background session starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

@@ -26,7 +26,7 @@ enum Surroundings {
     }
 
     /// Returns the home folder to set, or nil if the environment has one or none is known. A relative home folder is not
-    /// replaced: somebody set it, and code that cannot use a relative path reports that.
+    /// replaced, because the caller set it. Code that cannot use a relative path reports an error.
     static func home(inEnvironment given: String?, entry: String?) -> String? {
         guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
         return entry

@@ -15,7 +15,7 @@ struct UnknownOption {
         message = "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
-    /// Returns the first unknown option on the command line. Numbers are skipped, because they may be operands:
+    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as in
     /// `dlm priority -5 3`.
     private static func firstUnknown(_ arguments: [String]) -> String? {
         guard let (path, catalog) = GivenArguments.command(of: arguments) else { return nil }
@@ -24,8 +24,8 @@ struct UnknownOption {
         return word.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 }
     }
 
-    /// Returns the option that the parser names. The parser reads `-output` as the letters `-o -u -t`; for such a letter
-    /// the whole word is returned, because the user meant the word.
+    /// Returns the option that the parser names. The parser reads a word such as `-output` as single letters. For such a
+    /// letter the whole word is returned, because the user meant the word.
     private static func named(_ text: String, _ arguments: [String]) -> String? {
         guard let match = text.firstMatch(of: /^[Uu]nknown option '(-[^'=]*)/) else { return nil }
         let option = String(match.1)
@@ -56,7 +56,7 @@ struct UnknownOption {
         return "run: \(path.joined(separator: " ")) --help"
     }
 
-    /// Hints at the commands that change an existing download, by the option of `get` for the same value.
+    /// The hints at commands that change an existing download, by the option of `get` for the same value.
     private static let changes = [
         "limit-rate": "to change the speed limit of a download run: dlm limit RATE ID",
         "priority": "to change the priority of a download run: dlm priority N ID",

@@ -14,7 +14,8 @@ struct UsageReport {
         if code == .success, arguments.first == "help",
             let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
         {
-            // The parser shows the help of dlm for a word that is no command.
+            // For `help` with an unknown command, the parser shows the help of dlm. dlm reports the unknown command
+            // instead.
             status = 2
             message = unknown.message
         } else if code == .success {

@@ -1,7 +1,7 @@
 import DownloadKit
 import Glibc
 
-/// Starts the background session: exactly one, however many processes ask for it at once.
+/// The starter of the background session: exactly one session starts, however many processes ask for it at once.
 struct BackgroundStarter: Sendable {
     let session: BackgroundSession
     let environment: [String: String]

@@ -57,7 +57,7 @@ struct ReadinessReport {
     }
 }
 
-/// The pipe, as the process that starts the background session has it.
+/// The pipe for the report, in the process that starts the background session.
 struct ReadinessPipe {
     let reader: Int32
     let writer: Int32
@@ -70,7 +70,7 @@ struct ReadinessPipe {
     }
 
     /// Waits for the line or the end of the pipe, on a thread of its own, and closes the pipe.
-    /// - Returns: the line, or nil if none came; `inTime` is false if the limit passed before the pipe ended.
+    /// - Returns: the line, or nil if none came. `inTime` is false if the limit passed before a line or the end came.
     func line(
         within limit: Duration, _ time: any TimeSource = SystemTime()
     ) async -> (line: String?, inTime: Bool) {

@@ -3,8 +3,7 @@ import Foundation
 import Glibc
 
 /// A listening socket that a service manager created and passed to this process, as sd_listen_fds(3) describes. The
-/// protocol
-/// is implemented here, without libsystemd.
+/// protocol is implemented here, without libsystemd.
 enum SocketActivation {
     static let variables = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]
 

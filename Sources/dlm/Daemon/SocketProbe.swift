@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Finds out whether a process accepts connections on a Unix socket.
+/// The test whether a process accepts connections on a Unix socket.
 enum SocketProbe {
     static func isListening(_ path: String) -> Bool {
         // The path leads through the folder's descriptor, because the path of a socket is limited to 107 bytes.

@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Makes the findings of `dlm doctor`.
+/// The checks of `dlm doctor`, which make its findings.
 struct Examination {
     let context: Context
     /// A request with the settings and options applied.

@@ -5,11 +5,12 @@ import Glibc
 /// The state of one of dlm's own folders.
 struct FolderCheck: Equatable, Sendable {
     let path: String
-    /// The permissions; nil if the folder does not exist. Then it would be created below ``parent``.
+    /// The permissions; nil if the folder cannot be examined. A folder that does not exist would be created below
+    /// ``parent``.
     var mode: mode_t?
     var owner: uid_t = 0
     var isFolder = true
-    /// The nearest existing folder above a folder that does not exist.
+    /// The nearest existing folder above, if the folder does not exist.
     var parent: String?
     /// The errno of stat(2); 0 if the call worked or found that nothing exists.
     var failure: Int32 = 0

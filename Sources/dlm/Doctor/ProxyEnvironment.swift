@@ -2,8 +2,7 @@ import DownloadKit
 import Glibc
 
 /// The proxies in force: the proxy from the options, or else the proxies of the environment, which is read as libcurl
-/// reads
-/// it (libcurl-env(3)).
+/// reads it (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
     /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {

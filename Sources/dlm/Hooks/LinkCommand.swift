@@ -4,8 +4,7 @@ import Foundation
 import Glibc
 
 /// Runs the command that prints a refreshed URL. The command runs in a shell, in the same way as a hook, and its output
-/// is
-/// read.
+/// is read.
 extension HookProgram.Runner {
     /// The greatest length of each output that is read, in bytes.
     private static let most = 64 << 10

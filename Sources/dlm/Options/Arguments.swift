@@ -55,7 +55,7 @@ struct ByteSize: Equatable {
 
 /// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
 struct ByteRate: Equatable {
-    /// The greatest speed; nil for no limit.
+    /// The greatest speed in bytes per second; nil for no limit.
     let limit: Int64?
 
     init(argument: String) throws {

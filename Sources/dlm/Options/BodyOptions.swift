@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// The options for the body of the request. The body may be secret and is never stored: give it again with `resume`.
+/// The options for the body of the request. The body may be secret and is never stored; `resume` accepts it again.
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -78,7 +78,7 @@ extension ChecksumOptions: TellingOptions {
     }
 }
 
-/// Reads a small file, such as a list of checksums, into memory.
+/// The reading of small files, such as lists of checksums, into memory.
 enum ChecksumFile {
     /// The failure to fetch a file, with its URL because the error alone does not name the file.
     struct Failure: Error {

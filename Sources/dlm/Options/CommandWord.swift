@@ -1,6 +1,5 @@
 /// A part of a command line as POSIX divides it (Base Definitions, section 12.2). Letters of short options may stand in
-/// one
-/// word, and a value may be attached to its letter.
+/// one word, and a value may be attached to its letter.
 struct CommandWord: Equatable {
     enum Kind: Equatable {
         case operand

@@ -2,9 +2,9 @@ import ArgumentParser
 import DownloadKit
 import Synchronization
 
-/// Reads the options below the URLs of a list. Neighbouring URLs often have the same options, so the parsed options of
-/// the
-/// last block are kept. Name and checksum of a file differ from URL to URL and are filled in without the parser.
+/// The reader of the options below the URLs of a list. Neighbouring URLs often have the same options, so the parsed
+/// options of the last block are kept. Name and checksum of a file differ from URL to URL and are filled in without the
+/// parser.
 final class ListOptions: Sendable {
     /// An error in a line of the list.
     struct Failure: Error {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of `get` that `doctor` has, too: credentials, trust and network.
+/// The options of `get` that `doctor` has, too: header fields, credentials, cookies, trust and network.
 struct ProbeOptions: ParsableArguments {
     @OptionGroup(title: "Request") private var fields: HeaderOptions
     @OptionGroup(title: "Credentials") private var credentials: CredentialOptions

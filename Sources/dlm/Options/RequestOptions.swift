@@ -3,9 +3,8 @@ import DownloadKit
 import Foundation
 
 /// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
-/// runs.
-/// A command has these groups directly: in debug builds the parser checks itself, and each level of groups takes five
-/// times as long.
+/// runs. A command has these groups directly: in debug builds the parser checks itself, and each level of groups takes
+/// five times as long.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }

@@ -8,9 +8,8 @@ struct SchemelessAddress: Equatable {
 
     /// Returns the schemes to try, in order. Without a port these are https and then http. Port 443 means https, and any
     /// other port means http, as in curl.
-    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of
-    ///   them is
-    ///   returned, https before http.
+    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of them
+    ///   is returned, https before http.
     func schemes(allowed: [String]) -> [String] {
         let usual =
             switch port {

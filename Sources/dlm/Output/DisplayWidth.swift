@@ -15,8 +15,7 @@ enum DisplayWidth {
     }
 
     /// Returns the text, at most `columns` wide. A longer text is cut in its middle, with a `…` there, so that the
-    /// extension
-    /// of a file name stays.
+    /// extension of a file name stays.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 1 else { return columns == 1 ? "…" : "" }

@@ -1,6 +1,7 @@
 import DownloadKit
 
-/// Prints a list page by page, so that a long list is never in memory as a whole. Columns only grow from page to page.
+/// The printer of a list. It prints page by page, so that a long list is never in memory as a whole. Columns only grow
+/// from page to page.
 struct ListPrinter {
     let console: Console
     let style: Style

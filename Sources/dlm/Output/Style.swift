@@ -49,9 +49,8 @@ struct Style: Equatable {
         }
     }
 
-    /// Returns whether text may contain more than ASCII. A locale with another encoding than UTF-8 counts. The absence
-    /// of a
-    /// locale, as in containers, does not mean ASCII.
+    /// Returns whether text may contain more than ASCII. If a locale is set, its encoding must be UTF-8. If no locale is
+    /// set, as in containers, the terminal is assumed to show UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }

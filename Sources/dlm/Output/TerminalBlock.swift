@@ -8,7 +8,8 @@ struct TerminalBlock {
 
     var isEmpty: Bool { lines.isEmpty }
 
-    /// Returns the text that replaces the block. The old lines are overwritten in place, which does not flicker.
+    /// Returns the text that replaces the block. While the width of the terminal is the same, the old lines are
+    /// overwritten in place, which does not flicker.
     mutating func draw(_ new: [String], columns: Int) -> String {
         var text = columns == self.columns ? moveUp(lines.count) : erase(columns: columns)
         for line in new { text += line + "\u{1B}[K\n" }

@@ -1,8 +1,7 @@
 import Foundation
 
-/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown
-/// than is
-/// there.
+/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown than
+/// is there.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 

@@ -9,7 +9,7 @@ struct JSONProgress {
         var lines: [String] = []
         for row in frame.rows {
             let document = ProgressDocument(row)
-            // A download without progress gets only one line.
+            // A download whose progress has not changed gets no further line.
             guard told.updateValue(document, forKey: row.id) != document else { continue }
             lines.append(document.json)
         }

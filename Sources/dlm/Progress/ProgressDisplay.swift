@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Shows the progress of a ``Follower``'s downloads on stderr: as bars on a terminal, or as lines now and then.
+/// The display of the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or lines now and then.
 final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
         case bar, plain, json, none
@@ -121,10 +121,10 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Draws no more frames. The last one stays on the terminal.
+    /// Ends the drawing of frames. The last frame stays on the terminal.
     func freeze() { console.keepBlock(control: ended()) }
 
-    /// Draws no more frames, and removes the last one from the terminal.
+    /// Ends the drawing of frames, and removes the last frame from the terminal.
     func end() { console.clearBlock(control: ended()) }
 
     private func ended() -> String {

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Draws a ``ProgressFrame`` as lines that fit the terminal. A pure value.
+/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal. A pure value.
 struct ProgressRenderer {
     var width: Int
     var height: Int
@@ -8,10 +8,8 @@ struct ProgressRenderer {
     /// The width of the widest name so far. Columns keep this width, because columns that jump are hard to read.
     var widest = 0
 
-    /// Returns the lines of a frame. They take at most half of the terminal, or four rows of a very small one, so that
-    /// the
-    /// lines of complete downloads above them can be read. If there is no room for all rows, downloads at work come
-    /// first, then
+    /// Returns the lines of a frame, for at most half of the terminal, or four rows of a very small one. So the lines of
+    /// complete downloads above them can be read. If there is no room for all rows, downloads at work come first, then
     /// failed ones, and a line says how many more there are.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
@@ -68,8 +66,7 @@ struct ProgressRenderer {
     }
 
     /// Returns the cell of the bar. If the size of the file is unknown and there is no size column, the cell shows the
-    /// bytes
-    /// instead.
+    /// bytes instead.
     private func bar(_ row: ProgressFrame.Row, _ layout: ProgressLayout) -> [String] {
         if layout.bar == 0 { return [] }
         if row.total == nil, !layout.hasSize { return [right(Units.part(row.received, of: nil), layout.bar)] }

@@ -1,8 +1,7 @@
 import DownloadKit
 
 /// The progress in the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu), as text to send. The
-/// sequence is
-/// sent only to terminals that are known to support it, because others take it for a notification.
+/// sequence is sent only to terminals that are known to support it, because others take it for a notification.
 struct TaskbarProgress {
     private let isSupported: Bool
     /// The state that the terminal shows.

@@ -1,8 +1,7 @@
 import Foundation
 
 /// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
-/// while
-/// the speed only varies, and follows the speed when it changes for good. A pure value.
+/// while the speed only varies, and follows the speed when it changes for good. A pure value.
 struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {
@@ -19,8 +18,8 @@ struct TimeLeftMeter {
         }
     }
 
-    /// The `memory` of the average speed, in seconds. It is longer than ``SpeedMeter/window``, because the time left
-    /// multiplies the errors of the speed.
+    /// The `memory` of the average speed, in seconds. The average is longer than that of a shown speed
+    /// (``SpeedMeter/window``), because the time left multiplies the errors of the speed.
     private static let memory = 12.0
     private static let shortMemory = 4.0
     /// The factor by which the recent speed must differ from the average to count as a new speed.
@@ -28,8 +27,7 @@ struct TimeLeftMeter {
     /// The shortest time of measurement before a time left is given, in seconds.
     private static let minimum = 0.5
     /// The greatest error of the time given, as a part of the time left. Smaller errors, and errors up to a second, are
-    /// not
-    /// corrected.
+    /// not corrected.
     private static let tolerance = 0.1
     /// The least time left that is given while bytes are missing, in seconds.
     private static let shortest = 0.1

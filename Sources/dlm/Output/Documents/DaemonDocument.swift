@@ -12,7 +12,7 @@ struct DaemonDocument: Document, Equatable {
     let started: Date?
     let running: Int
     let waiting: Int
-    /// The number of queued downloads; nil if no session is running that counts them.
+    /// The number of queued downloads; nil if the session is not running.
     let queued: Int?
     let maxConcurrent: Int?
     let maxPerHost: Int?

@@ -2,8 +2,7 @@ import DownloadKit
 import Foundation
 
 /// A change of a download, as printed by the commands that follow or change downloads. Commands that follow downloads
-/// print
-/// the end of a download as a ``FinishedDocument``.
+/// print the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
     /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`,

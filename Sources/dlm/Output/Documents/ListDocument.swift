@@ -27,8 +27,7 @@ struct ListDocument: Document, Equatable {
     let waitingUntil: Date?
     let priority: Int
     /// The session of the download. ``isAttended`` says whether that session runs. A download without a session has
-    /// neither
-    /// value.
+    /// neither value.
     let session: String?
     let isAttended: Bool?
     /// When the download ended.
