@@ -78,8 +78,9 @@ struct MetalinkDocument: Sendable {
 }
 
 extension RequestMaker {
-    /// Returns the request for a file that a Metalink document describes. The user's header fields and passwords are sent
-    /// only to the server from which the document came.
+    /// Returns the request for a file that a Metalink document describes. Header fields and passwords from the command
+    /// line
+    /// are sent only to the server from which the document came.
     /// - Parameter location: the country whose sources come first (`--metalink-location`).
     func request(
         for file: Metalink.File, of document: MetalinkDocument, near location: String?

@@ -18,7 +18,8 @@ struct FinishedDocument: Document, Equatable {
     let verifiedBy: String?
     let url: String
     let effectiveURL: String?
-    /// Whether the file was there already, and the server said that it is current.
+    /// Whether nothing was fetched because the file was there already: the server said that it is current, or it was
+    /// skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
