@@ -12,8 +12,8 @@ extension Get {
         if !item.mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
     }
 
-    /// Reads the Metalink document. Returns a request for each of its files, and a rejection for each file that cannot be
-    /// requested.
+    /// Reads the Metalink document. Returns a request for each of its files, and a rejection for each file that cannot
+    /// be requested.
     func describedFiles(
         _ maker: RequestMaker, in context: Context
     ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument]) {
@@ -79,8 +79,7 @@ struct MetalinkDocument: Sendable {
 
 extension RequestMaker {
     /// Returns the request for a file that a Metalink document describes. Header fields and passwords from the command
-    /// line
-    /// are sent only to the server from which the document came.
+    /// line are sent only to the server from which the document came.
     /// - Parameter location: the country whose sources come first (`--metalink-location`).
     func request(
         for file: Metalink.File, of document: MetalinkDocument, near location: String?

@@ -17,8 +17,8 @@ enum DownloadCompletion {
     /// The longest wait for the store. The shell accepts no keys until the completions are printed.
     private static let patience = Duration.seconds(3)
 
-    /// Returns the downloads that the command can act on, newest first, without those named already. No store is created,
-    /// and nothing is offered after a failure or after ``patience``.
+    /// Returns the downloads that the command can act on, newest first, without those named already. No store is
+    /// created, and nothing is offered after a failure or after ``patience``.
     /// - Parameter words: the command line, with `dlm`.
     private static func candidates(
         _ words: [String], environment: [String: String], time: any TimeSource = SystemTime()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The completions for fish, corrected from the script that the argument parser generates. In that script argparse(1) of
-/// fish refuses options with a dot in their name (`--http1.1`), so such a command gets no completions at all. The
+/// The completions for fish, corrected from the script that the argument parser generates. In that script argparse(1)
+/// of fish refuses options with a dot in their name (`--http1.1`), so such a command gets no completions at all. The
 /// generated script also repeats the whole help of an option beside each of its values; here that is one short line.
 enum FishScript {
-    /// Returns the corrected script. Options with a dot are removed from the declarations and from the words that argparse
-    /// reads, but are still offered.
+    /// Returns the corrected script. Options with a dot are removed from the declarations and from the words that
+    /// argparse reads, but are still offered.
     static func mended(_ script: String) -> String {
         var names: Set<String> = []
         let lines = script.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in

@@ -51,8 +51,8 @@ struct LineSplitter {
         }
     }
 
-    /// Returns whether a byte is a lower-case letter. Most lines begin with a letter and have only visible bytes: they are
-    /// no comments and need no trimming.
+    /// Returns whether a byte is a lower-case letter. Most lines begin with a letter and have only visible bytes: they
+    /// are no comments and need no trimming.
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }

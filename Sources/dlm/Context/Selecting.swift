@@ -21,8 +21,8 @@ extension DownloadService {
         }
     }
 
-    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. Unknown ids throw before the first
-    /// part.
+    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. Unknown ids throw before the
+    /// first part.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):

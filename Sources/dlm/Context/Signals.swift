@@ -5,8 +5,8 @@ import Synchronization
 
 /// The signals that end dlm, received one at a time by the main thread.
 ///
-/// The signals are blocked before any other thread starts, so that every thread inherits the mask. Signals that the caller
-/// of dlm ignores (nohup, background jobs of a shell) stay ignored.
+/// The signals are blocked before any other thread starts, so that every thread inherits the mask. Signals that the
+/// caller of dlm ignores (nohup, background jobs of a shell) stay ignored.
 final class Signals: Sendable {
     /// The longest time from the first signal to the end of the process, even if something hangs. In seconds.
     static let grace = 0.9
@@ -41,14 +41,15 @@ final class Signals: Sendable {
     /// Does the work that ``onInterrupt(_:)`` has set, if any.
     func interrupt(by signal: Int32) async { await handler.withLock { $0 }?(signal) }
 
-    /// Passes every signal from now on to `work`, on the main thread, instead of ending the process. The background session
-    /// uses this method, because it ends in its own way.
+    /// Passes every signal from now on to `work`, on the main thread, instead of ending the process. The background
+    /// session uses this method, because it ends in its own way.
     func receive(_ work: @escaping @Sendable (_ signal: Int32) -> Void) {
         receiver.withLock { $0 = work }
     }
 
-    /// Waits for a signal and ends the process by that signal. Without a handler the process ends at once. With a handler
-    /// it ends after the handler's work, but after ``grace`` at the latest. A second signal ends the process at once.
+    /// Waits for a signal and ends the process by that signal. Without a handler the process ends at once. With a
+    /// handler it ends after the handler's work, but after ``grace`` at the latest. A second signal ends the process at
+    /// once.
     func deliver() -> Never {
         var set = mask
         let signal = first(in: &set)

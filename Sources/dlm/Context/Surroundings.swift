@@ -8,15 +8,15 @@ enum Surroundings {
     /// connections. Some libraries end the process when they get no descriptor for their event queues.
     static let descriptorsNeeded = 32
 
-    /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the next
-    /// start could not open a partial file or the store.
+    /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the
+    /// next start could not open a partial file or the store.
     static func keepOwnFilesReadable() {
         let mask = umask(0)
         umask(mask & ~0o700)
     }
 
-    /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i` and
-    /// in some cron jobs. Must be called before other threads start, and before the environment is read.
+    /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i`
+    /// and in some cron jobs. Must be called before other threads start, and before the environment is read.
     static func findHome() {
         guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
         else {
@@ -25,8 +25,8 @@ enum Surroundings {
         setenv("HOME", home, 1)
     }
 
-    /// Returns the home folder to set, or nil if the environment has one or none is known. A relative home folder is not
-    /// replaced, because the caller set it. Code that cannot use a relative path reports an error.
+    /// Returns the home folder to set, or nil if the environment has one or none is known. A relative home folder is
+    /// not replaced, because the caller set it. Code that cannot use a relative path reports an error.
     static func home(inEnvironment given: String?, entry: String?) -> String? {
         guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
         return entry
@@ -38,8 +38,8 @@ enum Surroundings {
         return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
     }
 
-    /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises the
-    /// limit of open files first.
+    /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
+    /// the limit of open files first.
     static func fault() -> String? {
         raiseDescriptorLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {
@@ -52,7 +52,8 @@ enum Surroundings {
         return nil
     }
 
-    /// Raises the limit of open files as far as the kernel allows without privileges. Each connection needs a descriptor.
+    /// Raises the limit of open files as far as the kernel allows without privileges. Each connection needs a
+    /// descriptor.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }

@@ -4,8 +4,8 @@ import Glibc
 struct UnknownCommand {
     let message: String
 
-    /// Returns nil if the arguments begin with an option or with a known command. Where that command has subcommands, the
-    /// next word must be an option or one of them.
+    /// Returns nil if the arguments begin with an option or with a known command. Where that command has subcommands,
+    /// the next word must be an option or one of them.
     /// - Parameter isPath: whether the arguments are names of commands and nothing else.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
         // The parser's description of the commands can always be read: the manual is made from it, too.
@@ -43,8 +43,8 @@ struct UnknownCommand {
         return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
-    /// Returns how many letters must be added, dropped, changed or swapped with a neighbour to turn one word into the other
-    /// (optimal string alignment).
+    /// Returns how many letters must be added, dropped, changed or swapped with a neighbour to turn one word into the
+    /// other (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

@@ -4,7 +4,8 @@ struct UnknownOption {
 
     /// Returns nil if the error is not about an unknown option.
     /// - Parameters:
-    ///   - text: the parser's message. It names the option, unless the parser complains about the value behind the option.
+    ///   - text: the parser's message. It names the option, unless the parser complains about the value behind the
+    ///     option.
     ///   - arguments: the arguments of the command line, as the parser saw them.
     init?(_ text: String, _ arguments: [String]) {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
@@ -15,8 +16,8 @@ struct UnknownOption {
         message = "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
-    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as in
-    /// `dlm priority -5 3`.
+    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as
+    /// in `dlm priority -5 3`.
     private static func firstUnknown(_ arguments: [String]) -> String? {
         guard let (path, catalog) = GivenArguments.command(of: arguments) else { return nil }
         let words = CommandWord.words(arguments.dropFirst(path), catalog)
@@ -24,8 +25,8 @@ struct UnknownOption {
         return word.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 }
     }
 
-    /// Returns the option that the parser names. The parser reads a word such as `-output` as single letters. For such a
-    /// letter the whole word is returned, because the user meant the word.
+    /// Returns the option that the parser names. The parser reads a word such as `-output` as single letters. For such
+    /// a letter the whole word is returned, because the user meant the word.
     private static func named(_ text: String, _ arguments: [String]) -> String? {
         guard let match = text.firstMatch(of: /^[Uu]nknown option '(-[^'=]*)/) else { return nil }
         let option = String(match.1)
@@ -62,8 +63,8 @@ struct UnknownOption {
         "priority": "to change the priority of a download run: dlm priority N ID",
     ]
 
-    /// Returns the shortest name that begins with the word. The beginning of a name is a better guess than a name with a
-    /// few other letters.
+    /// Returns the shortest name that begins with the word. The beginning of a name is a better guess than a name with
+    /// a few other letters.
     private static func nearest(beginning word: String, in names: [String]) -> String? {
         let begun = word.count >= 3 ? names.filter { $0.hasPrefix(word) } : []
         return begun.min { $0.count < $1.count }

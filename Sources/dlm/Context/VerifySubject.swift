@@ -21,7 +21,8 @@ struct VerifySubject {
     init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
         path = file
         label = file
-        // Without a working folder, no record can be found for a relative name. Reading the file shows whether it exists.
+        // Without a working folder, no record can be found for a relative name. Reading the file shows whether it
+        // exists.
         guard let workingFolder = workingFolder ?? (file.hasPrefix("/") ? "/" : nil) else {
             record = nil
             return

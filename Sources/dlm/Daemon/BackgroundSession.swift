@@ -22,7 +22,8 @@ struct BackgroundSession: Sendable {
 
     var isAlive: Bool { directory.isAlive(Self.identifier) }
 
-    /// Whether connections to the socket are accepted, by the session or by a service manager that starts the session now.
+    /// Whether connections to the socket are accepted, by the session or by a service manager that starts the session
+    /// now.
     var isListening: Bool { SocketProbe.isListening(socket) }
 
     /// Connects to the session, once it serves.

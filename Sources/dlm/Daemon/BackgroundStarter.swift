@@ -9,14 +9,16 @@ struct BackgroundStarter: Sendable {
     var arguments: [String] = []
     var patience = BackgroundSession.patience
 
-    /// Makes sure that the background session serves, as `dlm get -b` needs. ``DownloadSession/open`` calls this method.
+    /// Makes sure that the background session serves, as `dlm get -b` needs. ``DownloadSession/open`` calls this
+    /// method.
     static func ensureRunning(environment: [String: String], time: any TimeSource) async throws {
         let session = try BackgroundSession(environment: environment, time: time)
         defer { session.directory.close() }
         _ = try await BackgroundStarter(session: session, environment: environment).start()
     }
 
-    /// Returns the session that serves now. `isNew` is false if another process started the session before or meanwhile.
+    /// Returns the session that serves now. `isNew` is false if another process started the session before or
+    /// meanwhile.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
         let time = session.time
         let deadline = time.now + patience
@@ -27,7 +29,8 @@ struct BackgroundStarter: Sendable {
             case .ready:
                 guard let connected = try await session.connect(until: deadline) else { break }
                 return (connected, true)
-            // Another session has the lock. If that session is ending, its lock is free soon, and the loop starts a new one.
+            // Another session has the lock. If that session is ending, its lock is free soon, and the loop starts a new
+            // one.
             case .running: break
             case .failed(let error): throw error
             }

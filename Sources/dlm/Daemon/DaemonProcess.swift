@@ -2,8 +2,8 @@ import CSystem
 import DownloadKit
 import Glibc
 
-/// `dlm daemon run` in a process of its own, without a terminal. The process inherits only the user's environment, umask
-/// and limits from its starter.
+/// `dlm daemon run` in a process of its own, without a terminal. The process inherits only the user's environment,
+/// umask and limits from its starter.
 struct DaemonProcess {
     let pid: pid_t
     private let pipe: ReadinessPipe

@@ -48,8 +48,8 @@ struct ReadinessReport {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Sends the report and closes the pipe, so it can be called only once. Errors are ignored, because the process that
-    /// started the session may have ended.
+    /// Sends the report and closes the pipe, so it can be called only once. Errors are ignored, because the process
+    /// that started the session may have ended.
     func tell(_ readiness: Readiness) {
         let line = readiness.line + "\n"
         _ = write(descriptor, line, line.utf8.count)

@@ -20,8 +20,8 @@ struct ProxyEnvironment: Equatable, Sendable {
 
     private static let general = ["all_proxy", "ALL_PROXY"]
 
-    /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out, because in a CGI program the client
-    /// that sends the request determines its value.
+    /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out, because in a CGI program the
+    /// client that sends the request determines its value.
     private static func names(_ scheme: String) -> [String] {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }

@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The program of a hook. It is looked up when the command is given, so that a mistyped name is reported then and not at
-/// the end of a download.
+/// The program of a hook. It is looked up when the command is given, so that a mistyped name is reported then and not
+/// at the end of a download.
 struct HookProgram: Equatable, Sendable {
     /// The absolute path.
     let path: String

@@ -23,7 +23,8 @@ enum GivenArguments {
         word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
     }
 
-    /// Returns the options of the command that a command line begins with, and the number of words in the command's name.
+    /// Returns the options of the command that a command line begins with, and the number of words in the command's
+    /// name.
     static func command(of arguments: [String]) -> (words: Int, catalog: OptionCatalog)? {
         var type: any ParsableCommand.Type = DLM.self
         var count = 0

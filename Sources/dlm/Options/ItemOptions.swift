@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// The options of one download: on the command line of `get`, below a URL in a list, and as settings. A group of options
-/// that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
+/// The options of one download: on the command line of `get`, below a URL in a list, and as settings. A group of
+/// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
 struct ItemOptions: ItemGroups {
     var place: DestinationOptions
     var transfer: TransferOptions

@@ -25,8 +25,8 @@ struct OptionFailure {
         value.map { "\(option): '\(SettingsError.short($0))' cannot be used; \(why)" } ?? "\(option): \(why)"
     }
 
-    /// Returns the message without an option at its beginning, as in `--retries -1: give 0 or more`. The final text names
-    /// the option itself.
+    /// Returns the message without an option at its beginning, as in `--retries -1: give 0 or more`. The final text
+    /// names the option itself.
     private static func withoutOption(_ message: String) -> String {
         guard message.hasPrefix("-"), let colon = message.firstRange(of: ": ") else { return message }
         return String(message[colon.upperBound...])

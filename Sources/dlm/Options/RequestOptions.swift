@@ -16,8 +16,8 @@ protocol RenewableOptions {
 }
 
 extension RenewableOptions {
-    /// Asks for the password and reads standard input. Must be called once, because these options may be applied several
-    /// times.
+    /// Asks for the password and reads standard input. Must be called once, because these options may be applied
+    /// several times.
     mutating func prepare(in context: Context) throws {
         try credentials.askForPassword(in: context)
         try body.prepare()

@@ -6,10 +6,10 @@ struct SchemelessAddress: Equatable {
     let host: String
     let port: Int?
 
-    /// Returns the schemes to try, in order. Without a port these are https and then http. Port 443 means https, and any
-    /// other port means http, as in curl.
-    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of them
-    ///   is returned, https before http.
+    /// Returns the schemes to try, in order. Without a port these are https and then http. Port 443 means https, and
+    /// any other port means http, as in curl.
+    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of
+    ///   them is returned, https before http.
     func schemes(allowed: [String]) -> [String] {
         let usual =
             switch port {
@@ -49,8 +49,8 @@ struct SchemelessAddress: Equatable {
         return UInt16(text.dropFirst()).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
-    /// Returns whether a text is a host. A name without a dot is a host only if a port follows it: `lst` is more likely a
-    /// mistyped command.
+    /// Returns whether a text is a host. A name without a dot is a host only if a port follows it: `lst` is more likely
+    /// a mistyped command.
     private static func isHost(_ text: Substring, hasPort: Bool) -> Bool {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")

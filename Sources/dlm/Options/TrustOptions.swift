@@ -204,8 +204,8 @@ struct Schemes: Equatable {
                 guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
                     throw ValidationError("dlm knows \(RedirectPolicy.knownSchemes.joined(separator: " and "))")
                 }
-                // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still allowed,
-                // adding one changes nothing, so the user means this scheme alone.
+                // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still
+                // allowed, adding one changes nothing, so the user means this scheme alone.
                 if sign != "+", sign == "=" || allowed.count == RedirectPolicy.knownSchemes.count { allowed = [] }
                 allowed += meant.filter { !allowed.contains($0) }
             }

@@ -1,7 +1,7 @@
 /// The escaping that makes text from servers and users harmless for terminals.
 enum Escaping {
-    /// Returns the text as one line. Control characters (C0, DEL, C1), line separators and bidirectional controls become
-    /// escapes such as `\x1b` or `\u202e`.
+    /// Returns the text as one line. Control characters (C0, DEL, C1), line separators and bidirectional controls
+    /// become escapes such as `\x1b` or `\u202e`.
     static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""

@@ -1,5 +1,5 @@
-/// The text of `dlm doctor`: a line for each finding, the advice below it, and the number of problems and warnings at the
-/// end.
+/// The text of `dlm doctor`: a line for each finding, the advice below it, and the number of problems and warnings at
+/// the end.
 struct FindingText {
     let style: Style
 

@@ -5,8 +5,8 @@ enum StandingText {
     /// The notice about a download of a background session that has died or was stopped.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
 
-    /// Returns a notice if the hooks of a request are not run, because the joined download was begun with other hooks or
-    /// none.
+    /// Returns a notice if the hooks of a request are not run, because the joined download was begun with other hooks
+    /// or none.
     static func otherHooks(_ request: DownloadRequest, _ joined: DownloadRecord) -> String? {
         guard let hooks = request.hooks, hooks != joined.request.hooks else { return nil }
         return "\(joined.id): \(joined.displayName): is being downloaded already, with the hooks that it was begun with"

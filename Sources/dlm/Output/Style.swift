@@ -29,8 +29,8 @@ struct Style: Equatable {
         isColored && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Returns the style for an output stream. The option `--color` comes first, then NO_COLOR, then CLICOLOR_FORCE, then
-    /// CLICOLOR (no-color.org, bixense.com/clicolors).
+    /// Returns the style for an output stream. The option `--color` comes first, then NO_COLOR, then CLICOLOR_FORCE,
+    /// then CLICOLOR (no-color.org, bixense.com/clicolors).
     /// - Parameter isTerminal: whether the stream is a terminal.
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
@@ -49,8 +49,8 @@ struct Style: Equatable {
         }
     }
 
-    /// Returns whether text may contain more than ASCII. If a locale is set, its encoding must be UTF-8. If no locale is
-    /// set, as in containers, the terminal is assumed to show UTF-8.
+    /// Returns whether text may contain more than ASCII. If a locale is set, its encoding must be UTF-8. If no locale
+    /// is set, as in containers, the terminal is assumed to show UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }

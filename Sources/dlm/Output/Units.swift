@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown than
-/// is there.
+/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown
+/// than is there.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
@@ -42,7 +42,8 @@ enum Units {
         return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
-    /// Returns the received part in whole percent, or nil while the whole is unknown. 100 means that all of it is there.
+    /// Returns the received part in whole percent, or nil while the whole is unknown. 100 means that all of it is
+    /// there.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }

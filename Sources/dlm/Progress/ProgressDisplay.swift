@@ -19,8 +19,8 @@ final class ProgressDisplay: Sendable {
     }
 
     private static let looksPerPlainLine = 5
-    /// The longest time between two frames, in seconds. After a longer time the process must have been stopped, and other
-    /// programs have written below the block.
+    /// The longest time between two frames, in seconds. After a longer time the process must have been stopped, and
+    /// other programs have written below the block.
     private static let longestPause = 2.0
 
     private struct State {

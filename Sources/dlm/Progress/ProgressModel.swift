@@ -86,9 +86,9 @@ struct ProgressModel {
         return ProgressFrame(rows: rows, failures: failures, queued: queued, total: total)
     }
 
-    /// Returns the time until all downloads are done, in seconds: the time for all bytes together, and at least the time
-    /// of the slowest row. A waiting download needs its wait, and then its bytes at the speed of all downloads. Returns
-    /// nil if a wait has no known end.
+    /// Returns the time until all downloads are done, in seconds: the time for all bytes together, and at least the
+    /// time of the slowest row. A waiting download needs its wait, and then its bytes at the speed of all downloads.
+    /// Returns nil if a wait has no known end.
     private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {

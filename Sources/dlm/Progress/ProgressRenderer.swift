@@ -8,9 +8,9 @@ struct ProgressRenderer {
     /// The width of the widest name so far. Columns keep this width, because columns that jump are hard to read.
     var widest = 0
 
-    /// Returns the lines of a frame, for at most half of the terminal, or four rows of a very small one. So the lines of
-    /// complete downloads above them can be read. If there is no room for all rows, downloads at work come first, then
-    /// failed ones, and a line says how many more there are.
+    /// Returns the lines of a frame, for at most half of the terminal, or four rows of a very small one. So the lines
+    /// of complete downloads above them can be read. If there is no room for all rows, downloads at work come first,
+    /// then failed ones, and a line says how many more there are.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
         var all = frame.rows

@@ -2,7 +2,8 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// Creates the row of a complete download, with its speed or with what was verified. Returns nil for other downloads.
+    /// Creates the row of a complete download, with its speed or with what was verified. Returns nil for other
+    /// downloads.
     /// - Parameter wasComplete: whether the download was complete before this command.
     init?(settled record: DownloadRecord, wasComplete: Bool = false) {
         guard record.state == .completed, let file = record.completed else { return nil }

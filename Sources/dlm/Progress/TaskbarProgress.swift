@@ -30,8 +30,8 @@ struct TaskbarProgress {
         return "\u{1B}]9;4;\(progress)\u{1B}\\"
     }
 
-    /// Returns whether the terminal supports the sequence. Multiplexers are excluded: they pass on the environment of the
-    /// terminal, but not the sequence.
+    /// Returns whether the terminal supports the sequence. Multiplexers are excluded: they pass on the environment of
+    /// the terminal, but not the sequence.
     private static func isSupported(_ environment: [String: String]) -> Bool {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") { return false }

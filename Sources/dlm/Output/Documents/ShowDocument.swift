@@ -71,7 +71,8 @@ struct ShowDocument: Document, Equatable {
     let insecure: Bool
     let acceptsUnverified: Bool
     let ifExists: String
-    /// The checksum by which the file was verified, or else the checksum that the user or the server gives for the file.
+    /// The checksum by which the file was verified, or else the checksum that the user or the server gives for the
+    /// file.
     let checksum: String?
     /// The source of the checksum, `user` or `server`; nil until the file was verified.
     let verifiedBy: String?
