@@ -101,8 +101,8 @@ extension OptionCatalog.Option {
     /// The greatest length of a value, in bytes.
     private static let longest = 8 << 10
 
-    /// Returns the option and its value as arguments for the parser. They are one argument, so that no value is read as
-    /// another option. Returns no arguments for a flag that is off and has no opposite.
+    /// Returns the option and its value as arguments for the parser. They are one argument, unless the value is empty, so
+    /// that no value is read as another option. Returns no arguments for a flag that is off and has no opposite.
     func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
         // The parser's time grows faster than the length of an argument.
         guard value.utf8.count <= Self.longest else { throw ValidationError("longer than 8 KiB") }
