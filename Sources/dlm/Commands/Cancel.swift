@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm cancel ID...`: ends downloads for good, but keeps what was fetched.
+/// `dlm cancel ID...`: cancels downloads, but keeps the bytes that were fetched.
 struct Cancel: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `dlm daemon`: the background session.
+/// `dlm daemon`: runs, starts, stops or shows the background session.
 struct Daemon: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon",

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 
 extension Daemon {
-    /// `dlm daemon run`: the background session in this process.
+    /// `dlm daemon run`: runs the background session in this process.
     struct Run: ContextCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",

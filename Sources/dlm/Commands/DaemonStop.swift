@@ -27,7 +27,7 @@ extension Daemon {
             do {
                 try await connected.service.shutdown(finish ? .finish : .pause)
             } catch let error as DownloadError {
-                // It may end faster than it answers.
+                // The session may end before it sends its answer.
                 if session.isAlive, error != .sessionUnavailable(.notRunning(BackgroundSession.identifier)) {
                     throw error
                 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm events`: every change of every download as JSON.
+/// `dlm events`: prints every change of every download as JSON.
 struct Events: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
@@ -38,7 +38,8 @@ struct Events: ContextCommand {
         }
     }
 
-    /// What has happened before is printed in parts, because the files of its completed downloads are looked at.
+    /// Prints the entries of the log. Past entries are collected and printed in parts, because the files of completed
+    /// downloads are checked once for each part.
     private func tell(_ service: any DownloadService, _ context: Context) async throws {
         var replayed: [LogEntry] = []
         var isReplay = true
@@ -57,14 +58,16 @@ struct Events: ContextCommand {
         }
     }
 
-    /// What became of the files of the downloads that completed in these entries and are complete still.
+    /// Returns what became of the files of downloads that completed in these entries. Downloads that are no longer
+    /// completed are left out.
     private func fates(
         of entries: [LogEntry], _ service: any DownloadService, _ context: Context
     ) async throws -> [DownloadID: CompletedFileFate] {
         let completed = Set(entries.compactMap(\.completedID)).sorted()
         guard let first = completed.first, let last = completed.last else { return [:] }
         var fates: [DownloadID: CompletedFileFate] = [:]
-        // Neighbours are read together. All are read by state, because an id that was removed since would be an error.
+        // Ids that are close together are read as one range. The selection is by state, because a selection by id fails
+        // for a download that was removed since.
         let parts = last - first < 4 * Int64(Follower.chunk) ? [first...last] : completed.map { $0...$0 }
         for part in parts {
             var after = part.lowerBound - 1
@@ -84,7 +87,7 @@ struct Events: ContextCommand {
 }
 
 extension LogEntry {
-    /// The download that completed.
+    /// The id of the download whose completion this entry records; nil for every other entry.
     fileprivate var completedID: DownloadID? {
         guard case .event(let event) = self, event.kind == .completed else { return nil }
         return event.id

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `-M`: the files of a Metalink document.
+/// `-M`: downloads the files of a Metalink document.
 extension Get {
     func validateMetalink() throws {
         guard let metalinkFile else { return }
@@ -12,7 +12,8 @@ extension Get {
         if !item.mirrors.mirror.isEmpty { throw ValidationError("--mirror belongs to a URL; -M brings its own") }
     }
 
-    /// The requests for its files, and what is to be said of those that cannot be asked for.
+    /// Reads the Metalink document. Returns a request for each of its files, and a rejection for each file that cannot
+    /// be requested.
     func describedFiles(
         _ maker: RequestMaker, in context: Context
     ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument]) {
@@ -43,14 +44,15 @@ extension Get {
     }
 }
 
-/// A Metalink document and where it was.
+/// A Metalink document, and the place where it was found.
 struct MetalinkDocument: Sendable {
     let metalink: Metalink
-    /// In messages.
+    /// The document's name in messages.
     let name: String
-    /// Nil for a file.
+    /// The URL of the document; nil for a file or standard input.
     let url: SourceURL?
 
+    /// Reads the document.
     /// - Parameter place: a file, a URL, or `-` for standard input.
     init(_ place: String, _ maker: RequestMaker, in context: Context) async throws {
         guard let mark = place.range(of: "://"), !place[..<mark.lowerBound].contains("/") else {
@@ -76,8 +78,9 @@ struct MetalinkDocument: Sendable {
 }
 
 extension RequestMaker {
-    /// Header fields and passwords go nowhere but to the server that gave the document.
-    /// - Parameter location: whose sources come first.
+    /// Returns the request for a file that a Metalink document describes. Header fields and passwords from the command
+    /// line are sent only to the server from which the document came.
+    /// - Parameter location: the country whose sources come first (`--metalink-location`).
     func request(
         for file: Metalink.File, of document: MetalinkDocument, near location: String?
     ) throws -> DownloadRequest {

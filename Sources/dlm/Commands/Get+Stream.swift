@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// `-o -`: the body is all that goes to standard output, and nothing of it is recorded.
+/// `-o -`: writes the body, and nothing else, to standard output. The download is not recorded.
 extension Get {
     var streams: Bool { item.place.output == DestinationOptions.stream }
 
@@ -20,7 +20,8 @@ extension Get {
         }
     }
 
-    /// What the session of this command is like.
+    /// Returns the kind of session that this command needs.
+    /// - Throws: ``DownloadError/fileFailed(_:path:)`` if the body is to go to a standard output that is closed.
     func kind(_ console: Console) throws -> SessionConfiguration.Kind {
         guard streams else { return ephemeral ? .ephemeral : .foreground }
         if console.outputIsMissing {

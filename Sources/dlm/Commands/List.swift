@@ -2,14 +2,14 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm list`: the downloads, one a line.
+/// `dlm list`: lists the downloads, one on each line.
 struct List: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the downloads that are not finished.",
         discussion: "With --all also those that are: when they ended, and how long they took.", aliases: ["ls"])
 
-    /// What is listed unless asked otherwise, and what `resume --all` and others mean.
+    /// The states of the downloads that are listed by default, and that `--all` means in commands such as `resume`.
     static let unfinished = Set(DownloadState.Kind.allCases).subtracting([.completed, .cancelled])
 
     @Option(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm pause ID...`: stops downloads wherever they run, and returns when what was fetched is on disk.
+/// `dlm pause ID...`: pauses downloads in whichever process they run. Returns when all fetched bytes are on disk.
 struct Pause: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
@@ -17,7 +17,7 @@ struct Pause: ContextCommand {
     func validate() throws { try selection.require() }
 
     func run(in context: Context) async throws -> Int32 {
-        // What a session that ended left paused would go on at its next start.
+        // Paused downloads are included: those of a background session that was stopped would resume at its next start.
         let active = Set(DownloadState.Kind.allCases.filter { $0.isActive || $0 == .paused })
         return try await Changing(context: context, output: output, event: "paused")
             .apply(.pause, to: selection.chosen(all: active))

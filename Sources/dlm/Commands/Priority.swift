@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm priority N ID...`: which of the waiting downloads start earlier.
+/// `dlm priority N ID...`: changes the order in which waiting downloads start.
 struct Priority: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "priority",
@@ -12,7 +12,7 @@ struct Priority: ContextCommand {
             that is not finished.
             """)
 
-    // A negative number looks like an option to the parser: what it does not know comes here.
+    // A negative number looks like an option to the parser, which passes unrecognized words to this argument.
     @Argument(
         parsing: .allUnrecognized,
         help: ArgumentHelp("The priority, then downloads by number, such as 3 or 5-8.", valueName: "n> <id"),

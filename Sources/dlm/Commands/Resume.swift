@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm resume ID...`: goes on with downloads.
+/// `dlm resume ID...`: resumes downloads.
 struct Resume: ContextCommand, RenewableOptions {
     static let configuration = CommandConfiguration(
         commandName: "resume",
@@ -39,7 +39,7 @@ struct Resume: ContextCommand, RenewableOptions {
         overrides.inBackground = background
         return try await context.withService { [overrides] service in
             let chosen = selection.chosen(all: List.unfinished)
-            // Nothing is shown for an unknown id.
+            // All ids are looked up first, so that an unknown id fails the command before anything is shown or resumed.
             if case .ids(let ids) = chosen {
                 for part in ids.parts(of: Follower.chunk) { _ = try await service.known(part) }
             }

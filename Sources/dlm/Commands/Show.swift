@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm show ID...`: everything about a download.
+/// `dlm show ID...`: shows everything that is recorded about downloads.
 struct Show: ContextCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show everything about downloads.")
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `dlm verify ID|FILE...`: whether files are still what they should be.
+/// `dlm verify ID|FILE...`: checks finished files against their checksums.
 struct Verify: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -42,7 +42,7 @@ struct Verify: ContextCommand {
         }
     }
 
-    /// In the order given. Nothing is read before all numbers are known.
+    /// Returns the files to verify, in the order given. Unknown download numbers throw before any file is read.
     private func subjects(_ service: any DownloadService, workingFolder: String?) async throws -> [VerifySubject] {
         var subjects: [VerifySubject] = []
         for target in targets {
@@ -61,7 +61,7 @@ struct Verify: ContextCommand {
             let (checksum, source) = try subject.expected(checksums.given, list, isOnly: isOnly)
             document.checksum = checksum.description
             document.source = source
-            // A checksum that is given now says all of the file, a size of old nothing more.
+            // A checksum given now identifies the file by itself, so the recorded size does not count.
             let size = source == VerifySubject.given ? nil : subject.bytes
             let hash = try await FileHash.of(
                 subject.path, checksum.algorithm, size: size, on: DispatchQueue(label: "dlm.verify"))
@@ -83,7 +83,7 @@ struct Verify: ContextCommand {
             console.print(path: "\(document.path): \(document.verified ? "OK" : "FAILED")")
         }
         if let error = document.error {
-            // A file that cannot be read is named by its error.
+            // The error of an unreadable file names the file already.
             console.report(error.kind == "file" ? error.message : "\(subject.label): \(error.message)")
         } else if output.verbose > 0, !output.quiet {
             console.report("\(subject.label): \(document.checksum ?? "") verified (\(document.source ?? ""))")

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm wait ID...`: returns when downloads are finished, whoever runs them.
+/// `dlm wait ID...`: waits until downloads are finished, in whichever process they run.
 struct Wait: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// `dlm watch [ID...]`: shows what runs, wherever it runs.
+/// `dlm watch [ID...]`: shows the progress of downloads, in whichever process they run.
 struct Watch: ContextCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -18,7 +18,8 @@ struct Watch: ContextCommand {
     func run(in context: Context) async throws -> Int32 {
         try await context.withService { service in
             let chosen = selection.isEmpty ? nil : selection.chosen(all: List.unfinished)
-            // Of everything, what stands still is no longer shown: that is told.
+            // When everything is watched, a paused download disappears from the display, so a message reports the
+            // pause.
             let following = Following(
                 context, output, progress.progress, auto: output.json ? .none : .plain,
                 tellsStanding: selection.isEmpty ? true : nil)

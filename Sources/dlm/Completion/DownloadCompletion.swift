@@ -3,8 +3,8 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// What shells offer where a command takes downloads: their numbers, described by name and state. The shell runs
-/// `dlm ---completion` for it at each press of the key.
+/// The completions that shells offer where a command takes downloads: their numbers, described by name and state. The
+/// shell runs `dlm ---completion` each time the completion key is pressed.
 enum DownloadCompletion {
     static let ids = CompletionKind.custom { words, _, _ in
         candidates(words, environment: ProcessInfo.processInfo.environment).map { snapshot in
@@ -12,13 +12,13 @@ enum DownloadCompletion {
         }
     }
 
-    /// Nobody reads more.
+    /// The most downloads that are offered. Nobody reads a longer list.
     private static let most = 200
-    /// A shell that waits does not take keys.
+    /// The longest wait for the store. The shell accepts no keys until the completions are printed.
     private static let patience = Duration.seconds(3)
 
-    /// What the command can do something with, the newest first, without those that are named already. Nothing is made
-    /// or waited for, and what fails offers nothing.
+    /// Returns the downloads that the command can act on, newest first, without those named already. No store is
+    /// created, and nothing is offered after a failure or after ``patience``.
     /// - Parameter words: the command line, with `dlm`.
     private static func candidates(
         _ words: [String], environment: [String: String], time: any TimeSource = SystemTime()
@@ -44,7 +44,7 @@ enum DownloadCompletion {
         return found.withLock(\.self).reversed().filter { !named.contains("\($0.id)") }
     }
 
-    /// For what a command is good.
+    /// Returns the states of the downloads that a command can act on.
     private static func states(_ command: String) -> Set<DownloadState.Kind> {
         switch command {
         case "pause": [.queued, .running, .waiting]

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The completions for fish. The parser's generator writes options with a dot in their name (`--http1.1`) wrongly:
-/// argparse(1) of fish refuses them, and nothing of such a command is completed. It also repeats the whole help of an
-/// option beside each of its values: here that is one short line.
+/// The completions for fish, corrected from the script that the argument parser generates. In that script argparse(1)
+/// of fish refuses options with a dot in their name (`--http1.1`), so such a command gets no completions at all. The
+/// generated script also repeats the whole help of an option beside each of its values; here that is one short line.
 enum FishScript {
-    /// Such options are taken off the line before it is looked at; they are offered all the same.
+    /// Returns the corrected script. Options with a dot are removed from the declarations and from the words that
+    /// argparse reads, but are still offered.
     static func mended(_ script: String) -> String {
         var names: Set<String> = []
         let lines = script.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
@@ -19,10 +20,10 @@ enum FishScript {
         return lines.joined(separator: "\n").replacing(tokens, with: tokens.dropLast() + others + ")")
     }
 
-    /// Characters of a description.
+    /// The greatest length of a description, in characters.
     private static let longest = 60
 
-    /// Of a line that offers something, with a description.
+    /// Returns a line of the script with its description shortened.
     private static func shortened(_ line: String) -> String {
         line.replacing(/\ -d '((?:[^'\\]|\\.)*)'/) { match in
             let text = String(match.1).replacing("\\'", with: "'")
@@ -30,7 +31,7 @@ enum FishScript {
         }
     }
 
-    /// The first clause of an option's help, and of that as many words as there is room for.
+    /// Returns the first clause of an option's help, cut after a whole word if the clause is too long.
     static func clause(of text: String) -> String {
         let ends = [". ", "; ", ": ", " ("].compactMap { text.firstRange(of: $0)?.lowerBound }
         var clause = String(text[..<(ends.min() ?? text.endIndex)])

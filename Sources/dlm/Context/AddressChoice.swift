@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// Finds the scheme of URLs that were typed without one, and says which one was taken.
+/// The choice between https and http for URLs typed without a scheme. The user is told which scheme was chosen.
 struct AddressChoice {
     let maker: RequestMaker
     let context: Context
@@ -10,7 +10,7 @@ struct AddressChoice {
 
     private static let schemes = ["https", "http"]
 
-    /// URLs that have a scheme come back as they are.
+    /// Returns the URLs, each with a scheme. URLs that have a scheme already are not changed.
     func urls(_ texts: [String]) async throws -> [String] {
         var known: [String: Choice] = [:]
         var urls: [String] = []
@@ -46,7 +46,7 @@ struct AddressChoice {
         }
         let schemes = address.schemes(allowed: requests.map(\.url.scheme))
         guard let request = requests.first(where: { $0.url.scheme == schemes[0] }) else {
-            // No scheme is allowed: the request itself says so.
+            // Neither scheme is allowed. The request that is made from the URL later throws the error.
             return Choice(scheme: Self.schemes[0], reason: "no scheme given")
         }
         let isSecret = !address.isLoopback && Self.showsSecrets(request)
@@ -66,8 +66,8 @@ struct AddressChoice {
         request.showsSecrets || !Redaction.secrets(in: Array(request.url.string.utf8)).isEmpty
     }
 
-    /// Asks the server over https for nothing but an answer: neither the path nor anything of the user goes along, so
-    /// that a link that works only once still works.
+    /// Sends `HEAD /` to the server over https and returns the error, or nil if the server answers. Neither the path
+    /// nor credentials nor the user's header fields are sent, so that a link that works only once still works.
     private static func failure(of request: DownloadRequest, _ context: Context) async -> DownloadError? {
         let root = "https://\(request.url.host)" + (request.url.port == 443 ? "/" : ":\(request.url.port)/")
         guard let (url, _) = try? RequestMaker.address(root).get() else { return nil }
@@ -89,7 +89,7 @@ struct AddressChoice {
         }
     }
 
-    /// A file of this name is more likely to be meant than a host.
+    /// Throws if a file of this name exists, because the user more likely means the file than a host.
     private func requireNoFile(_ text: String) throws {
         guard !text.isEmpty, !text.contains("://"), access(text, F_OK) == 0 else { return }
         throw ValidationError("\(text): is the name of a file here, not a URL; -i reads the URLs in a file")

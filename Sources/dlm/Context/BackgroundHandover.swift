@@ -1,15 +1,16 @@
 import DownloadKit
 
-/// Hands downloads to the background session and tells their ids; a list of any length takes no more memory than a part.
+/// The handover of downloads to the background session, which prints their ids. A list is handed over in parts, so that
+/// a list of any length needs only the memory of one part.
 struct BackgroundHandover {
     let router: any SessionRouting
     let console: Console
     let options: OutputOptions
-    /// Lines of a list in one question to the session.
+    /// The number of lines of a list that are sent to the session at once.
     static let chunk = 2_500
     private(set) var statuses: Set<Int32> = []
     private let proxies: CarriedProxies
-    /// Found with the first part.
+    /// The background session, once it was found for the first part.
     private var session: (any DownloadService)?
 
     init(
@@ -21,7 +22,7 @@ struct BackgroundHandover {
         self.options = options
     }
 
-    /// 0, the status of the one kind of failure, or 1 for several kinds.
+    /// The exit status of the command: 0, the status of the only kind of failure, or 1 for several kinds.
     var exitStatus: Int32 { statuses.count > 1 ? 1 : statuses.first ?? 0 }
 
     mutating func add(_ asked: [DownloadRequest]) async throws {
@@ -51,7 +52,8 @@ struct BackgroundHandover {
         if !options.json, !options.quiet, !ids.isEmpty { console.print(ids.map { "\($0)" }.joined(separator: "\n")) }
     }
 
-    /// More than its id, which is printed with those of the others: a million lines are not a million writes.
+    /// Reports one added download in detail, as JSON or with `-v`. Plain ids are printed elsewhere, many in one write,
+    /// because a list may have a million lines.
     private func tell(_ download: AddedDownload) {
         let snapshot = DownloadSnapshot(record: download.record)
         let verb = download.kind == .joined ? "joined" : "added"
@@ -60,7 +62,7 @@ struct BackgroundHandover {
         console.report("\(snapshot.id): \(snapshot.record.displayName): \(verb): \(download.record.request.url)")
     }
 
-    /// A session that somebody ends just now is followed by the next one.
+    /// Adds the requests to the background session. If that session is just ending, the requests go to its successor.
     private mutating func added(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         for _ in 1..<Self.attempts {
             do {
@@ -74,7 +76,7 @@ struct BackgroundHandover {
         return try await background().add(requests)
     }
 
-    /// Asked whether it is there once, not for each part of a list.
+    /// Returns the background session. The session is looked up once, not for each part of a list.
     private mutating func background() async throws -> any DownloadService {
         if let session { return session }
         let found = try await router.background()
@@ -84,14 +86,15 @@ struct BackgroundHandover {
 
     private static let attempts = 5
 
-    /// Nobody here stays to verify it.
+    /// Returns the error for a download that was joined but lacks the checksum asked for. This command does not wait
+    /// for the end of the download, so it cannot verify the file.
     private static func joinedUnverified(_ id: DownloadID) -> DownloadError {
         .verificationFailed(
             .unverifiable("\(id): is being fetched already, without this checksum; run: dlm wait \(id), then verify it")
         )
     }
 
-    /// Something that never became a download.
+    /// Reports an input that did not become a download, and records its exit status.
     mutating func reject(_ document: RejectedDocument) {
         console.report(document.text)
         if options.json { console.print(document.json) }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import DownloadKit
 
-/// The proxies of a command's environment, for downloads that another process runs: it is to go the ways of whoever
-/// asked, and not of whoever happened to start it.
+/// The proxies of a command's environment, which are copied into downloads that another process runs. Such a download
+/// uses the proxies of the command that added it, not those of the command that started the process.
 struct CarriedProxies: Sendable {
     private let addresses: [String: ProxyAddress]
     private let exceptions: String?
 
-    /// - Throws: where a variable names no proxy that can be used.
+    /// - Throws: `ValidationError` if a variable does not name a usable proxy.
     init(_ environment: [String: String]) throws {
         let proxies = ProxyEnvironment(environment)
         var addresses: [String: ProxyAddress] = [:]

@@ -1,17 +1,18 @@
 import DownloadKit
 
-/// The frame of the commands that change downloads and return: one answer for each.
+/// The common part of the commands that change downloads and return: each download gets one answer.
 struct Changing {
     let context: Context
     let output: OutputOptions
-    /// The word for what was done: `paused`, `cancelled`, `changed`.
+    /// The word for the change: `paused`, `cancelled`, `changed`.
     let event: String
-    /// The same for people, where the word says too little.
+    /// The text that describes the change to users, if ``event`` says too little.
     var text: String?
-    /// More that is to be known of one that was changed.
+    /// The closure that returns an additional notice about a changed download, or nil.
     var note: @Sendable (DownloadSnapshot) -> String? = { _ in nil }
 
-    /// - Parameter why: what is told of a download for which there was nothing to do.
+    /// Applies a change to the chosen downloads and returns the exit status.
+    /// - Parameter why: the reason that is reported for a download that did not have to be changed.
     func apply(
         _ change: DownloadChange, to chosen: Chosen,
         why: (DownloadSnapshot) -> String = { "\($0.record.state.kind.rawValue) already" }

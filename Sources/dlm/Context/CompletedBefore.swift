@@ -1,9 +1,9 @@
 import DownloadKit
 
-/// A download that was complete before the command that asks for it, with what became of its file since.
+/// A download that was complete before this command began, and what became of its file since.
 struct CompletedBefore: Sendable {
     let snapshot: DownloadSnapshot
-    /// Nil where nothing can be told.
+    /// What became of the file; nil if that is not known.
     let fate: CompletedFileFate?
 
     var failure: DownloadError? { snapshot.record.failure(of: fate) }

@@ -1,10 +1,11 @@
 import DownloadKit
 
-/// Failures that are those of a folder: all downloads in it fail for the same reason, which is told once. Pure.
+/// The failures that are caused by a folder. All downloads in such a folder fail for the same reason, so the reason is
+/// reported once. A pure value.
 struct FolderFailures {
     private struct Group {
         let folder: String
-        /// The folder itself failed, and the error names it.
+        /// The reason, if the error names the folder itself; nil if the folder is missing.
         let why: String?
         let first: String
         var ids: [DownloadID]
@@ -12,10 +13,11 @@ struct FolderFailures {
 
     private var groups: [Group] = []
 
+    /// Collects a failure if a folder caused it.
     /// - Parameters:
-    ///   - line: the line of this failure alone.
-    ///   - folderExists: looked up only for errors that a missing folder may explain.
-    /// - Returns: false for a failure that is not that of a folder.
+    ///   - line: the message to print if no other download failed in the same folder.
+    ///   - folderExists: returns whether a folder exists. Called only for errors that a missing folder may explain.
+    /// - Returns: false if the failure was not caused by a folder.
     mutating func add(
         _ record: DownloadRecord, _ error: DownloadError, line: String, folderExists: (String) -> Bool
     ) -> Bool {
@@ -35,7 +37,8 @@ struct FolderFailures {
         return true
     }
 
-    /// One line for each folder, or the line of the one download that failed in it.
+    /// Removes the collected failures and returns one line for each folder. Where only one download failed in a folder,
+    /// the line is the download's own.
     mutating func take() -> [String] {
         defer { groups = [] }
         return groups.map { group in
@@ -46,7 +49,7 @@ struct FolderFailures {
         }
     }
 
-    /// Errors of a file that a missing folder explains.
+    /// Returns whether a missing folder may explain this error of a file.
     private static func mayLackFolder(_ failure: FileFailure) -> Bool {
         switch failure {
         case .folderMissing, .folderMoved, .partialMissing, .deleted: true
@@ -54,7 +57,7 @@ struct FolderFailures {
         }
     }
 
-    /// Errors that name the folder.
+    /// Returns whether an error with the path of a folder means that the folder itself cannot be used.
     private static func isOfFolder(_ failure: FileFailure) -> Bool {
         switch failure {
         case .folderMissing, .folderMoved, .permissionDenied, .system, .exists, .notReplaceable: true

@@ -2,14 +2,15 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// What was asked of a download that somebody else had begun without that.
+/// The check of a joined download, whose own request lacks the checksum that this command asks for.
 struct JoinedCheck {
     let request: DownloadRequest
-    /// The download has ended, and its file is being hashed.
+    /// Whether the download has ended and its file is being hashed.
     var hasBegun = false
 }
 
-/// A download that is joined is verified as whoever began it wished. What is wished here is checked at its end.
+/// Checks of joined downloads. A joined download is verified as its first request says. A checksum that only this
+/// command asks for is checked when the download has ended.
 extension Follower {
     func noteChecks(_ requests: [DownloadRequest], _ added: [AddedDownload]) {
         for (request, download) in zip(requests, added)
@@ -21,7 +22,9 @@ extension Follower {
         }
     }
 
-    /// False: there is nothing to check. Otherwise the download has not ended for us before that is done.
+    /// Begins to check a completed download, if this command asked for a checksum of its own. This command treats the
+    /// download as ended only after the check.
+    /// - Returns: false if there is nothing to check.
     func beginCheck(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.state == .completed else { return false }
         let (request, hasBegun) = checks.withLock { checks in
@@ -33,7 +36,8 @@ extension Follower {
         return true
     }
 
-    /// The download as whoever made the request sees it.
+    /// Hashes the file and returns the snapshot with the result: failed if the file does not match the request's
+    /// checksum.
     private static func checked(_ snapshot: DownloadSnapshot, _ request: DownloadRequest) async -> DownloadSnapshot {
         var snapshot = snapshot
         guard let file = snapshot.record.completed else { return snapshot }
@@ -56,7 +60,7 @@ extension Follower {
 }
 
 extension DownloadRequest {
-    /// What is asked for, or listed for a file that has its name.
+    /// Returns the checksum that was asked for, or else the one listed for the name of the file or of its URL.
     fileprivate func checksum(of path: String, from finalURL: SourceURL?) throws(DownloadError) -> Checksum? {
         guard checksum == nil, let checksums else { return checksum }
         return try checksums.checksum(forFirstOf: [path, ChecksumList.path(finalURL ?? url)])

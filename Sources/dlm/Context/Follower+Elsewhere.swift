@@ -2,12 +2,13 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// What other processes do: the store's log tells what happened, and only what is shown at work is looked at again.
+/// Downloads that other processes run. The store's log reports what happens to them; only downloads that are at work
+/// are read from the store again and again.
 extension Follower {
-    /// Downloads that are looked at again and again.
+    /// The most downloads that are read from the store in one poll.
     private static let looks = 64
 
-    /// Seconds between two looks. A process that died is noticed by a look, too.
+    /// The time between two polls, in seconds. A poll also notices that the process of a download has died.
     private var pause: Double {
         switch (display.mode, purpose.isWatch) {
         case (.bar, _): 0.25
@@ -19,7 +20,7 @@ extension Follower {
 
     func beginLooking(at ids: [DownloadID]) async {
         logWish.finish()
-        // Until the log is open, what happens could be missed between the look and the log.
+        // A look before the log is open could miss a change; ``logOpened()`` looks at these downloads then.
         if isLogOpen.load(ordering: .relaxed) { await look(at: ids) }
     }
 
@@ -62,7 +63,7 @@ extension Follower {
     private func followed(_ event: LoggedEvent) async {
         switch event.kind {
         case .removed: removed(event.id, EventDocument(event))
-        // The last word needs all of the record.
+        // The final report needs the whole record.
         case .completed, .failed, .cancelled: await look(at: [event.id])
         case .started, .resumed, .waiting, .restarted, .paused, .added, .changed:
             narrator.tell(event)
@@ -75,7 +76,7 @@ extension Follower {
         let progress = DownloadProgress(
             id: event.id, name: event.name, state: state, received: event.received, total: event.total)
         if state.kind == .paused {
-            // The event names the session it left, too.
+            // The event also names the session of a download that has just left that session.
             let isOfBackground = event.session.map { !SessionIdentifier.isForeground($0) } ?? false
             if !isOfBackground, state != .paused(.user), !purpose.isWatch { return await look(at: [event.id]) }
             stands(progress, isInterrupted: isOfBackground && state != .paused(.user))
@@ -85,7 +86,7 @@ extension Follower {
         }
     }
 
-    /// Looks again and again at the downloads of other processes that are at work.
+    /// Reads downloads that are at work in other processes from the store, again and again until the task is cancelled.
     private func look() async {
         while !Task.isCancelled {
             let ids = ledger.withLock { $0.looks(limit: Self.looks) }
@@ -96,7 +97,7 @@ extension Follower {
             } catch {
                 inbox.yield(.lost(ids, error))
             }
-            // Only cancellation ends the pause early, and the loop with it.
+            // Only cancellation ends the sleep early, and cancellation also ends the loop.
             try? await narrator.time.sleep(for: .seconds(pause))
         }
     }
@@ -120,7 +121,8 @@ extension Follower {
         }
     }
 
-    /// - Parameter isFirst: nothing was known of these downloads before.
+    /// Handles downloads of other processes as they were read from the store.
+    /// - Parameter isFirst: whether nothing was known of these downloads before.
     func looked(_ snapshots: [DownloadSnapshot], isFirst: Bool = false) async {
         var orphans: [DownloadID] = []
         for snapshot in snapshots {
@@ -156,7 +158,7 @@ extension Follower {
         }
     }
 
-    /// Their process is gone: they go on here.
+    /// Resumes downloads in this process whose own process is gone.
     private func takeOver(_ ids: [DownloadID]) async {
         guard case .get(let overrides) = purpose else { return }
         do {
@@ -172,7 +174,7 @@ extension Follower {
         }
     }
 
-    // MARK: Everything
+    // MARK: Watching everything
 
     private func joinAll() async throws {
         let selection = DownloadSelection(.states([.running, .waiting]), limit: Self.chunk)
@@ -181,7 +183,7 @@ extension Follower {
         }
     }
 
-    /// Ends the watching of everything once nothing is at work any more.
+    /// Ends the watching of all downloads once none is at work any more.
     func rest() async throws {
         guard case .watchAll = purpose, isLogOpen.load(ordering: .relaxed) else { return }
         guard ledger.withLock(\.elsewhere.isEmpty) else { return idleness.withLock { $0.isBusy() } }

@@ -1,11 +1,12 @@
 import DownloadKit
 
-/// When the watching of everything is over: nothing is at work, and nothing will be by itself. Pure.
+/// The rule that ends `dlm watch` without downloads: nothing is at work, and nothing will start by itself. A pure
+/// value.
 struct Idleness {
-    /// A background session that is being started again needs no longer.
+    /// The longest time that a background session takes to be started again.
     private static let grace = Duration.seconds(10)
 
-    /// The states in which something may still happen by itself.
+    /// The states of downloads that are at work, or that may still start by themselves.
     static let states: Set<DownloadState.Kind> = [.queued, .running, .waiting, .paused]
 
     private var wasBusy = false
@@ -16,7 +17,8 @@ struct Idleness {
         since = nil
     }
 
-    /// - Parameter left: downloads in one of ``states``.
+    /// Returns whether the watching is over.
+    /// - Parameter left: the downloads in one of ``states``.
     mutating func isOver(_ left: [DownloadSnapshot], now: ContinuousClock.Instant) -> Bool {
         if left.contains(where: { $0.isAttended && $0.record.state.kind.isActive }) {
             isBusy()
@@ -28,7 +30,7 @@ struct Idleness {
         return now - start >= Self.grace
     }
 
-    /// It goes on once its background session does.
+    /// Returns whether the download was interrupted. It resumes when its background session starts again.
     static func isInterrupted(_ snapshot: DownloadSnapshot) -> Bool {
         guard snapshot.record.session != nil, !snapshot.isAttended else { return false }
         return snapshot.record.state.kind.isActive

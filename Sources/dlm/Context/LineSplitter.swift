@@ -1,15 +1,15 @@
-/// Cuts bytes into numbered lines, and drops blank ones and `#` comments. Pure.
+/// A splitter that cuts bytes into numbered lines, and drops blank lines and `#` comments. A pure value.
 struct LineSplitter {
     private var rest: [UInt8] = []
     private var number = 0
 
-    /// Bytes; a line without end (of a file that is no list) must not fill the memory.
+    /// The greatest length of a line, in bytes. An endless line (in a file that is no list) must not fill the memory.
     private static let longest = 8 << 20
 
-    /// The number of the line that is being read, when it is too long to be one.
+    /// The number of the line that is being read, if that line is too long; else nil.
     var overlong: Int? { rest.count > Self.longest ? number + 1 : nil }
 
-    /// The line that is being read has begun, and with it none about the line before it.
+    /// Whether the line that is being read is a URL. Then the line before it has no more options.
     var isWithinURL: Bool { rest.first.map { !" \t\r#".utf8.contains($0) } ?? false }
 
     mutating func split(_ bytes: [UInt8]) -> [InputList.Line] {
@@ -28,7 +28,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// The last line may lack its line break.
+    /// Returns the last line, if it has no line break.
     mutating func end() -> [InputList.Line] {
         var lines: [InputList.Line] = []
         if !rest.isEmpty { append(rest[...], to: &lines) }
@@ -51,7 +51,8 @@ struct LineSplitter {
         }
     }
 
-    /// Most lines begin so and are of such bytes only: nothing to cut off, and no comment.
+    /// Returns whether a byte is a lower-case letter. Most lines begin with a letter and have only visible bytes: they
+    /// are no comments and need no trimming.
     private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     private static func isVisible(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }

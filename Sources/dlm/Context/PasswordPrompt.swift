@@ -2,7 +2,8 @@ import ArgumentParser
 import DownloadKit
 import Glibc
 
-/// Asks for a password on the terminal, without showing it, wherever the standard streams lead.
+/// The prompt for a password on the controlling terminal, without echo. It works even if the standard streams are
+/// redirected.
 enum PasswordPrompt {
     static func ask(for user: String, _ signals: Signals) throws -> String {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -17,7 +18,7 @@ enum PasswordPrompt {
                 "-u \(user): no password, and the terminal cannot hide it; give NAME:PASSWORD or --netrc")
         }
         let before = settings
-        // Whatever ends the process at the question, the terminal is as it was.
+        // A signal that ends the process during the prompt must not leave the terminal without echo.
         signals.onInterrupt { _ in restore(before) }
         settings.c_lflag &= ~tcflag_t(ECHO)
         tcsetattr(terminal, TCSAFLUSH, &settings)

@@ -5,12 +5,13 @@ enum Chosen: Equatable {
     case ids([DownloadID])
     case states(Set<DownloadState.Kind>)
 
-    /// Named one by one: each gets an answer, also when there is nothing to do.
+    /// Whether the downloads are named one by one. Then each gets an answer, even if there is nothing to do.
     var isByName: Bool { if case .ids = self { true } else { false } }
 }
 
 extension DownloadService {
-    /// The downloads with these ids, in this order; nothing is returned before all are known.
+    /// Returns the downloads with these ids, in this order.
+    /// - Throws: ``DownloadError/noSuchDownload(_:)`` if any of the ids is unknown.
     func known(_ ids: [DownloadID]) async throws -> [DownloadSnapshot] {
         let found = Dictionary(
             try await snapshots(.ids(ids)).map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -20,7 +21,8 @@ extension DownloadService {
         }
     }
 
-    /// Goes through downloads in parts that fit into memory, in their order. Before the first part all ids are known.
+    /// Calls `body` with the chosen downloads in order, in parts that fit into memory. Unknown ids throw before the
+    /// first part.
     func eachPart(of chosen: Chosen, _ body: ([DownloadSnapshot]) async throws -> Void) async throws {
         switch chosen {
         case .ids(let ids):
@@ -31,7 +33,7 @@ extension DownloadService {
                 try await body(try await known(part))
             }
         case .states(let states):
-            // What is queued first: otherwise it would start while what runs is being stopped.
+            // Queued downloads come first. Otherwise they would start while running downloads are being stopped.
             for states in [states.intersection([.queued]), states.subtracting([.queued])] where !states.isEmpty {
                 var last: DownloadID = 0
                 while true {
@@ -49,14 +51,14 @@ extension DownloadService {
 }
 
 extension Array {
-    /// Slices of at most `size`.
+    /// Returns the elements in arrays of at most `size`.
     func parts(of size: Int) -> [[Element]] {
         stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }
 }
 
 extension Context {
-    /// For what goes to stdout.
+    /// Returns the style of text that goes to stdout.
     func style(_ options: OutputOptions) -> Style {
         Style.chosen(
             options.color ?? knownSettings.color, isTerminal: console.outputIsTerminal, environment: environment)

@@ -1,10 +1,10 @@
 import DownloadKit
 
-/// What a command speaks to: the downloads of a store, whoever works on them, and the sessions there are.
+/// The service that commands use: the downloads of a store, in whichever session they run, and the live sessions.
 protocol SessionRouting: DownloadService {
-    /// The background session, started if need be.
+    /// Returns the background session, and starts it if necessary.
     func background() async throws -> any DownloadService
-    /// What every live session says of itself; those that do not answer come as errors.
+    /// Returns the status of every live session, or an error for a session that does not answer.
     func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)]
 }
 

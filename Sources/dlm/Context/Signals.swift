@@ -5,10 +5,10 @@ import Synchronization
 
 /// The signals that end dlm, received one at a time by the main thread.
 ///
-/// They are blocked before any other thread starts, so that every thread inherits the mask; those that the caller
-/// ignores (nohup, background jobs of a shell) stay ignored.
+/// The signals are blocked before any other thread starts, so that every thread inherits the mask. Signals that the
+/// caller of dlm ignores (nohup, background jobs of a shell) stay ignored.
 final class Signals: Sendable {
-    /// From the first signal to the end of the process, whatever hangs.
+    /// The longest time from the first signal to the end of the process, even if something hangs. In seconds.
     static let grace = 0.9
 
     typealias Handler = @Sendable (_ signal: Int32) async -> Void
@@ -23,8 +23,9 @@ final class Signals: Sendable {
         numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
     }
 
-    /// Also ignores SIGPIPE and SIGXFSZ: a closed stdout and a file that may grow no more are told by write(2). And takes
-    /// SIGQUIT from Swift's runtime, which would print a report of a crash, memory included, and go on.
+    /// Blocks the signals. Also ignores SIGPIPE and SIGXFSZ, because write(2) reports a closed stdout and a file that
+    /// may not grow. Gives SIGQUIT its default action, because Swift's runtime would print a crash report with memory
+    /// contents and go on.
     func block() {
         for number in [SIGPIPE, SIGXFSZ] { Glibc.signal(number, SIG_IGN) }
         if !Self.isIgnored(SIGQUIT) { Glibc.signal(SIGQUIT, SIG_DFL) }
@@ -32,21 +33,23 @@ final class Signals: Sendable {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// What is done before the process ends by the signal.
+    /// Sets the work that is done before a signal ends the process.
     func onInterrupt(_ work: @escaping Handler) {
         handler.withLock { $0 = work }
     }
 
-    /// Does what is done before the process ends by the signal; nothing where nobody has asked for that.
+    /// Does the work that ``onInterrupt(_:)`` has set, if any.
     func interrupt(by signal: Int32) async { await handler.withLock { $0 }?(signal) }
 
-    /// Hands over every signal from now on, on the main thread, and ends nothing: for a process that lives on.
+    /// Passes every signal from now on to `work`, on the main thread, instead of ending the process. The background
+    /// session uses this method, because it ends in its own way.
     func receive(_ work: @escaping @Sendable (_ signal: Int32) -> Void) {
         receiver.withLock { $0 = work }
     }
 
-    /// Waits for a signal and ends the process by it: at once while there is no handler, else after it, and within
-    /// ``grace`` in any case. A second signal ends it at once.
+    /// Waits for a signal and ends the process by that signal. Without a handler the process ends at once. With a
+    /// handler it ends after the handler's work, but after ``grace`` at the latest. A second signal ends the process at
+    /// once.
     func deliver() -> Never {
         var set = mask
         let signal = first(in: &set)
@@ -62,7 +65,7 @@ final class Signals: Sendable {
         Self.end(by: signal)
     }
 
-    /// The next signal that nobody receives.
+    /// Returns the next signal that arrives while there is no receiver.
     private func first(in set: inout sigset_t) -> Int32 {
         while true {
             var signal: Int32 = 0
@@ -72,7 +75,7 @@ final class Signals: Sendable {
         }
     }
 
-    /// The next signal; nil when ``grace`` is over.
+    /// Returns the next signal, or nil if none arrives within ``grace``.
     private func second(in set: inout sigset_t) -> Int32? {
         let end = time.now + .seconds(Self.grace)
         while true {
@@ -98,7 +101,7 @@ final class Signals: Sendable {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Dies as if the signal had never been blocked, so that shells see why (status 128 + number).
+    /// Ends the process as if the signal had never been blocked, so that shells see the cause (status 128 + number).
     static func end(by number: Int32) -> Never {
         Glibc.signal(number, SIG_DFL)
         var set = sigset_t()

@@ -2,20 +2,21 @@ import CSystem
 import DownloadKit
 import Glibc
 
-/// What the caller of this process left it: limits and the mask of modes.
+/// The state that this process inherits from its caller: resource limits, the umask and the home folder.
 enum Surroundings {
-    /// Enough for the threads, the store, the control API and a few connections. Libraries end the process where they
-    /// find none for their event queues.
+    /// The number of free file descriptors that dlm needs for its threads, the store, the control API and a few
+    /// connections. Some libraries end the process when they get no descriptor for their event queues.
     static let descriptorsNeeded = 32
 
-    /// Whatever the umask is: a partial file or a store that its own user may not open is lost at the next start.
+    /// Removes the user's own permissions from the umask, so that new files are open to their own user. Otherwise the
+    /// next start could not open a partial file or the store.
     static func keepOwnFilesReadable() {
         let mask = umask(0)
         umask(mask & ~0o700)
     }
 
-    /// Gives the process a home folder where its environment has none, as for `env -i` and some cron jobs: that of the
-    /// user's entry in the password database. Must run before other threads do, and before the environment is read.
+    /// Sets `HOME` from the user's entry in the password database if the environment has no `HOME`, as under `env -i`
+    /// and in some cron jobs. Must be called before other threads start, and before the environment is read.
     static func findHome() {
         guard let home = home(inEnvironment: getenv("HOME").map { String(cString: $0) }, entry: passwordEntryHome())
         else {
@@ -24,20 +25,21 @@ enum Surroundings {
         setenv("HOME", home, 1)
     }
 
-    /// Returns the home folder to set, or nil where the environment's own counts or none is known. A relative one stays:
-    /// somebody set it, and what cannot work with it says so.
+    /// Returns the home folder to set, or nil if the environment has one or none is known. A relative home folder is
+    /// not replaced, because the caller set it. Code that cannot use a relative path reports an error.
     static func home(inEnvironment given: String?, entry: String?) -> String? {
         guard given ?? "" == "", let entry, entry.hasPrefix("/") else { return nil }
         return entry
     }
 
     private static func passwordEntryHome() -> String? {
-        // The lookup may load modules of the C library (nsswitch.conf); most processes have a home.
+        // The lookup may load modules of the C library (nsswitch.conf), and most processes have a home.
         guard getenv("HOME").map({ $0.pointee == 0 }) ?? true else { return nil }
         return getpwuid(geteuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
     }
 
-    /// Why nothing can be done here, in one line; nil where dlm can work.
+    /// Returns one line that says why dlm cannot work under the limits of this process, or nil if dlm can work. Raises
+    /// the limit of open files first.
     static func fault() -> String? {
         raiseDescriptorLimit()
         guard FreeDescriptors.has(descriptorsNeeded) else {
@@ -50,7 +52,8 @@ enum Surroundings {
         return nil
     }
 
-    /// Up to what the kernel gives without privileges; each connection needs one.
+    /// Raises the limit of open files as far as the kernel allows without privileges. Each connection needs a
+    /// descriptor.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard getrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
@@ -58,8 +61,8 @@ enum Surroundings {
         setrlimit(Int32(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Stacks of the threads that may come, and what they work on. Where none can be made any more, libdispatch waits for
-    /// ever, and Swift ends the process where memory is missing.
+    /// The address space that dlm needs, in bytes: the stacks of all threads that may start, and their memory. Where no
+    /// thread can be started, libdispatch waits forever. Where memory is missing, Swift ends the process.
     static var addressSpaceNeeded: Int {
         var stack = rlimit()
         getrlimit(Int32(RLIMIT_STACK.rawValue), &stack)
@@ -67,7 +70,8 @@ enum Surroundings {
         return 128 << 20 + (16 + sysconf(Int32(_SC_NPROCESSORS_ONLN))) * size
     }
 
-    /// Only where there is a limit: the kernel's promise costs nothing, and is not kept.
+    /// Returns whether the address space that dlm needs is available. Where there is a limit, this method reserves the
+    /// address space and releases it again, which costs nothing.
     private static func hasAddressSpace() -> Bool {
         var limit = rlimit()
         getrlimit(Int32(RLIMIT_AS.rawValue), &limit)

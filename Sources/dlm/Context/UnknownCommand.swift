@@ -1,21 +1,21 @@
 import Glibc
 
-/// A first word that is no command, and what was probably meant.
+/// The message about a word that stands in the place of a command but is none, with a guess at what was meant.
 struct UnknownCommand {
     let message: String
 
-    /// Nil when the arguments of the command line begin with a command, and one of its commands where it has some, or with
-    /// an option.
-    /// - Parameter isPath: they are the names of commands, and nothing else.
+    /// Returns nil if the arguments begin with an option or with a known command. Where that command has subcommands,
+    /// the next word must be an option or one of them.
+    /// - Parameter isPath: whether the arguments are names of commands and nothing else.
     init?(_ arguments: some Collection<String>, isPath: Bool = false) {
-        // What the parser knows of itself can be read, or there would be no manual either.
+        // The parser's description of the commands can always be read: the manual is made from it, too.
         guard let root = try? CommandDescription.root(),
             let message = Self.message(Array(arguments)[...], of: root, isPath: isPath)
         else { return nil }
         self.message = message
     }
 
-    /// - Parameter path: the commands before, with a space behind each.
+    /// - Parameter path: the commands before these arguments, with a space behind each.
     private static func message(
         _ arguments: ArraySlice<String>, of parent: CommandDescription, isPath: Bool, path: String = ""
     ) -> String? {
@@ -43,7 +43,8 @@ struct UnknownCommand {
         return !word.isEmpty && word.allSatisfy(\.isNumber) ? "to see that download run: dlm show \(word)" : nil
     }
 
-    /// Letters to add, drop, change or swap with their neighbour (optimal string alignment).
+    /// Returns how many letters must be added, dropped, changed or swapped with a neighbour to turn one word into the
+    /// other (optimal string alignment).
     static func distance(_ first: String, _ second: String) -> Int {
         let (first, second) = (Array(first), Array(second))
         var rows = [Array(0...second.count)]

@@ -1,21 +1,23 @@
-/// An option that a command does not have, and what was probably meant.
+/// The message about an option that a command does not have, with a guess at what was meant.
 struct UnknownOption {
     let message: String
 
-    /// Returns nil when the error is about something else.
+    /// Returns nil if the error is not about an unknown option.
     /// - Parameters:
-    ///   - text: of the parser, which names the option unless it took the value behind it for something wrong.
-    ///   - arguments: of the command line, as the parser saw them.
+    ///   - text: the parser's message. It names the option, unless the parser complains about the value behind the
+    ///     option.
+    ///   - arguments: the arguments of the command line, as the parser saw them.
     init?(_ text: String, _ arguments: [String]) {
         guard let option = Self.firstUnknown(arguments) ?? Self.named(text, arguments),
-            // What the parser knows of itself can be read, or there would be no manual either.
+            // The parser's description of the commands can always be read: the manual is made from it, too.
             let root = try? CommandDescription.root()
         else { return nil }
         let command = root.path(arguments).last ?? root
         message = "unknown option '\(option)'; " + Self.hint(option, command, root, arguments)
     }
 
-    /// The first one on the command line. Numbers may be operands: `dlm priority -5 3`.
+    /// Returns the first unknown option on the command line. Numbers are skipped, because numbers may be operands, as
+    /// in `dlm priority -5 3`.
     private static func firstUnknown(_ arguments: [String]) -> String? {
         guard let (path, catalog) = GivenArguments.command(of: arguments) else { return nil }
         let words = CommandWord.words(arguments.dropFirst(path), catalog)
@@ -23,7 +25,8 @@ struct UnknownOption {
         return word.map { $0.hasPrefix("--") ? String($0.prefix { $0 != "=" }) : $0 }
     }
 
-    /// The one that the parser names. `-output` is read as the letters `-o -u -t`; what stands there is what was meant.
+    /// Returns the option that the parser names. The parser reads a word such as `-output` as single letters. For such
+    /// a letter the whole word is returned, because the user meant the word.
     private static func named(_ text: String, _ arguments: [String]) -> String? {
         guard let match = text.firstMatch(of: /^[Uu]nknown option '(-[^'=]*)/) else { return nil }
         let option = String(match.1)
@@ -42,7 +45,7 @@ struct UnknownOption {
         if let meant = ForeignOption.meaning(of: option, in: names) { return meant }
         let isLong = option.count > 2
         if isLong, let name = nearest(beginning: word, in: names) { return "did you mean '--\(name)'?" }
-        // What dlm has, but before its command.
+        // An option that is written before its command.
         if arguments.first == option, let behind = arguments.lazy.compactMap({ root.command($0) }).first {
             return "the options of a command stand behind it; run: dlm \(behind.commandName) --help"
         }
@@ -54,13 +57,14 @@ struct UnknownOption {
         return "run: \(path.joined(separator: " ")) --help"
     }
 
-    /// What other commands change of a download that is there already, by the option of `get`.
+    /// The hints at commands that change an existing download, by the option of `get` for the same value.
     private static let changes = [
         "limit-rate": "to change the speed limit of a download run: dlm limit RATE ID",
         "priority": "to change the priority of a download run: dlm priority N ID",
     ]
 
-    /// The beginning of a name counts more than letters that differ.
+    /// Returns the shortest name that begins with the word. The beginning of a name is a better guess than a name with
+    /// a few other letters.
     private static func nearest(beginning word: String, in names: [String]) -> String? {
         let begun = word.count >= 3 ? names.filter { $0.hasPrefix(word) } : []
         return begun.min { $0.count < $1.count }
@@ -68,17 +72,17 @@ struct UnknownOption {
 }
 
 extension CommandDescription {
-    /// Without the dashes.
+    /// The long names of the visible options, without the dashes.
     fileprivate var longNames: [String] {
         visibleArguments.flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
     }
 
-    /// Of the visible ones.
+    /// Returns the visible command that has this name.
     fileprivate func command(_ word: String) -> CommandDescription? {
         visibleCommands.first { $0.names.contains(word) }
     }
 
-    /// The command that a command line begins with, and its command: `daemon`, `start`.
+    /// Returns the command that the arguments begin with, and the subcommand behind it: `daemon`, `start`.
     func path(_ arguments: [String]) -> [CommandDescription] {
         guard let first = arguments.first, let command = command(first) else { return [] }
         return [command] + command.path(Array(arguments.dropFirst()))

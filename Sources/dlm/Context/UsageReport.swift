@@ -1,19 +1,21 @@
 import ArgumentParser
 import Foundation
 
-/// What the argument parser has to say: help on stdout, or one line on stderr with status 2.
+/// A message of the argument parser: help on stdout with status 0, or one line on stderr. The status of that line is 2
+/// for wrong usage, otherwise 1.
 struct UsageReport {
     let message: String
     let status: Int32
 
-    /// - Parameter arguments: without the program's name.
+    /// - Parameter arguments: the command line without the program's name.
     init(_ error: any Error, arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         let arguments = (try? GivenArguments.normalized(arguments)) ?? CommandAlias.resolved(arguments)
         let code = DLM.exitCode(for: error)
         if code == .success, arguments.first == "help",
             let unknown = UnknownCommand(arguments.dropFirst(), isPath: true)
         {
-            // To the parser that is a question for the help of dlm.
+            // For `help` with an unknown command, the parser shows the help of dlm. dlm reports the unknown command
+            // instead.
             status = 2
             message = unknown.message
         } else if code == .success {
@@ -46,19 +48,19 @@ struct UsageReport {
         return status
     }
 
-    /// With what to do, unless the parser said it.
+    /// Returns the parser's text, with advice to read the help unless the text has advice already.
     private static func explained(_ text: String, _ command: String?) -> String {
         let line = oneLine(text)
         if line.contains("; ") { return line }
         return line + "; run: dlm \(command.map { "\($0) " } ?? "")--help"
     }
 
-    /// An error of other options than those of the command line.
+    /// Returns the message for an error in options that do not come from the command line, such as those of a list.
     static func sentence(_ error: any Error, of type: (some ParsableArguments).Type) -> String {
         oneLine(type.message(for: error))
     }
 
-    /// The parser's sentences in the manner of our own: no capital, no full stop, no line break.
+    /// Returns the parser's sentences in the form of dlm's own messages: without a capital, full stop or line break.
     private static func oneLine(_ text: String) -> String {
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         let items = lines.filter { $0.hasPrefix("- ") }.map { $0.dropFirst(2) }

@@ -1,14 +1,14 @@
 import DownloadKit
 import Foundation
 
-/// A file to verify, and what is recorded of it.
+/// A file to verify, with the record of the download that it came from.
 struct VerifySubject {
     static let given = "given"
 
     let path: String
-    /// Its download; nil for a file that dlm knows nothing of.
+    /// The download of the file; nil for a file that dlm knows nothing of.
     let record: DownloadRecord?
-    /// What people call it.
+    /// The name of the file in messages.
     let label: String
 
     init(_ record: DownloadRecord) {
@@ -17,11 +17,12 @@ struct VerifySubject {
         label = "\(record.id): \(record.displayName)"
     }
 
-    /// The newest download that finished with this file.
+    /// Looks up the newest download that finished with this file.
     init(_ file: String, workingFolder: String?, _ service: any DownloadService) async throws {
         path = file
         label = file
-        // Without a working folder a relative name leads to no record; whether to a file is for the system to say.
+        // Without a working folder, no record can be found for a relative name. Reading the file shows whether it
+        // exists.
         guard let workingFolder = workingFolder ?? (file.hasPrefix("/") ? "/" : nil) else {
             record = nil
             return
@@ -36,11 +37,11 @@ struct VerifySubject {
         }
     }
 
-    /// Of the finished file.
+    /// The recorded size of the finished file, in bytes.
     var bytes: Int64? { record?.completed?.bytes }
 
-    /// What it must hash to, and who says so: `given`, `user` or `server`.
-    /// - Parameter isOnly: it is the only file to verify.
+    /// Returns the checksum that the file must match, and its source: `given`, `user` or `server`.
+    /// - Parameter isOnly: whether this is the only file to verify.
     func expected(
         _ checksum: Checksum?, _ list: ChecksumList?, isOnly: Bool
     ) throws(DownloadError) -> (Checksum, source: String) {
@@ -57,7 +58,8 @@ struct VerifySubject {
         throw .verificationFailed(.unverifiable(try unknown()))
     }
 
-    /// Why there is nothing to verify it against. A file that is not there, or of another size, is worse.
+    /// Returns why there is nothing to verify the file against. Throws if the file is missing or has another size than
+    /// recorded, because that is worse.
     private func unknown() throws(DownloadError) -> String {
         let size = try FileHash.size(of: path)
         let remedy = "give one with --checksum or --checksum-file"

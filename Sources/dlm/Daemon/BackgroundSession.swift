@@ -1,9 +1,9 @@
 import DownloadKit
 import Foundation
 
-/// The background session as a command finds it: by the lock and the socket in the state folder.
+/// The background session as a command sees it: through the lock and the socket in the state folder.
 struct BackgroundSession: Sendable {
-    /// From the lock to the socket, and for a session to come up.
+    /// The longest wait for a new session to start, or for a session that has its lock to open its socket.
     static let patience = Duration.seconds(15)
     private static let pace = Duration.milliseconds(20)
 
@@ -13,7 +13,7 @@ struct BackgroundSession: Sendable {
 
     static let identifier = SessionIdentifier.background
 
-    /// Where it is served, and where a service manager listens in its place.
+    /// Returns the path of the socket on which the session serves, or on which a service manager listens in its place.
     static func socket(in stateFolder: String) -> String {
         FileNaming.path(FileNaming.path(stateFolder, "sessions"), "\(identifier).sock")
     }
@@ -22,12 +22,13 @@ struct BackgroundSession: Sendable {
 
     var isAlive: Bool { directory.isAlive(Self.identifier) }
 
-    /// Somebody accepts connections: the session, or a service manager that starts it now.
+    /// Whether connections to the socket are accepted, by the session or by a service manager that starts the session
+    /// now.
     var isListening: Bool { SocketProbe.isListening(socket) }
 
-    /// The session, once it serves.
-    /// - Parameter deadline: nil for as long as a session may take to come up.
-    /// - Returns: nil when it does not live, or ended meanwhile.
+    /// Connects to the session, once it serves.
+    /// - Parameter deadline: the end of the wait; by default ``patience`` from now.
+    /// - Returns: nil if the session is not running, or ended meanwhile.
     func connect(until deadline: ContinuousClock.Instant? = nil) async throws -> Connected? {
         let deadline = deadline ?? time.now + Self.patience
         var last: DownloadError?
@@ -50,15 +51,15 @@ struct BackgroundSession: Sendable {
         throw last ?? .sessionUnavailable(.notAnswering(Self.identifier, message: "it does not listen at \(socket)"))
     }
 
-    /// A session that has answered.
+    /// The connection to a session that has answered, and its answer.
     struct Connected {
         let service: any DownloadService
         let status: SessionStatus
     }
 
     /// Waits until the lock is free and the process has ended.
-    /// - Parameter limit: nil for as long as it takes.
-    /// - Returns: false when it still lives.
+    /// - Parameter limit: the longest wait; nil for no limit.
+    /// - Returns: false if the session still runs after the limit.
     func waitForEnd(of process: ProcessWatch, within limit: Duration?) async throws -> Bool {
         let deadline = limit.map { time.now + $0 }
         while isAlive || !process.hasEnded {
@@ -70,7 +71,7 @@ struct BackgroundSession: Sendable {
 }
 
 extension BackgroundSession {
-    /// The one of this user's state folder, running or not.
+    /// Creates the value for this user's state folder, whether or not the session is running.
     init(environment: [String: String], time: any TimeSource = SystemTime()) throws {
         stateFolder = try SessionConfiguration.stateFolder(environment: environment)
         directory = DownloadSession.sessions(stateFolder: stateFolder, time: time)

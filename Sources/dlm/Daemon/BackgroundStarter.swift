@@ -1,22 +1,24 @@
 import DownloadKit
 import Glibc
 
-/// Brings up the background session: exactly one, however many ask for it at once.
+/// The starter of the background session: exactly one session starts, however many processes ask for it at once.
 struct BackgroundStarter: Sendable {
     let session: BackgroundSession
     let environment: [String: String]
-    /// For `dlm daemon run`.
+    /// The options for `dlm daemon run`.
     var arguments: [String] = []
     var patience = BackgroundSession.patience
 
-    /// Makes sure that the background session serves: what `dlm get -b` needs, and ``DownloadSession/open`` takes.
+    /// Makes sure that the background session serves, as `dlm get -b` needs. ``DownloadSession/open`` calls this
+    /// method.
     static func ensureRunning(environment: [String: String], time: any TimeSource) async throws {
         let session = try BackgroundSession(environment: environment, time: time)
         defer { session.directory.close() }
         _ = try await BackgroundStarter(session: session, environment: environment).start()
     }
 
-    /// The session that serves now, ours or one that was there or was faster.
+    /// Returns the session that serves now. `isNew` is false if another process started the session before or
+    /// meanwhile.
     func start() async throws -> (connected: BackgroundSession.Connected, isNew: Bool) {
         let time = session.time
         let deadline = time.now + patience
@@ -27,7 +29,8 @@ struct BackgroundStarter: Sendable {
             case .ready:
                 guard let connected = try await session.connect(until: deadline) else { break }
                 return (connected, true)
-            // Once it has ended its lock is free, and the turn is ours.
+            // Another session has the lock. If that session is ending, its lock is free soon, and the loop starts a new
+            // one.
             case .running: break
             case .failed(let error): throw error
             }
@@ -36,7 +39,7 @@ struct BackgroundStarter: Sendable {
             .startFailed(message: "nothing serves at \(session.socket); see \(logFile.path)"))
     }
 
-    /// One that lives, or that a service manager starts because somebody asks.
+    /// Returns the session that is running, or the one that a service manager starts because of a connection.
     private func existing(until deadline: ContinuousClock.Instant) async throws -> BackgroundSession.Connected? {
         if !session.isAlive {
             guard session.isListening else { return nil }

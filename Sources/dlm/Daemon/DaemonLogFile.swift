@@ -2,7 +2,7 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// `daemon.log` in the state folder: what a background session without a terminal says.
+/// `daemon.log` in the state folder: the messages of a background session without a terminal.
 struct DaemonLogFile {
     static let largest: off_t = 1 << 20
 
@@ -14,10 +14,11 @@ struct DaemonLogFile {
         path = FileNaming.path(stateFolder, "daemon.log")
     }
 
-    /// Opens it for appending, mode 0600 whatever the umask; a link or a device in its place is refused.
+    /// Opens the log for appending, with mode 0600 whatever the umask is. A symbolic link or a device in its place is
+    /// refused.
     func open() throws(DownloadError) -> Int32 {
         try PrivateFolder.make(folder)
-        // A pipe without a reader would make open(2) wait.
+        // Without O_NONBLOCK, open(2) would wait for a reader of a pipe in its place.
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         let descriptor = Glibc.open(path, flags, 0o600)
         guard descriptor >= 0 else { throw unusable(String(cString: strerror(errno))) }
@@ -30,8 +31,8 @@ struct DaemonLogFile {
         return descriptor
     }
 
-    /// Begins a new file when the one that is this process's standard error has grown too large; the old one is kept
-    /// as `daemon.log.1`. For the holder of the session's lock only.
+    /// Begins a new log if the log is this process's standard error and has grown too large. The old log is kept as
+    /// `daemon.log.1`. Only the session that has the lock may call this method.
     func rotateIfLarge() {
         var mine = stat()
         guard fstat(STDERR_FILENO, &mine) == 0, mine.st_mode & S_IFMT == S_IFREG, mine.st_size > Self.largest,

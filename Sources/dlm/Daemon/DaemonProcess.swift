@@ -2,22 +2,22 @@ import CSystem
 import DownloadKit
 import Glibc
 
-/// `dlm daemon run` as a process of its own: without a terminal, and with nothing of its starter's but the user's
-/// environment, umask and limits.
+/// `dlm daemon run` in a process of its own, without a terminal. The process inherits only the user's environment,
+/// umask and limits from its starter.
 struct DaemonProcess {
     let pid: pid_t
     private let pipe: ReadinessPipe
     private let logPath: String
 
-    /// What the manager of another service told its own process.
+    /// Variables that a service manager sets for a service of its own. They are not passed on.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
 
-    /// Downloads bring the proxies of the commands that add them.
+    /// Variables of proxies. They are not passed on, because downloads carry the proxies of the commands that add them.
     private static let proxies = ProxyEnvironment.variables
 
     /// - Parameters:
-    ///   - options: of `dlm daemon run`.
-    ///   - log: becomes its standard output and error.
+    ///   - options: the options of `dlm daemon run`.
+    ///   - log: the file that becomes the standard output and error of the process.
     init(options: [String], environment: [String: String], log: DaemonLogFile) throws(DownloadError) {
         let output = try log.open()
         defer { close(output) }
@@ -43,8 +43,8 @@ struct DaemonProcess {
         logPath = log.path
     }
 
-    /// This very program, also when another was installed in its place since; by its path where that still leads to
-    /// it, for `ps` and `pgrep` go by the name.
+    /// The path of this very program, even if another was installed in its place since. The ordinary path is preferred
+    /// while it still leads to this program, because `ps` and `pgrep` go by the name.
     private static var program: String {
         let link = "/proc/self/exe"
         guard let resolved = realpath(link, nil) else { return link }
@@ -53,11 +53,11 @@ struct DaemonProcess {
         return FileIdentity(path: path) == FileIdentity(path: link) ? path : link
     }
 
-    /// What it says of itself, once; one that says nothing in time is asked to end.
+    /// Waits for the one report of the process. A process that does not report in time is asked to end (SIGTERM).
     func readiness(within limit: Duration, _ time: any TimeSource) async throws(DownloadError) -> Readiness {
         let (line, inTime) = await pipe.line(within: limit, time)
         if !inTime {
-            // It was never waited for, so the number is still its own.
+            // The process was not reaped yet, so its id cannot belong to another process.
             kill(pid, SIGTERM)
             throw failure("it was not ready within \(limit.seconds) s")
         }
@@ -71,7 +71,7 @@ struct DaemonProcess {
         .sessionUnavailable(.startFailed(message: "\(why); see \(logPath)"))
     }
 
-    /// How the process ended that closed its pipe without a word.
+    /// Returns how a process ended that closed its pipe without a report.
     private static func ending(of pid: pid_t) -> String {
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -81,6 +81,6 @@ struct DaemonProcess {
 }
 
 extension Duration {
-    /// Whole seconds, for people.
+    /// Whole seconds, for messages.
     var seconds: Int64 { components.seconds }
 }

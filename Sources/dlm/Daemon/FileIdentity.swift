@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file it is, whatever its name.
+/// The identity of a file, whatever its name is.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
@@ -10,7 +10,7 @@ struct FileIdentity: Equatable {
         inode = status.st_ino
     }
 
-    /// Nil when there is none; links are followed.
+    /// Returns nil if there is no file at the path. Symbolic links are followed.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,9 +1,9 @@
 import CSystem
 import Glibc
 
-/// Another process, told from a later one with the same number.
+/// A watch on another process. A later process with the same id is not mistaken for it, because the watch uses a pidfd.
 final class ProcessWatch: Sendable {
-    /// -1 where the kernel cannot say, or the process has gone already.
+    /// The pidfd; -1 if pidfd_open(2) failed, for example because the process has ended already.
     private let descriptor: Int32
 
     init(_ pid: pid_t) { descriptor = dlm_pidfd_open(pid) }

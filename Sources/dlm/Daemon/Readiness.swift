@@ -2,11 +2,11 @@ import CSystem
 import DownloadKit
 import Foundation
 
-/// What a daemon tells the process that started it, once, in one line on a pipe.
+/// The report that a background session sends to the process that started it, once, as one line on a pipe.
 enum Readiness: Equatable {
-    /// It serves.
+    /// The session serves.
     case ready(pid: Int32)
-    /// Another one was faster, and this one ends.
+    /// Another session was faster, and this one ends.
     case running
     case failed(DownloadError)
 
@@ -36,11 +36,11 @@ enum Readiness: Equatable {
     }
 }
 
-/// The daemon's end of the pipe.
+/// The background session's end of the pipe.
 struct ReadinessReport {
     private let descriptor: Int32
 
-    /// - Returns: nil when `descriptor` is no pipe: nobody waits.
+    /// - Returns: nil if `descriptor` is not a pipe, because then no process waits for the report.
     init?(descriptor: Int32) {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFIFO else { return nil }
@@ -48,7 +48,8 @@ struct ReadinessReport {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Once: it closes the pipe. Whoever started the daemon may have gone.
+    /// Sends the report and closes the pipe, so it can be called only once. Errors are ignored, because the process
+    /// that started the session may have ended.
     func tell(_ readiness: Readiness) {
         let line = readiness.line + "\n"
         _ = write(descriptor, line, line.utf8.count)
@@ -56,7 +57,7 @@ struct ReadinessReport {
     }
 }
 
-/// The starter's end of the pipe.
+/// The pipe for the report, in the process that starts the background session.
 struct ReadinessPipe {
     let reader: Int32
     let writer: Int32
@@ -68,8 +69,8 @@ struct ReadinessPipe {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// Waits for the line or the end of the pipe, on a thread of its own, and closes it.
-    /// - Returns: nil without a line; `inTime` tells whether the pipe ended.
+    /// Waits for the line or the end of the pipe, on a thread of its own, and closes the pipe.
+    /// - Returns: the line, or nil if none came. `inTime` is false if the limit passed before a line or the end came.
     func line(
         within limit: Duration, _ time: any TimeSource = SystemTime()
     ) async -> (line: String?, inTime: Bool) {
@@ -103,7 +104,7 @@ struct ReadinessPipe {
 }
 
 extension DownloadError {
-    /// A call of the system without which no background session comes to be.
+    /// Returns the error for a failed system call that the start of a background session needs.
     static func daemon(_ operation: String, _ code: Int32) -> DownloadError {
         .sessionUnavailable(.startFailed(message: "\(operation): \(String(cString: strerror(code)))"))
     }

@@ -2,13 +2,14 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A listening socket that the service manager made and passed on: sd_listen_fds(3), spoken directly.
+/// A listening socket that a service manager created and passed to this process, as sd_listen_fds(3) describes. The
+/// protocol is implemented here, without libsystemd.
 enum SocketActivation {
     static let variables = ["LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"]
 
-    /// The socket, closed on exec; nil when none was passed to this process.
+    /// Returns the socket, closed on exec, or nil if none was passed to this process.
     /// - Parameters:
-    ///   - path: where clients look for it.
+    ///   - path: the path under which clients look for the socket.
     ///   - first: the number of the first descriptor that is passed.
     static func listener(
         environment: [String: String], path: String, first: Int32 = 3
@@ -22,7 +23,7 @@ enum SocketActivation {
         guard option(SO_DOMAIN, of: first) == AF_UNIX, option(SO_TYPE, of: first) == Int32(SOCK_STREAM.rawValue),
             option(SO_ACCEPTCONN, of: first) == 1
         else { throw refused("what was passed is not a listening Unix stream socket") }
-        // The manager may have been told of a link.
+        // The path that the manager was given may lead through a link, so files are compared and not paths.
         guard let bound = boundPath(first), let file = FileIdentity(path: bound), file == FileIdentity(path: path)
         else {
             throw refused("the socket that was passed is not \(path), where dlm looks for it; change ListenStream=")
@@ -34,7 +35,7 @@ enum SocketActivation {
         .sessionUnavailable(.startFailed(message: "socket activation: \(why)"))
     }
 
-    /// Of the socket level; nil for what is no socket.
+    /// Returns an option of the socket level, or nil if the descriptor is not a socket.
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)

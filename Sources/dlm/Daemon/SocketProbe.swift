@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// Whether somebody accepts connections on a Unix socket.
+/// The test whether a process accepts connections on a Unix socket.
 enum SocketProbe {
     static func isListening(_ path: String) -> Bool {
-        // Through the folder's descriptor: the path of a socket is limited to 107 bytes.
+        // The path leads through the folder's descriptor, because the path of a socket is limited to 107 bytes.
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return false }
         defer { close(folder) }
@@ -22,7 +22,7 @@ enum SocketProbe {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        // EAGAIN: it listens, and its queue is full.
+        // EAGAIN means that a process listens and its queue is full.
         return result == 0 || errno == EAGAIN
     }
 }

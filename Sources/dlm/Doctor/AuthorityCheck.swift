@@ -1,13 +1,13 @@
 import DownloadKit
 import Foundation
 
-/// What is in a file or a folder of certificate authorities.
+/// The contents of a file or a folder of certificate authorities.
 struct AuthorityCheck: Equatable, Sendable {
     let path: String
     let isFolder: Bool
-    /// Certificates; nil when it cannot be read.
+    /// The number of certificates; nil if the file or folder cannot be read.
     let count: Int?
-    /// Why.
+    /// Why the file or folder cannot be read.
     var failure: String?
 
     var text: String {
@@ -36,7 +36,7 @@ struct AuthorityCheck: Equatable, Sendable {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
             return AuthorityCheck(path: path, isFolder: true, count: nil, failure: reason(path))
         }
-        // As OpenSSL looks for them: 8 hexadecimal digits, a dot and a number (X509_LOOKUP_hash_dir(3)).
+        // OpenSSL looks for these names: 8 hexadecimal digits, a dot and a number (X509_LOOKUP_hash_dir(3)).
         let hashed = names.filter { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
         return AuthorityCheck(path: path, isFolder: true, count: hashed.count)
     }

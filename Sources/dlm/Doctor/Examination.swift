@@ -2,12 +2,12 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Finds out what `dlm doctor` tells.
+/// The checks of `dlm doctor`, which make its findings.
 struct Examination {
     let context: Context
-    /// With what the settings and options say.
+    /// A request with the settings and options applied.
     let request: DownloadRequest
-    /// Its URL is to be asked for.
+    /// Whether the URL of ``request`` is to be requested from its server.
     let asks: Bool
 
     private var proxies: ProxyEnvironment { ProxyEnvironment(context.environment, request.network) }
@@ -91,7 +91,7 @@ struct Examination {
         return found
     }
 
-    /// A process that is stopped does not answer; others do at once.
+    /// Asks a session for its status. Sessions answer at once, unless their process is stopped (SIGSTOP).
     private func answer(of identifier: String, _ directory: any SessionDirectory) async -> SessionFindings.Answer {
         do {
             let status = try await directory.connect(to: identifier).status()

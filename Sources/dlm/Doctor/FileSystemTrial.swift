@@ -1,24 +1,24 @@
 import CSystem
 import Glibc
 
-/// What the file system of a folder can do, tried there in a file that is gone afterwards.
+/// The abilities of a folder's file system, tried in that folder with files that are deleted afterwards.
 struct FileSystemTrial: Equatable, Sendable {
-    /// errno of what was tried, 0 where it works.
+    /// The errno of each operation that was tried; 0 if the operation works.
     struct Answers: Equatable, Sendable {
         var preallocation: Int32 = 0
         var rename: Int32 = 0
-        /// A name that was taken was not replaced.
+        /// Whether a rename to a name that is taken fails and replaces nothing.
         var keepsTaken = true
         var unnamed: Int32 = 0
         var lock: Int32 = 0
     }
 
-    /// `ext4`; nil when it is not known.
+    /// The name of the file system, such as `ext4`; nil if unknown.
     var name: String?
     var isRemote = false
-    /// Bytes that this user may still write.
+    /// The space that this user may still fill, in bytes.
     var free: Int64 = 0
-    /// errno of making a file; nil: it could be made, and the rest is there.
+    /// The errno of creating a file; nil if that worked and ``answers`` is valid.
     var failure: Int32?
     var answers = Answers()
 
@@ -67,7 +67,7 @@ struct FileSystemTrial: Equatable, Sendable {
     private func code(_ result: Int32) -> Int32 { result < 0 ? errno : 0 }
 }
 
-/// What a trial means where files are to go, or the store.
+/// The findings from a trial, for a folder in which downloads or the store are to be.
 struct FileSystemFindings {
     enum Purpose {
         case downloads, state
@@ -77,13 +77,13 @@ struct FileSystemFindings {
     let path: String
     let trial: FileSystemTrial
 
-    /// Of the files of `purpose` when nothing can be written.
+    /// The exit status of dlm when nothing can be written for this purpose.
     private var status: Int32 { purpose == .state ? 12 : 3 }
     private var elsewhere: String {
         purpose == .state ? "set XDG_STATE_HOME to a folder" : "give a folder with -d that is"
     }
 
-    /// Below it, a download of usual size does not fit.
+    /// The free space, in bytes, below which a download of usual size does not fit.
     private static let littleSpace: Int64 = 64 << 20
 
     var findings: [Finding] {

@@ -1,17 +1,17 @@
 import DownloadKit
 
-/// One thing that `dlm doctor` looked at.
+/// The result of one check of `dlm doctor`.
 struct Finding: Equatable, Sendable {
-    /// In the order in which they are looked at.
+    /// The sections, in the order in which they are checked.
     enum Section: String, Sendable {
         case transfers, settings, folders, files, sessions, request
     }
 
     enum Result: Equatable, Sendable {
         case ok
-        /// It works, but not as well as it could.
+        /// What was checked works, but not as well as it could.
         case warning
-        /// A download would end with this status.
+        /// A download would end with this exit status.
         case problem(Int32)
 
         var word: String {
@@ -30,7 +30,7 @@ struct Finding: Equatable, Sendable {
     let detail: String
     /// What to do about it.
     var advice: String?
-    /// Of a request.
+    /// The times of a request; nil for other findings.
     var metrics: TransferMetrics?
 
     static func ok(_ section: Section, _ name: String, _ detail: String) -> Finding {
@@ -47,7 +47,7 @@ struct Finding: Equatable, Sendable {
         Finding(section: section, name: name, result: .problem(status), detail: detail, advice: advice)
     }
 
-    /// Of the first problem; 0 without one.
+    /// Returns the exit status of the first problem, or 0 if there is none.
     static func exitStatus(_ findings: [Finding]) -> Int32 {
         for finding in findings {
             if case .problem(let status) = finding.result { return status }

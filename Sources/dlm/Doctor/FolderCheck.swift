@@ -2,16 +2,17 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// A folder of dlm's own.
+/// The state of one of dlm's own folders.
 struct FolderCheck: Equatable, Sendable {
     let path: String
-    /// Nil when it is not there; then `parent` is where it would be made.
+    /// The permissions; nil if the folder cannot be examined. A folder that does not exist would be created below
+    /// ``parent``.
     var mode: mode_t?
     var owner: uid_t = 0
     var isFolder = true
-    /// The nearest folder above that is there.
+    /// The nearest existing folder above, if the folder does not exist.
     var parent: String?
-    /// errno of entering it.
+    /// The errno of stat(2); 0 if the call worked or found that nothing exists.
     var failure: Int32 = 0
 
     init(_ path: String) {
@@ -32,11 +33,11 @@ struct FolderCheck: Equatable, Sendable {
         }
     }
 
-    /// The folder to try: itself, or the one that it would be made in.
+    /// The folder for a ``FileSystemTrial``: this folder, or the one below which it would be created.
     var existing: String { parent ?? path }
 }
 
-/// What is to be said of the folders of state, configuration and sessions.
+/// The findings about the folders of state, configuration and sessions.
 enum FolderFindings {
     private static let section = Finding.Section.folders
 
@@ -66,7 +67,7 @@ enum FolderFindings {
         return [.ok(section, "state", text)]
     }
 
-    /// - Parameter canReachLongPaths: /proc is there, through which a socket with a long path is reached.
+    /// - Parameter canReachLongPaths: whether /proc is mounted, through which a socket with a long path is reached.
     static func sessions(_ check: FolderCheck, socket: String, canReachLongPaths: Bool) -> [Finding] {
         var findings: [Finding] = []
         if let mode = check.mode, !check.isFolder {
@@ -92,12 +93,12 @@ enum FolderFindings {
 
     static func configuration(_ path: String?, exists: Bool, error: String?) -> Finding {
         guard let path else { return .ok(.settings, "config.yaml", "none: there is no home folder") }
-        // The message names the place.
+        // The message names the file and the line.
         if let error { return .problem(.settings, "config.yaml", 2, error, advice: "see: dlm config") }
         return .ok(.settings, "config.yaml", exists ? path : "\(path): not there, which is fine")
     }
 
-    /// What `sockaddr_un` holds besides its closing zero (unix(7)).
+    /// The longest path that `sockaddr_un` can have, in bytes, without its closing zero (unix(7)).
     static let longestPath = 107
 
     private static func octal(_ mode: mode_t) -> String { "0" + String(mode, radix: 8) }

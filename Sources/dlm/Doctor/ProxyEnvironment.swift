@@ -1,8 +1,8 @@
 import DownloadKit
 import Glibc
 
-/// The proxies in force: those that are asked for, or else those that the environment names, read as libcurl reads it
-/// (libcurl-env(3)).
+/// The proxies in force: the proxy from the options, or else the proxies of the environment, which is read as libcurl
+/// reads it (libcurl-env(3)).
 struct ProxyEnvironment: Equatable, Sendable {
     /// A proxy, and the variable or option that names it.
     struct Named: Equatable, Sendable {
@@ -20,29 +20,30 @@ struct ProxyEnvironment: Equatable, Sendable {
 
     private static let general = ["all_proxy", "ALL_PROXY"]
 
-    /// HTTP_PROXY is not among them: a CGI program has it from whoever asks it.
+    /// Returns the variables that name a proxy for a scheme. HTTP_PROXY is left out, because in a CGI program the
+    /// client that sends the request determines its value.
     private static func names(_ scheme: String) -> [String] {
         ["\(scheme)_proxy"] + (scheme == "http" ? [] : ["\(scheme.uppercased())_PROXY"])
     }
 
-    /// What names a proxy for any download.
+    /// All variables that name a proxy.
     static let variables = SourceScheme.names.flatMap(names) + general
 
     func proxy(scheme: String) -> Named? {
         if let proxy = settings.proxy {
             return proxy.url.isEmpty ? nil : Named(variable: "--proxy", value: proxy.url)
         }
-        // A file of this machine has none.
+        // Files of this machine are read without a proxy.
         return scheme == SourceScheme.file.rawValue ? nil : first(Self.names(scheme) + Self.general)
     }
 
-    /// Hosts that are reached without one.
+    /// The hosts that are reached without a proxy.
     var exceptions: Named? {
         settings.noProxy.map { $0.isEmpty ? nil : Named(variable: "--no-proxy", value: $0) }
             ?? first(["no_proxy", "NO_PROXY"])
     }
 
-    /// The variable that nobody reads while the one in lower case is not set.
+    /// HTTP_PROXY, if it is set while neither http_proxy nor an option names a proxy. libcurl does not read HTTP_PROXY.
     var ignored: Named? {
         environment["http_proxy"] == nil && settings.proxy == nil ? first(["HTTP_PROXY"]) : nil
     }
@@ -51,7 +52,7 @@ struct ProxyEnvironment: Equatable, Sendable {
         names.firstNonNil { name in environment[name].map { Named(variable: name, value: $0) } }
     }
 
-    /// The one that a request goes through.
+    /// Returns the proxy through which a request for the URL is sent.
     func proxy(for url: SourceURL) -> Named? {
         guard let proxy = proxy(scheme: url.scheme) else { return nil }
         return exceptions.map { Self.isException(url.host, in: $0.value) } ?? false ? nil : proxy
@@ -92,13 +93,13 @@ struct ProxyEnvironment: Equatable, Sendable {
 extension ProxyEnvironment.Named {
     static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
-    /// Without a scheme it is one for HTTP.
+    /// The scheme of the proxy's URL; `http` if the URL has none.
     var scheme: String {
         guard let mark = value.firstRange(of: "://") else { return "http" }
         return value[..<mark.lowerBound].lowercased()
     }
 
-    /// Without what may be a name and a password.
+    /// The value without user name and password, for messages.
     var shown: String { SourceURL.hidingUserInformation(value) }
 }
 

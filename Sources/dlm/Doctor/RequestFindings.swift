@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// Of one request for a URL.
+/// The findings from one request for a URL.
 struct RequestFindings {
     private static let section = Finding.Section.request
     let probed: ProbedRequest
@@ -27,7 +27,7 @@ struct RequestFindings {
         return findings
     }
 
-    // MARK: The way there
+    // MARK: The connection
 
     private func way(_ step: ProbedRequest.Step) -> [Finding] {
         var findings = [Finding.ok(Self.section, "request", Redaction.hidden(step.text))]
@@ -59,7 +59,8 @@ struct RequestFindings {
         }.joined(separator: ", ")
     }
 
-    /// Each for itself, not from the start; what was not reached is left out.
+    /// Returns the duration of each phase by itself, not counted from the start. Phases that were not reached are left
+    /// out.
     static func phases(_ metrics: TransferMetrics, isSSH: Bool = false) -> String {
         var last = 0.0
         var parts: [String] = []
@@ -122,7 +123,7 @@ struct RequestFindings {
             advice: "a part cannot be told to be of the same file: give --checksum")
     }
 
-    /// Of a server without HTTP.
+    /// Returns the finding about what identifies the version of a file on a server without HTTP.
     private func version(_ validators: Validators) -> Finding {
         guard let time = validators.lastModified else {
             return .warning(
@@ -151,7 +152,7 @@ struct RequestFindings {
         case .networkFailed(.timedOut, _), .networkFailed(.stalled, _):
             "check the way there (a firewall, a proxy), or try later"
         case .networkFailed(.connectionLost, _): "try again; if it stays so, ask whoever runs the server or the proxy"
-        // These say themselves what to do.
+        // The messages of these errors say what to do.
         case .trustFailed where error.reason == "hostKey", .authenticationFailed where error.reason == "login": nil
         case .trustFailed:
             "check the clock and the authorities above; for an authority of your own set SSL_CERT_FILE"

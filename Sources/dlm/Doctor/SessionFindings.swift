@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Of the store and of those who use it.
+/// The findings about the store and the sessions that use it.
 enum SessionFindings {
     private static let section = Finding.Section.sessions
 
@@ -21,12 +21,12 @@ enum SessionFindings {
         return .ok(section, "store", "\(health.path): \(count), \(Units.size(bytes)), \(version); \(checked)")
     }
 
-    /// A session as it was found.
+    /// A session that was found in the state folder.
     struct Found: Equatable, Sendable {
         let trace: SessionTrace
-        /// Somebody accepts connections at its socket.
+        /// Whether a process accepts connections on the session's socket.
         var isListening = false
-        /// What it said of itself; the error's words when it did not.
+        /// The status that the session reported, or the error.
         var answer: Answer = .notAsked
     }
 

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Of libcurl and of whom it trusts.
+/// The findings about libcurl and the certificate authorities that it trusts.
 enum TransferFindings {
     private static let section = Finding.Section.transfers
 
@@ -91,7 +91,7 @@ enum TransferFindings {
         if checks.isEmpty {
             return [.problem(section, "authorities", 5, "no certificate authorities are known", advice: advice)]
         }
-        // One that can be used is enough.
+        // One usable file or folder of authorities is enough.
         let works = checks.contains { $0.count ?? 0 > 0 }
         return checks.map { check in
             let text = "\(check.path)\(origin): \(check.text)"

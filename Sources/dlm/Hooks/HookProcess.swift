@@ -10,7 +10,7 @@ final class HookProcess: Sendable {
         case exited(Int32)
         case signalled(Int32)
         case timedOut
-        /// Its session ended first.
+        /// The session ended before the program.
         case stopped
     }
 
@@ -19,13 +19,13 @@ final class HookProcess: Sendable {
     }
 
     private struct State {
-        /// From then on the number may be another process's.
+        /// Whether the process has been reaped. From then on its id may belong to another process.
         var isReaped = false
-        /// Why it was asked to end.
+        /// The reason why the program was asked to end.
         var cause: Ending?
     }
 
-    /// From the wish that it ends to the end of its patience.
+    /// The time between SIGTERM and SIGKILL.
     private static let grace = Duration.seconds(2)
 
     private let pid: pid_t
@@ -37,14 +37,15 @@ final class HookProcess: Sendable {
         self.time = time
     }
 
+    /// Starts a program in a process group of its own.
     /// - Parameters:
-    ///   - input: what it reads.
-    ///   - outputs: its standard output and error.
+    ///   - input: the text that the program reads from standard input.
+    ///   - outputs: the program's standard output and error.
     static func start(
         _ program: String, _ words: [String] = [], environment: [String: String], folder: String, input: String,
         outputs: (Int32, Int32) = (STDERR_FILENO, STDERR_FILENO), time: any TimeSource = SystemTime()
     ) -> Result<HookProcess, StartFailure> {
-        // Whoever ignores it never learns how a child ended; a caller may have left it so.
+        // A process that ignores SIGCHLD never learns how a child ended. dlm may inherit that setting from its caller.
         signal(SIGCHLD, SIG_DFL)
         let text = Array(input.utf8)
         let descriptor = dlm_memory_file(text, text.count)
@@ -65,7 +66,8 @@ final class HookProcess: Sendable {
         return .success(HookProcess(pid, time))
     }
 
-    /// Once; cancelling the task ends the program.
+    /// Waits until the program has ended, and ends it after `limit` or when the task is cancelled. To be called only
+    /// once.
     func end(within limit: Duration) async -> Ending {
         let timer = Task {
             try await time.sleep(for: limit)
@@ -81,7 +83,7 @@ final class HookProcess: Sendable {
         }
     }
 
-    /// SIGTERM, and SIGKILL when that does not help.
+    /// Sends SIGTERM, and SIGKILL if the program still runs after ``grace``.
     private func stop(_ cause: Ending) async {
         let isFirst = state.withLock { state in
             defer { state.cause = state.cause ?? cause }
@@ -89,7 +91,7 @@ final class HookProcess: Sendable {
         }
         guard isFirst else { return }
         send(SIGTERM)
-        // Not cut short by what cancels the session.
+        // The detached task keeps a cancellation of the session from cutting the wait short.
         await Task.detached { try? await self.time.sleep(for: Self.grace) }.value
         send(SIGKILL)
     }
@@ -98,7 +100,7 @@ final class HookProcess: Sendable {
         state.withLock { if !$0.isReaped { kill(-pid, signal) } }
     }
 
-    /// Blocks until it has ended. What is left of a group that was asked to end goes with its leader.
+    /// Blocks until the program has ended. If the program was asked to end, the rest of its process group is killed.
     private func reap() -> Ending {
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -114,7 +116,7 @@ final class HookProcess: Sendable {
     }
 }
 
-/// As C takes lists of words.
+/// Calls `body` with the words as a C array that ends with NULL.
 func withCStrings<Result>(
     _ words: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -3,11 +3,13 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// The program of a hook: found when the command is given, so that a slip is told then and not at the end of a download.
+/// The program of a hook. It is looked up when the command is given, so that a mistyped name is reported then and not
+/// at the end of a download.
 struct HookProgram: Equatable, Sendable {
-    /// Absolute.
+    /// The absolute path.
     let path: String
 
+    /// Returns the absolute path of the program that an option names.
     /// - Throws: a usage error that names the option.
     static func path(of word: String, option: String, in workingFolder: String?) throws -> String {
         let search = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
@@ -19,15 +21,16 @@ struct HookProgram: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - word: a path when there is a slash in it, else a name to be looked up.
-    ///   - search: folders, as in PATH.
+    ///   - word: a path if it contains a slash, else a name to be looked up.
+    ///   - search: the folders to search, as in PATH.
     init(_ word: String, search: String, workingFolder: String?) throws {
         if word.isEmpty { throw ValidationError("give a program") }
         if word.utf8.contains(UInt8(ascii: "/")) {
             guard let workingFolder = word.hasPrefix("/") ? "/" : workingFolder else {
                 throw ValidationError("the working folder is gone; give an absolute path")
             }
-            // Of the program itself a link is kept: some go by the name that they are called by.
+            // A link to the program itself is not resolved, because some programs depend on the name by which they are
+            // called.
             let (folder, name) = Self.parts(FolderPath.joined(workingFolder, word))
             path = FileNaming.path(FolderPath.canonical(folder), name)
             if let fault = Self.fault(of: path) { throw ValidationError("\(fault); give the path of a program") }

@@ -3,11 +3,12 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// Runs the command that gets a new link: by a shell, like a hook, with what it prints read.
+/// Runs the command that prints a refreshed URL. The command runs in a shell, in the same way as a hook, and its output
+/// is read.
 extension HookProgram.Runner {
-    /// Bytes of each output that are looked at.
+    /// The greatest length of each output that is read, in bytes.
     private static let most = 64 << 10
-    /// Seconds.
+    /// The time limit of the command without `--hook-timeout`, in seconds.
     private static let standardTimeLimit = 60.0
 
     func newURL(
@@ -47,7 +48,7 @@ extension HookProgram.Runner {
         }
     }
 
-    /// Up to the first zero.
+    /// Returns an output up to its first zero byte.
     private static func text(_ box: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: most)
         let count = pread(box, &bytes, most, 0)

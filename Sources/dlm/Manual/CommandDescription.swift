@@ -25,11 +25,11 @@ struct CommandDescription: Decodable, Sendable {
 
         var longName: String? { names?.first { $0.kind == "long" }?.name }
 
-        /// The shell completes it by the names of files or folders.
+        /// Whether shells complete the argument by the names of files or folders.
         var isPath: Bool { completionKind.map { $0["file"] != nil || $0["directory"] != nil } ?? false }
     }
 
-    /// Of any form.
+    /// A value of any form, which is not read.
     struct Ignored: Decodable, Sendable {
         init(from decoder: any Decoder) {}
     }
@@ -46,10 +46,10 @@ struct CommandDescription: Decodable, Sendable {
     let subcommands: [CommandDescription]?
     let arguments: [Argument]?
 
-    /// `dlm` with its commands.
+    /// Returns the description of `dlm` with its commands.
     static func root() throws -> CommandDescription { try known.get() }
 
-    /// Made once: the parser takes long for it.
+    /// The description of `dlm`, made only once because the parser takes long for it.
     private static let known = Result { try CommandDescription(dump: DLM._dumpHelp()) }
 
     /// Returns the visible options of a group.
@@ -66,14 +66,14 @@ struct CommandDescription: Decodable, Sendable {
 
     var names: [String] { [commandName] + (aliases ?? []) }
 
-    /// Without hidden ones and `help`.
+    /// The commands without hidden ones and `help`.
     var visibleCommands: [CommandDescription] {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }
 
     var visibleArguments: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
 
-    /// One that each of its commands takes as well, such as `--help`.
+    /// Returns whether this command itself has an option of its subcommand, such as `--help`.
     func hasOption(_ argument: Argument) -> Bool {
         visibleArguments.contains { $0.kind != "positional" && $0.names?.map(\.text) == argument.names?.map(\.text) }
     }

@@ -1,11 +1,11 @@
 import ArgumentParser
 
-/// A page of the manual in the man(7) language. It has no date, so that it is the same on every day.
+/// A page of the manual in the man(7) language. The page has no date, so that it does not change from day to day.
 struct ManualPage {
     let fileName: String
     let text: String
 
-    /// `dlm.1`, and one page for each command.
+    /// Returns `dlm.1`, and one page for each command.
     static func all() throws -> [ManualPage] {
         let root = try CommandDescription.root()
         return [page(root)] + root.visibleCommands.map(page(command:))
@@ -90,7 +90,7 @@ struct ManualPage {
         return argument.kind == "flag" ? names : "\(names) \(value)"
     }
 
-    /// Of an option, with what it takes and what it is where nobody gives it.
+    /// Returns the description of an option, with its possible values and its default.
     static func description(_ argument: CommandDescription.Argument) -> String {
         var text = argument.abstract ?? ""
         if let values = argument.allValues, !values.isEmpty { text += " One of: \(values.joined(separator: ", "))." }
@@ -111,7 +111,7 @@ struct ManualPage {
         }
     }
 
-    /// As a NAME line wants it: no capital, no full stop.
+    /// Returns the first sentence of a text in the form of a NAME line: without a capital or a full stop.
     private static func sentence(_ text: String?) -> String {
         let text = text ?? ""
         return text.prefix(1).lowercased() + text.dropFirst().prefix { $0 != "." }

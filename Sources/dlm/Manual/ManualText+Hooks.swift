@@ -12,7 +12,7 @@ extension ManualText {
         variables in scripts. dlm wait does not wait for hooks.
         """
 
-    /// What a hook's environment has besides that of dlm.
+    /// The variables that a hook's environment has beside those of dlm's environment.
     static let hookVariables = [
         ("DLM_ID", "The number of the download."),
         ("DLM_STATE", "completed or failed."),

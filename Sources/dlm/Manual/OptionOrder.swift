@@ -1,10 +1,11 @@
 /// The order of options in the manual and in `--help-all`.
 enum OptionOrder {
-    /// What most people use, first.
+    /// The options that most people use, which are shown first.
     static let first = ["output", "directory", "input-file", "background", "connections", "max-concurrent", "continue"]
 
-    /// Operands, what most people use and options of no group come first: behind a group they would seem to belong to
-    /// that. Then the groups follow, in the order in which they begin.
+    /// Returns the arguments by group. Operands, the options of ``first`` and options without a group come first,
+    /// because behind a group they would seem to belong to that group. The groups follow in the order in which they
+    /// begin.
     static func groups(
         _ arguments: [CommandDescription.Argument]
     ) -> [(title: String?, arguments: [CommandDescription.Argument])] {
@@ -21,6 +22,6 @@ enum OptionOrder {
 }
 
 extension CommandDescription.Argument {
-    /// - Parameter name: a long one, without its dashes.
+    /// - Parameter name: a long name without its dashes.
     func isNamed(_ name: String) -> Bool { names?.contains { $0.kind == "long" && $0.name == name } ?? false }
 }

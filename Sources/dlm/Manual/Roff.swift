@@ -13,7 +13,7 @@ struct Roff {
         text += body + "\n"
     }
 
-    /// Of a section.
+    /// Adds a part of a section.
     mutating func part(_ name: String, body: String = "") {
         text += ".SS \(name)\n"
         if !body.isEmpty { text += body + "\n" }
@@ -36,14 +36,14 @@ struct Roff {
     mutating func examples(_ examples: [(command: String, meaning: String)]) {
         begin("EXAMPLES")
         for (index, example) in examples.enumerated() {
-            // A section begins a paragraph itself.
+            // The heading of a section begins a paragraph itself.
             if index > 0 { text += ".PP\n" }
             text += Self.escaped(example.meaning) + "\n"
             block(example.command)
         }
     }
 
-    /// Lines as they are typed, or stand in a file.
+    /// Adds lines exactly as they are typed or stand in a file.
     mutating func block(_ lines: String) {
         let escaped = lines.split(separator: "\n", omittingEmptySubsequences: false).map { Self.escaped(String($0)) }
         text += ".PP\n.RS\n.nf\n\(escaped.joined(separator: "\n"))\n.fi\n.RE\n"
@@ -51,7 +51,7 @@ struct Roff {
 
     mutating func paragraph(_ body: String) { text += ".PP\n\(body)\n" }
 
-    /// Plain text as it must be written: no accidental macro, hyphens that can be copied.
+    /// Returns plain text in the man(7) language, without accidental macros and with hyphens that can be copied.
     static func escaped(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

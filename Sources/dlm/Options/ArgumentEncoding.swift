@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The arguments as the system gives them: `CommandLine.arguments` silently replaces what is no UTF-8, and a file would
-/// get another name than the one that was typed.
+/// The check of the arguments as the system passes them. `CommandLine.arguments` silently replaces bytes that are not
+/// UTF-8, so a file would get another name than the one that was typed.
 enum ArgumentEncoding {
     static func check(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv) throws {
         for index in 1... {

@@ -8,7 +8,7 @@ struct Seconds: Equatable {
 
     init(_ value: Double) { self.value = value }
 
-    /// For the parser's `transform`: the error becomes the end of its message.
+    /// Reads an argument, as the parser's `transform`. The error becomes the end of the parser's message.
     init(argument: String) throws {
         let factors: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         var digits = argument[...]
@@ -25,7 +25,7 @@ struct Seconds: Equatable {
 }
 
 extension Seconds: CustomStringConvertible {
-    /// As it is written, without a unit.
+    /// The number of seconds without a unit.
     var description: String { value == value.rounded() ? String(Int(value)) : String(value) }
 }
 
@@ -40,7 +40,7 @@ struct ByteSize: Equatable {
         self = size
     }
 
-    /// - Parameter text: lower-case.
+    /// - Parameter text: the size in lower case.
     fileprivate init?(_ text: Substring) {
         guard let match = text.wholeMatch(of: /([0-9]+(?:\.[0-9]+)?)([kmgt]?)(?:i?b)?/), let number = Double(match.1)
         else { return nil }
@@ -55,7 +55,7 @@ struct ByteSize: Equatable {
 
 /// A speed in bytes per second: `500k`, `2M`, `1.5GiB` (1024-based, as in curl and wget), or `none`.
 struct ByteRate: Equatable {
-    /// Nil for none.
+    /// The greatest speed in bytes per second; nil for no limit.
     let limit: Int64?
 
     init(argument: String) throws {
@@ -91,7 +91,7 @@ struct IDRange: Equatable {
         ids = first...last
     }
 
-    /// More ids in one range are a slip of the finger.
+    /// The most ids in one range. A longer range is taken for a typing error.
     private static let largest: DownloadID = 1_000_000
 
     private static func number(_ text: Substring) -> DownloadID? {
@@ -103,7 +103,7 @@ struct IDRange: Equatable {
 }
 
 extension [IDRange] {
-    /// Each id once, in the order written.
+    /// The ids in the order written, each one once.
     var ids: [DownloadID] {
         var seen = Set<DownloadID>()
         return flatMap(\.ids).filter { seen.insert($0).inserted }

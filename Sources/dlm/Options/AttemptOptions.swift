@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// When a download of `get` begins, when it is tried again, and when it has had its time.
+/// The options that say when a download of `get` starts, when it is retried, and when it is given up.
 struct AttemptOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

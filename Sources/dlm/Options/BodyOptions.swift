@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// What is sent with the request. What of it may be secret is never stored: `resume` takes it again.
+/// The options for the body of the request. The body may be secret and is never stored; `resume` accepts it again.
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -17,7 +17,7 @@ struct BodyOptions: ParsableArguments {
             valueName: "data"))
     var dataUrlencode: [String] = []
 
-    /// What was read beforehand; no option.
+    /// The body that ``prepare()`` has read. This property is not an option.
     private var known: RequestBody?
 
     private enum CodingKeys: String, CodingKey { case data, dataUrlencode }
@@ -28,7 +28,7 @@ struct BodyOptions: ParsableArguments {
         data.contains("@-") || dataUrlencode.contains { $0.hasSuffix("@-") && !$0.contains("=") }
     }
 
-    /// Reads the files now, and not again.
+    /// Reads the files now, so that they are not read again later.
     mutating func prepare() throws { known = try body() }
 
     mutating func dropBody() { (data, dataUrlencode, known) = ([], [], nil) }
@@ -37,7 +37,7 @@ struct BodyOptions: ParsableArguments {
         request.http.body = try known ?? body() ?? request.http.body
     }
 
-    /// Nil when none is given. Reads the files.
+    /// Returns the body, or nil if none is given. Reads the files.
     private func body() throws -> RequestBody? {
         guard isGiven else { return nil }
         let parts = try data.map(Self.plain) + dataUrlencode.map(Self.encoded)
@@ -53,7 +53,8 @@ struct BodyOptions: ParsableArguments {
         return try read(text.dropFirst()).filter { ![10, 13, 0].contains($0) }
     }
 
-    /// As curl reads it: what comes first, `=` or `@`, counts.
+    /// Returns the value of `--data-urlencode` in encoded form. As in curl, the first `=` or `@` decides the kind of
+    /// value.
     private static func encoded(_ text: String) throws -> [UInt8] {
         guard let mark = text.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
             return Array(Form.encoded(text).utf8)

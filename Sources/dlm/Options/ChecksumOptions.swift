@@ -3,14 +3,14 @@ import DownloadKit
 import Foundation
 import Glibc
 
-/// What files must hash to: for `get` and `verify`.
+/// The options for the checksums that files must match, for `get` and `verify`.
 struct ChecksumOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("What the file must hash to, such as sha256:HEX.", valueName: "algo:hex"),
         completion: .list(Self.beginnings))
     var checksum: String?
 
-    /// To zsh, a description comes behind a colon.
+    /// The beginnings of checksums that shells offer. In zsh a description follows a colon, so the colon is escaped.
     private static var beginnings: [String] {
         let colon = CompletionShell.requesting == .zsh ? "\\:" : ":"
         return Checksum.Algorithm.allCases.map { $0.rawValue + colon }
@@ -35,15 +35,15 @@ struct ChecksumOptions: ParsableArguments {
         if let checksumFile, checksumFile.isEmpty { throw ValidationError("--checksum-file: no file given") }
     }
 
-    /// The one given for a single file.
+    /// The checksum that `--checksum` gives for a single file.
     var given: Checksum? { checksum.flatMap { Checksum($0) } }
 
     func apply(to request: inout DownloadRequest) {
         if let given { request.checksum = given }
     }
 
-    /// The list, read now; nil when none is given.
-    /// - Parameter template: how it is fetched, if it is to be fetched.
+    /// Reads the list of checksums. Returns nil if none is given.
+    /// - Parameter template: makes the request that fetches the list from a URL.
     func list(
         in context: Context, like template: (SourceURL) throws -> DownloadRequest
     ) async throws -> ChecksumList? {
@@ -78,15 +78,15 @@ extension ChecksumOptions: TellingOptions {
     }
 }
 
-/// A file of checksums on its way into memory.
+/// The reading of small files, such as lists of checksums, into memory.
 enum ChecksumFile {
-    /// It cannot be fetched: which one is not told by the error.
+    /// The failure to fetch a file, with its URL because the error alone does not name the file.
     struct Failure: Error {
         let url: SourceURL
         let error: DownloadError
 
         var message: String {
-            // These begin with what they are about.
+            // The messages of these errors begin with their subject.
             switch error {
             case .verificationFailed, .requestInvalid: Redaction.describe(error)
             default: "\(url): \(Redaction.describe(error))"
@@ -94,8 +94,8 @@ enum ChecksumFile {
         }
     }
 
-    /// A little more than a file of this kind may have, at most.
-    /// - Parameter path: nil for standard input.
+    /// Reads a file. Of a file that is too large, a little more than `largest` bytes are returned.
+    /// - Parameter path: the file; nil for standard input.
     static func read(_ path: String?, largest: Int = ChecksumList.largest) throws(DownloadError) -> [UInt8] {
         let name = path ?? "standard input"
         let descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO

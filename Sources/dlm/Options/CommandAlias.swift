@@ -1,15 +1,15 @@
 import Glibc
 
-/// Words that people of other tools type in the place of a command.
+/// Words that users of other tools type in the place of a command.
 enum CommandAlias {
-    /// By word, what dlm runs instead: these mean the same.
+    /// The commands that dlm runs in place of words with the same meaning.
     static let same: [String: [String]] = [
         "add": ["get", "-b"], "continue": ["resume"], "delete": ["remove"], "download": ["get"],
         "history": ["list", "--all"], "info": ["show"], "ps": ["list"], "retry": ["resume"], "start": ["resume"],
         "stop": ["pause"], "unpause": ["resume"], "version": ["--version"],
     ]
 
-    /// By word, what to say: dlm has no single command that means the same.
+    /// The hints for words for which dlm has no single command of the same meaning.
     static let similar: [String: String] = [
         "fetch": "to download a URL run: dlm get URL",
         "kill": "dlm cancel 3 ends a download, and dlm daemon stop the background session",
@@ -22,14 +22,14 @@ enum CommandAlias {
 
     private static let logs = "dlm events follows every change, and dlm show 3 tells everything about one download"
 
-    /// A command line that begins with a command of dlm, as far as what it begins with is known.
-    /// - Parameter exists: whether a path is the name of something here: that is no URL by accident.
+    /// Returns the command line with a command of dlm at its beginning, if the first word has a known meaning.
+    /// - Parameter exists: returns whether a path exists. A word that is the path of a file is not taken for a URL.
     static func resolved(
         _ arguments: [String], exists: (String) -> Bool = { access($0, F_OK) == 0 }
     ) -> [String] {
         guard let first = arguments.first else { return arguments }
         if first == "help" {
-            // The help of a command has no options.
+            // The help of a command takes no options.
             let path = resolved(Array(arguments.dropFirst()), exists: { _ in true })
             return [first] + (path.count > 1 ? path.filter { !$0.hasPrefix("-") } : path)
         }
@@ -37,7 +37,7 @@ enum CommandAlias {
         return isDownload(arguments, exists) ? ["get"] + arguments : arguments
     }
 
-    /// Whether a URL, or options of `get` before a URL, stand where a command is expected.
+    /// Returns whether a URL, or options of `get` before a URL, stand where a command is expected.
     private static func isDownload(_ arguments: [String], _ exists: (String) -> Bool) -> Bool {
         guard let first = arguments.first, !first.hasPrefix("---") else { return false }
         if !first.hasPrefix("-") { return SchemelessAddress.isClearlyURL(first) && !exists(first) }

@@ -1,9 +1,9 @@
-/// A part of a command line as POSIX divides it (Base Definitions, section 12.2): letters of short options may stand in
+/// A part of a command line as POSIX divides it (Base Definitions, section 12.2). Letters of short options may stand in
 /// one word, and a value may be attached to its letter.
 struct CommandWord: Equatable {
     enum Kind: Equatable {
         case operand
-        /// By its long name.
+        /// An option of the command, by its long name.
         case option(String)
         /// An option that the command does not have, as it was written.
         case unknown
@@ -12,11 +12,12 @@ struct CommandWord: Equatable {
     }
 
     let kind: Kind
-    /// For the parser: an option with its value.
+    /// The arguments for the parser. Those of an option include its value.
     let arguments: [String]
 
+    /// Divides the arguments of a command line.
     /// - Parameters:
-    ///   - arguments: those behind the name of a command.
+    ///   - arguments: the arguments behind the name of a command.
     ///   - catalog: the options of the command.
     static func words(_ arguments: ArraySlice<String>, _ catalog: OptionCatalog) -> [CommandWord] {
         var rest = arguments
@@ -46,12 +47,12 @@ struct CommandWord: Equatable {
         return CommandWord(kind: .option(option.name), arguments: [word] + (value.map { [$0] } ?? []))
     }
 
-    /// Where one of the letters is unknown, the whole word is.
+    /// Divides a word of short options. If one of the letters is unknown, the whole word is unknown.
     private static func short(
         _ word: String, _ rest: inout ArraySlice<String>, _ catalog: OptionCatalog
     ) -> [CommandWord] {
         let name = word.dropFirst().prefix { $0 != "=" }
-        // `-output x` would write to a file "utput".
+        // Otherwise `-output x` would write to a file "utput".
         if name.count > 2, catalog.option(named: name) != nil {
             return [CommandWord(kind: .missingDash, arguments: [word])]
         }
@@ -75,7 +76,7 @@ struct CommandWord: Equatable {
         return words
     }
 
-    /// The parser takes `-x=4`, but no empty value in this way.
+    /// Returns a short option with its value. The parser accepts `-x=4`, but no empty value in this form.
     private static func attached(_ letter: Character, _ value: Substring) -> [String] {
         value.isEmpty ? ["-\(letter)", ""] : ["-\(letter)=\(value)"]
     }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// How many connections a file has: `1` to `64`, `auto`, or `auto:N` for as many as pay, at most N.
+/// The number of connections for a file: `1` to `64`, `auto`, or `auto:N`. `auto` opens as many connections as raise
+/// the speed, and `auto:N` at most N of these.
 struct ConnectionCount: Equatable {
     let number: Int
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 import DownloadKit
 
-/// Cookies, which are sent only where their domain, path and scheme fit, also behind redirects. Without these options, what
-/// servers set is kept in memory for the command.
+/// The options for cookies. Cookies are sent only where their domain, path and scheme fit, also after redirects.
+/// Without these options, the cookies that servers set are kept in memory for the command.
 struct CookieOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Who asks. Passwords are never stored; files are read when they are needed, at each attempt.
+/// The options for the user's identity. Passwords are never stored. Files are read at each attempt.
 struct CredentialOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -111,8 +111,8 @@ struct CredentialOptions: ParsableArguments {
             guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
                 throw ValidationError("--netrc: no home folder: set HOME, or give --netrc-file")
             }
-            // As with curl and wget, a user without the file simply has no passwords in it. A file that cannot be read is an
-            // error when the attempt begins.
+            // As with curl and wget, a missing file is not an error: it only has no passwords. A file that cannot be
+            // read is an error when the attempt begins.
             let file = home + "/.netrc"
             if access(file, F_OK) == 0 || errno != ENOENT { request.secretFiles.netrc = file }
         }
@@ -133,7 +133,7 @@ struct CredentialOptions: ParsableArguments {
             user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
     }
 
-    /// Completes the name where it lacks the password.
+    /// Asks for the password if `--user` gives only a name.
     mutating func askForPassword(in context: Context) throws {
         guard let user, !user.contains(":") else { return }
         self.user = "\(user):\(try context.askPassword(user, context.signals))"

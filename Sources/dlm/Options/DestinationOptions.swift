@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Where the files of `get` go.
+/// The options for the place of the files of `get`.
 struct DestinationOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -53,8 +53,9 @@ struct DestinationOptions: ParsableArguments {
         if output.hasPrefix("/"), directory != nil { throw ValidationError("-d and -o both name a folder; give one") }
     }
 
-    /// Changes only what was given. The folder in a name belongs to the folder that was given before, if any.
-    /// - Parameter workingFolder: absolute; relative folders start there. Nil when there is none that could be used.
+    /// Applies the options that were given, and changes nothing else. A relative folder in the value of `--output` is
+    /// relative to the folder that was given before, if any.
+    /// - Parameter workingFolder: the absolute path from which relative folders start; nil if there is no usable one.
     func apply(to destination: inout Destination, in workingFolder: String?) throws {
         if let ifExists { destination.ifExists = ifExists }
         if continues { destination.continues = true }
@@ -74,7 +75,7 @@ struct DestinationOptions: ParsableArguments {
         }
     }
 
-    /// In the place of a file: standard output.
+    /// The value of `--output` that means standard output.
     static let stream = "-"
 
     static let noWorkingFolder = ValidationError(

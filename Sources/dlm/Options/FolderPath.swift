@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// One spelling for one folder, so that two processes that mean the same destination ask for the same download.
+/// Paths with one spelling for each folder, so that two processes with the same destination ask for the same download.
 enum FolderPath {
-    /// The working folder; nil when it was deleted, or when its name is not UTF-8, so that no text can stand for it.
+    /// The working folder; nil if it was deleted, or if its name is not UTF-8 and cannot be written as a `String`.
     static var working: String? {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return String(validatingCString: path)
     }
 
-    /// A file as an option names it, by its absolute path.
+    /// Returns the absolute path of a file that an option names.
     static func file(_ path: String) -> String { joined(working ?? "", path) }
 
-    /// `path` seen from `folder`.
+    /// Returns `path` as seen from `folder`.
     static func joined(_ folder: String, _ path: String) -> String {
         path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 
-    /// Absolute, without symbolic links, `.` and `..` as far as the folders exist (realpath(3)).
+    /// Returns the absolute path without symbolic links, `.` and `..`, as far as the folders exist (realpath(3)).
     static func canonical(_ path: String) -> String {
         var missing: [Substring] = []
         var existing = path.split(separator: "/").filter { $0 != "." }
@@ -26,7 +26,7 @@ enum FolderPath {
             let candidate = "/" + existing.joined(separator: "/")
             if let resolved = realpath(candidate, nil) {
                 defer { free(resolved) }
-                // A link may lead to a name that is no text; then the link is what can be named.
+                // A link may lead to a name that is not UTF-8. Then the path of the link is used.
                 return append(missing, to: String(validatingCString: resolved) ?? candidate)
             }
             guard let last = existing.popLast() else { return append(missing, to: "/") }

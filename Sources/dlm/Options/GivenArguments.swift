@@ -1,13 +1,14 @@
 import ArgumentParser
 import Synchronization
 
-/// The arguments of a command line as the parser is to see them: other names of commands are replaced, a URL in the place
-/// of a command becomes `get URL`, and attached values of short options stand apart.
+/// The arguments of a command line in the form for the parser. Other names of commands are replaced, and a URL in the
+/// place of a command becomes `get URL`. Attached values of short options are separated from their options.
 enum GivenArguments {
-    /// - Throws: where a long option was written with one dash, which would be read as letters and a value.
+    /// Returns the arguments for the parser.
+    /// - Throws: a usage error if a long option has only one dash, because the parser would read letters and a value.
     static func normalized(_ arguments: [String]) throws(ValidationError) -> [String] {
         let named = CommandAlias.resolved(arguments)
-        // To know the options of a command takes longer than to read most command lines.
+        // Collecting the options of a command takes longer than reading most command lines.
         guard named.contains(where: isCluster), let (path, catalog) = command(of: named) else { return named }
         let words = CommandWord.words(named.dropFirst(path), catalog)
         if let word = words.first(where: { $0.kind == .missingDash })?.arguments.first {
@@ -17,12 +18,13 @@ enum GivenArguments {
         return named.prefix(path) + words.flatMap(\.arguments)
     }
 
-    /// Letters of several options, or a letter with a value.
+    /// Returns whether a word consists of the letters of several options, or of a letter with a value.
     private static func isCluster(_ word: String) -> Bool {
         word.utf8.count > 2 && word.hasPrefix("-") && !word.hasPrefix("--")
     }
 
-    /// The options of the command that a command line begins with, and how many words its name has.
+    /// Returns the options of the command that a command line begins with, and the number of words in the command's
+    /// name.
     static func command(of arguments: [String]) -> (words: Int, catalog: OptionCatalog)? {
         var type: any ParsableCommand.Type = DLM.self
         var count = 0
@@ -37,7 +39,7 @@ enum GivenArguments {
         return count == 0 ? nil : (count, catalog(of: type, path: arguments.prefix(count).joined(separator: " ")))
     }
 
-    /// Made once for each command.
+    /// The options of commands by command name, collected once for each command.
     private static let catalogs = Mutex<[String: OptionCatalog]>([:])
 
     private static func catalog(of type: any ParsableCommand.Type, path: String) -> OptionCatalog {

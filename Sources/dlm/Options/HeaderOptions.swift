@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// Fields of the request. Those that may be secret are never stored.
+/// The options for header fields of the request. Fields that may be secret are never stored.
 struct HeaderOptions: ParsableArguments {
     @Option(
         name: [.customShort("H"), .long],
@@ -9,13 +9,13 @@ struct HeaderOptions: ParsableArguments {
     var header: [String] = []
 
     func validate() throws {
-        // The value may be a secret and is not repeated.
+        // The value may be a secret, so the message does not repeat it.
         if let index = header.firstIndex(where: { RequestHeader($0) == nil }) {
             throw ValidationError("-H: header field \(index + 1) is not of the form 'Name: value'")
         }
     }
 
-    /// A field takes the place of those of its name.
+    /// Applies the header fields. A field replaces earlier fields of the same name.
     func apply(to request: inout DownloadRequest) {
         guard !header.isEmpty else { return }
         let fields = header.compactMap(RequestHeader.init)

@@ -1,5 +1,5 @@
-/// Who has the groups of ``ItemOptions`` beside other options. They are not nested: ArgumentParser's debug builds check
-/// all groups anew at each level, which takes five times as long for each.
+/// A type that has the groups of ``ItemOptions`` beside other options. The groups are not nested, because
+/// ArgumentParser's debug builds check all groups anew at each level. Each level takes five times as long.
 protocol ItemGroups: RenewableOptions {
     var place: DestinationOptions { get set }
     var transfer: TransferOptions { get set }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What can be said of one download: on the command line of `get`, below a URL in a list, and as a setting. A group of
+/// The options of one download: on the command line of `get`, below a URL in a list, and as settings. A group of
 /// options that is added here can be used in all of these places; ``OptionScope`` names the exceptions.
 struct ItemOptions: ItemGroups {
     var place: DestinationOptions
@@ -20,8 +20,8 @@ struct ItemOptions: ItemGroups {
     var mirrors: MirrorOptions
     var hooks: HookOptions
 
-    /// Changes only what was given.
-    /// - Parameter workingFolder: absolute; relative folders start there.
+    /// Applies the options that were given, and changes nothing else.
+    /// - Parameter workingFolder: the absolute path from which relative folders start.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
         try place.apply(to: &request.destination, in: workingFolder)
         transfer.apply(to: &request)

@@ -2,10 +2,11 @@ import ArgumentParser
 import DownloadKit
 import Synchronization
 
-/// Reads the options below the URLs of a list. Lists repeat themselves: what the parser made of the last block is kept,
-/// and the name and the checksum of a file, which differ from URL to URL, are filled in without it.
+/// The reader of the options below the URLs of a list. Neighbouring URLs often have the same options, so the parsed
+/// options of the last block are kept. Name and checksum of a file differ from URL to URL and are filled in without the
+/// parser.
 final class ListOptions: Sendable {
-    /// What is wrong in which line.
+    /// An error in a line of the list.
     struct Failure: Error {
         let line: Int
         let message: String
@@ -71,7 +72,7 @@ final class ListOptions: Sendable {
                     throw Failure(line: line, message: option.problem(error))
                 }
             }
-            // Each alone was right.
+            // Each option alone is valid, so the error is in their combination.
             throw Failure(line: options.last?.line ?? 0, message: UsageReport.sentence(error, of: ItemArguments.self))
         }
     }

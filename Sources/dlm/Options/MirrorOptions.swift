@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// Where else a file is.
+/// The options for other sources of a file.
 struct MirrorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct MirrorOptions: ParsableArguments {
         for text in mirror { _ = try Self.address(text, "--mirror") }
     }
 
-    /// Changes only what was given.
+    /// Applies the options that were given, and changes nothing else.
     func apply(to request: inout DownloadRequest) throws {
         if repair { request.repairs = true }
         if let followMetalink { request.followsMetalink = followMetalink == .followMetalink }
@@ -39,7 +39,8 @@ struct MirrorOptions: ParsableArguments {
         if !mirror.isEmpty { request.mirrors = try mirror.map { try Self.address($0, "--mirror") } }
     }
 
-    /// - Parameter place: where it was written, in messages.
+    /// Reads the URL of a mirror.
+    /// - Parameter place: the option or the place where the URL was written, for messages.
     static func address(_ text: String, _ place: String) throws -> SourceURL {
         switch RequestMaker.address(text) {
         case .success((let url, nil)): return url
@@ -49,7 +50,7 @@ struct MirrorOptions: ParsableArguments {
         }
     }
 
-    /// What needs one server.
+    /// Throws if a request with mirrors asks for something that only a single server can do.
     static func check(_ request: DownloadRequest) throws {
         if request.mirrors.isEmpty { return }
         if let other = ([request.url] + request.mirrors).first(where: { !$0.isHTTP }) {

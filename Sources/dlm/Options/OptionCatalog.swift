@@ -1,14 +1,14 @@
 import ArgumentParser
 import Foundation
 
-/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. No
-/// option has to be listed for it: the parser knows them, and so does the code that reads scanned words.
+/// The long options of a command, for options that are written as text: below the URLs of a list and as settings. The
+/// catalog is collected from the parser or from the code that reads scanned words, so no option has to be listed twice.
 struct OptionCatalog: Sendable {
     struct Option: Sendable, Equatable {
         let name: String
         let isFlag: Bool
         let isRepeatable: Bool
-        /// The name of a file or a folder.
+        /// Whether the value is the name of a file or a folder.
         let isPath: Bool
     }
 
@@ -16,10 +16,10 @@ struct OptionCatalog: Sendable {
     /// Long names by the letters of short options.
     private let letters: [Character: String]
 
-    /// In the order of the help.
+    /// The long names that can be written as text, in the order of the help.
     let names: [String]
 
-    /// Asks the parser, which takes some milliseconds.
+    /// Collects the options from the parser, which takes some milliseconds.
     init(_ type: (some ParsableArguments).Type) {
         let arguments = CommandDescription.arguments(of: type)
         let named = arguments.compactMap { argument in
@@ -38,7 +38,7 @@ struct OptionCatalog: Sendable {
         self.init(named, letters)
     }
 
-    /// Takes the options that are asked for when words are scanned. It knows no letters.
+    /// Collects the options that are asked for when words are scanned. Such a catalog has no letters of short options.
     init(scannedBy options: (some ScannedOptions).Type) { self.init(ScannedWords.asked(by: options)) }
 
     private init(_ named: [Option], _ letters: [Character: String] = [:]) {
@@ -46,19 +46,19 @@ struct OptionCatalog: Sendable {
         self.options = options
         self.letters = letters
         names = named.map(\.name).filter { name in
-            // The opposite of a flag is said by false.
+            // The opposite of a flag is written as the value false.
             let isOpposite = name.hasPrefix("no-") && options[String(name.dropFirst(3))]?.isFlag ?? false
             return !isOpposite && name != "help" && name != "version"
         }
     }
 
-    /// Those of one download.
+    /// The options of one download.
     static let item = OptionCatalog(scannedBy: ItemOptions.self)
 
-    /// Those outside of the command line.
+    /// The options that can be set outside of the command line.
     static let settings = OptionCatalog(scannedBy: SettingOptions.self)
 
-    /// Those of a command line.
+    /// The options of `dlm get` on a command line.
     static let get = OptionCatalog(GetCommand.self)
 
     subscript(name: String) -> Option? { names.contains(name) ? options[name] : nil }
@@ -69,10 +69,10 @@ struct OptionCatalog: Sendable {
     /// Returns the option with this short name.
     func option(letter: Character) -> Option? { letters[letter].flatMap { options[$0] } }
 
-    /// What switches a flag off that is on unless said otherwise.
+    /// Returns the option that switches off a flag that is on by default, or nil if there is none.
     func opposite(of flag: Option) -> Option? { options["no-\(flag.name)"] }
 
-    /// The one that was probably meant.
+    /// Returns the name that was probably meant, or nil if no name is near enough.
     static func nearest(to word: String, in names: [String]) -> String? {
         guard let (name, distance) = ranked(names, by: word).first,
             distance <= max(1, min(word.count, name.count) / 2)
@@ -80,7 +80,7 @@ struct OptionCatalog: Sendable {
         return name
     }
 
-    /// The end of a message about a key that nothing has: the name that was probably meant, or the three nearest ones.
+    /// Returns the end of a message about an unknown key: the name that was probably meant, or the three nearest names.
     static func hint(for word: String, in names: [String]) -> String {
         if let name = nearest(to: word, in: names) { return "did you mean '\(name)'?" }
         let near = ranked(names, by: word).prefix(3).map { "'\($0.name)'" }
@@ -88,7 +88,8 @@ struct OptionCatalog: Sendable {
         return "the nearest are \(near[0]), \(near[1]) and \(near[2])"
     }
 
-    /// The nearest name first. Nothing for a word far longer than any name: the comparison would only take its time.
+    /// Returns the names with their distance from a word, the nearest name first. Returns nothing for a word far longer
+    /// than any name, because the comparison would only cost time.
     private static func ranked(_ names: [String], by word: String) -> [(name: String, distance: Int)] {
         guard word.count <= 64 else { return [] }
         let distances = names.enumerated().map { ($0.offset, $0.element, UnknownCommand.distance(word, $0.element)) }
@@ -97,15 +98,15 @@ struct OptionCatalog: Sendable {
 }
 
 extension OptionCatalog.Option {
-    /// Bytes of a value.
+    /// The greatest length of a value, in bytes.
     private static let longest = 8 << 10
 
-    /// As the parser takes it: one argument, so that no value becomes another option. Nothing for a flag that is off
-    /// and has no opposite.
+    /// Returns the option and its value as arguments for the parser. They are one argument, unless the value is empty, so
+    /// that no value is read as another option. Returns no arguments for a flag that is off and has no opposite.
     func arguments(_ value: String, in catalog: OptionCatalog) throws(ValidationError) -> [String] {
-        // The parser's time grows faster than what it is given.
+        // The parser's time grows faster than the length of an argument.
         guard value.utf8.count <= Self.longest else { throw ValidationError("longer than 8 KiB") }
-        // The parser takes no value from "--name=".
+        // The parser does not read "--name=" as an empty value.
         guard isFlag else { return value.isEmpty ? ["--\(name)", ""] : ["--\(name)=\(value)"] }
         switch value.lowercased() {
         case "true", "yes", "on": return ["--\(name)"]

@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// What the parser has to say of an option that was written as text, in the words of a file.
+/// The parser's error about an option that was written as text, worded for a file instead of a command line.
 struct OptionFailure {
     private let why: String
-    /// Only what the parser repeats is no secret.
+    /// The value, if the parser repeats it. Any other value may be a secret.
     private let value: String?
 
     init(_ error: any Error, of type: (some ParsableArguments).Type, option: String, value: String) {
@@ -25,7 +25,8 @@ struct OptionFailure {
         value.map { "\(option): '\(SettingsError.short($0))' cannot be used; \(why)" } ?? "\(option): \(why)"
     }
 
-    /// `--retries -1: give 0 or more` is about an option that stands before it already.
+    /// Returns the message without an option at its beginning, as in `--retries -1: give 0 or more`. The final text
+    /// names the option itself.
     private static func withoutOption(_ message: String) -> String {
         guard message.hasPrefix("-"), let colon = message.firstRange(of: ": ") else { return message }
         return String(message[colon.upperBound...])

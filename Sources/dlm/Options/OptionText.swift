@@ -2,17 +2,17 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// `option=value` below a URL in a list, as aria2 has it.
+/// A line `option=value` below a URL in a list, in the format of aria2.
 struct OptionText: Equatable {
     /// The whole line.
     let line: String
-    /// As it was written.
+    /// The name of the option as it was written.
     let written: String
-    /// The long option of dlm.
+    /// The name of dlm's long option.
     let name: String
     let value: String
 
-    /// Whether it is about the URL above it: an indented URL is not.
+    /// Returns whether a line is an option for the URL above it. An indented URL is not an option.
     static func isOption(_ line: String) -> Bool {
         guard let first = line.utf8.first, first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else {
             return false
@@ -20,7 +20,7 @@ struct OptionText: Equatable {
         return !line.utf8.prefix { $0 != UInt8(ascii: "=") }.contains { ":/".utf8.contains($0) }
     }
 
-    /// Nil without a name or `=`.
+    /// Returns nil if the line has no name or no `=`.
     init?(_ line: String) {
         guard let equals = line.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         self.line = line
@@ -30,11 +30,12 @@ struct OptionText: Equatable {
         (name, value) = Self.meaning(written, text)
     }
 
-    /// Lists of aria2 work as they are where dlm has the same under another name.
+    /// Returns the name and the value that dlm uses. Options of aria2 for which dlm has another name are translated, so
+    /// that lists written for aria2 work.
     private static func meaning(_ name: String, _ value: String) -> (name: String, value: String) {
         switch (name, value) {
         case ("checksum", _):
-            // There it is sha-256=HEX.
+            // In aria2 the value has the form sha-256=HEX.
             guard let equals = value.firstIndex(of: "=") else { return (name, value) }
             let algorithm = value[..<equals].replacing("-", with: "")
             return (name, "\(algorithm):\(value[value.index(after: equals)...])")
@@ -45,14 +46,15 @@ struct OptionText: Equatable {
         }
     }
 
-    /// aria2's names for what means the same.
+    /// The names of dlm's options by the names of aria2's options that mean the same.
     private static let aliases = [
         "out": "output", "dir": "directory", "max-download-limit": "limit-rate", "split": "connections",
         "max-connection-per-server": "connections", "retry-wait": "retry-delay", "timeout": "stall-timeout",
         "all-proxy": "proxy", "load-cookies": "cookie-file", "save-cookies": "cookie-jar", "pause": "paused",
     ]
 
-    /// For the parser of ``ItemArguments``.
+    /// Returns the arguments for the parser of ``ItemArguments``.
+    /// - Throws: a usage error if a list cannot have this option.
     func arguments() throws(ValidationError) -> [String] {
         if OptionScope.item.contains(name), let option = OptionCatalog.item[name] {
             return try option.arguments(value, in: .item)
@@ -63,7 +65,7 @@ struct OptionText: Equatable {
         throw ValidationError("unknown option; \(OptionCatalog.hint(for: written, in: OptionScope.item))")
     }
 
-    /// One line: what, and why not.
+    /// Returns one line that names the option and says why it cannot be used.
     func problem(_ error: any Error) -> String {
         OptionFailure(error, of: ItemArguments.self, option: name, value: value).text(written)
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What every command takes.
+/// The options that every command has.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "Write JSON to stdout, one value a line.")
     var json = false
@@ -26,7 +26,7 @@ extension OutputOptions: ScannedGroup {
     }
 }
 
-/// What the commands that download take in addition.
+/// The additional options of the commands that download.
 struct ProgressOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

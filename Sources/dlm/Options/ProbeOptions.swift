@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What `doctor` takes of the options of `get`: who asks, whom to trust, and the way.
+/// The options of `get` that `doctor` has, too: header fields, credentials, cookies, trust and network.
 struct ProbeOptions: ParsableArguments {
     @OptionGroup(title: "Request") private var fields: HeaderOptions
     @OptionGroup(title: "Credentials") private var credentials: CredentialOptions
@@ -11,7 +11,7 @@ struct ProbeOptions: ParsableArguments {
 
     mutating func prepare(in context: Context) throws { try credentials.askForPassword(in: context) }
 
-    /// Changes only what was given.
+    /// Applies the options that were given, and changes nothing else.
     func apply(to request: inout DownloadRequest) throws {
         fields.apply(to: &request)
         try credentials.apply(to: &request)

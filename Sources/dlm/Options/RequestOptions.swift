@@ -2,8 +2,9 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// What `get` and `resume` both take: secrets are not stored, and these may change between two runs. Whoever takes them
-/// has their groups directly: in debug builds the parser checks itself, five times as long for each level of groups.
+/// The options that `get` and `resume` share, because secrets are not stored and other values may change between two
+/// runs. A command has these groups directly: in debug builds the parser checks itself, and each level of groups takes
+/// five times as long.
 protocol RenewableOptions {
     var count: ConnectionOptions { get set }
     var fields: HeaderOptions { get set }
@@ -15,14 +16,16 @@ protocol RenewableOptions {
 }
 
 extension RenewableOptions {
-    /// Asks for the password, and reads standard input, once: these options may be applied several times.
+    /// Asks for the password and reads standard input. Must be called once, because these options may be applied
+    /// several times.
     mutating func prepare(in context: Context) throws {
         try credentials.askForPassword(in: context)
         try body.prepare()
     }
 
-    /// Without what goes to nobody but the server of the files.
-    /// - Parameter secrets: nor to that, if they are somebody else's.
+    /// Returns the options without those that are meant only for the server of the files, such as the body.
+    /// - Parameter secrets: whether the request goes to another server, so that header fields and credentials are left
+    ///   out, too.
     func without(secrets isForeign: Bool) -> Self {
         var others = self
         others.body.dropBody()
@@ -35,7 +38,8 @@ extension RenewableOptions {
         return others
     }
 
-    /// Changes only what was given. Reads the files that are to be read now.
+    /// Applies the options that were given, and changes nothing else. Reads the files that must be read before the
+    /// download starts.
     func renew(_ request: inout DownloadRequest) throws {
         if let connections = count.connections { request.connections = connections.number }
         try body.apply(to: &request)
@@ -48,7 +52,8 @@ extension RenewableOptions {
         network.apply(to: &request)
     }
 
-    /// - Parameter given: a request in which nothing was asked for before these options were applied.
+    /// Returns these options as overrides for a stored request.
+    /// - Parameter given: an empty request to which these options were applied.
     func overrides(in given: DownloadRequest) -> RequestOverrides {
         var overrides = RequestOverrides()
         overrides.headers = given.headers
@@ -66,7 +71,7 @@ extension RenewableOptions {
     }
 }
 
-/// How many connections there are.
+/// The option for the number of connections.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("x"), .long],
@@ -83,9 +88,9 @@ extension ConnectionOptions: ScannedGroup {
     }
 }
 
-/// How the requests of `get` are made and repeated.
+/// The options for how the requests of `get` are made and repeated.
 struct TransferOptions: ParsableArguments {
-    // The parser does not tell the defaults of what it transforms.
+    // The parser does not show the defaults of options that have a `transform`.
     private static let delay = Seconds(RetryPolicy().delay)
     private static let connect = Seconds(DownloadRequest.Timeouts().connect)
     private static let stall = Seconds(DownloadRequest.Timeouts().stall)

@@ -6,9 +6,10 @@ struct SchemelessAddress: Equatable {
     let host: String
     let port: Int?
 
-    /// The schemes to try, in their order. Where no port is named that is https before http; port 443 means https, and
-    /// any other port http, as it does for curl.
-    /// - Parameter allowed: the schemes that the user's options leave; where none of the usual ones is left, these count.
+    /// Returns the schemes to try, in order. Without a port these are https and then http. Port 443 means https, and
+    /// any other port means http, as in curl.
+    /// - Parameter allowed: the schemes that the user's options allow. If they exclude all usual ones, the first of
+    ///   them is returned, https before http.
     func schemes(allowed: [String]) -> [String] {
         let usual =
             switch port {
@@ -20,19 +21,19 @@ struct SchemelessAddress: Equatable {
         return left.isEmpty ? Array(["https", "http"].filter(allowed.contains).prefix(1)) : left
     }
 
-    /// What is sent to this machine is read by nobody on the way.
+    /// Whether the host is this machine. Data sent to this machine cannot be read on the way.
     var isLoopback: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]"
             || Self.isIPv4(host) && host.hasPrefix("127.")
     }
 
-    /// Returns nil for what has a scheme, for paths, and for names that no server can have.
+    /// Returns nil for URLs with a scheme, for paths, and for names that no server can have.
     init?(_ text: String) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard let first = text.first, !"/.~-".contains(first), !text.contains("://"),
             text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F })
         else { return nil }
-        // User information is never guessed: a password would go to whatever host is found behind it.
+        // Addresses with user information are refused, because a password would go to whatever host follows it.
         let authority = text.prefix { !"/?#".contains($0) }
         guard !authority.contains("@"), !authority.contains("\\") else { return nil }
         let host = authority.first == "[" ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
@@ -41,14 +42,15 @@ struct SchemelessAddress: Equatable {
         (self.text, self.host, self.port) = (text, host.lowercased(), port > 0 ? port : nil)
     }
 
-    /// 0 where none is written.
+    /// Returns the port, 0 if none is written, or nil if the text is not a port.
     private static func port(_ text: Substring) -> Int? {
         if text.isEmpty { return 0 }
         guard text.first == ":", text.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return UInt16(text.dropFirst()).flatMap { $0 > 0 ? Int($0) : nil }
     }
 
-    /// A name without a dot is a host only where a port says so: `lst` is a slip of the finger.
+    /// Returns whether a text is a host. A name without a dot is a host only if a port follows it: `lst` is more likely
+    /// a mistyped command.
     private static func isHost(_ text: Substring, hasPort: Bool) -> Bool {
         if text.first == "[" {
             return text.dropFirst().dropLast().contains(":")
@@ -72,7 +74,7 @@ struct SchemelessAddress: Equatable {
             && parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } && UInt8($0) != nil }
     }
 
-    /// Whether a word in the place of a command can be nothing but a URL: it has a scheme, a port, or a path.
+    /// Returns whether a word in the place of a command can only be a URL, because it has a scheme, a port or a path.
     static func isClearlyURL(_ word: String) -> Bool {
         if let mark = word.range(of: "://") {
             return mark.lowerBound > word.startIndex
@@ -85,6 +87,6 @@ struct SchemelessAddress: Equatable {
 }
 
 extension Character {
-    /// RFC 3986 section 3.1.
+    /// Whether the character may be part of a scheme (RFC 3986 section 3.1).
     fileprivate var isScheme: Bool { isASCII && (isLetter || isNumber || "+-.".contains(self)) }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// Which downloads a command is about.
+/// The arguments that select the downloads of a command.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Downloads by number, such as 3 or 5-8.", valueName: "id"),
@@ -17,18 +17,19 @@ struct SelectionOptions: ParsableArguments {
         if !ids.isEmpty, !group.isEmpty { throw ValidationError(GroupOptions.choice) }
     }
 
-    /// For commands that mean nothing without downloads.
+    /// Throws if no downloads are selected. For commands that need downloads.
     func require() throws {
         if isEmpty { throw ValidationError(GroupOptions.choice) }
     }
 
-    /// - Parameter all: what `--all` means to the command.
+    /// Returns the selected downloads.
+    /// - Parameter all: the states that `--all` selects for this command.
     func chosen(all: Set<DownloadState.Kind>) -> Chosen {
         ids.isEmpty ? .states(group.state.isEmpty ? all : Set(group.state)) : .ids(ids.ids)
     }
 }
 
-/// Downloads that are not named one by one.
+/// The options that select downloads without naming them one by one.
 struct GroupOptions: ParsableArguments {
     static let choice = "give the numbers of downloads, --all or --state"
 

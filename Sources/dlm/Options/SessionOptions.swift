@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What is not about one download but about the session that runs them all.
+/// The options for the session that runs all downloads, not for one download.
 struct SessionOptions: ParsableArguments {
     @Option(
         name: [.customShort("j"), .long],
@@ -22,15 +22,15 @@ struct SessionOptions: ParsableArguments {
         }
     }
 
-    /// The option given, if any.
+    /// The option that was given, as text for messages; nil if none was given.
     var given: String? { maxConcurrent.map { "-j \($0)" } ?? maxPerHost.map { "--max-per-host \($0)" } }
 
-    /// The settings are in force already.
-    /// - Parameter limitsEach: a limit for each download takes the place of the one for all together.
+    /// Applies the options to a configuration to which the settings were applied before.
+    /// - Parameter limitsEach: whether a speed limit for each download replaces the limit for all downloads together.
     func apply(to configuration: inout SessionConfiguration, _ settings: Settings, limitsEach: Bool) {
         if let maxConcurrent {
             configuration.maxConcurrent = maxConcurrent
-            // Unless asked otherwise, all of them may be from one host.
+            // By default all of the downloads may be from one host.
             configuration.maxPerHost = settings.general?.session.maxPerHost ?? maxConcurrent
         }
         if let maxPerHost {

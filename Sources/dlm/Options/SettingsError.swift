@@ -1,4 +1,4 @@
-/// Something in `config.yaml` or the environment that dlm cannot go by.
+/// An error in a setting of `config.yaml` or of the environment.
 struct SettingsError: Error, Equatable, CustomStringConvertible {
     static let exitStatus: Int32 = 2
 
@@ -10,13 +10,13 @@ struct SettingsError: Error, Equatable, CustomStringConvertible {
     init(_ message: String) { self.message = message }
 
     /// - Parameters:
-    ///   - names: those that can stand there.
-    ///   - place: file and line.
+    ///   - names: the keys that are allowed in this place.
+    ///   - place: the file and the line.
     init(unknown word: String, among names: [String], at place: String) {
         let hint = OptionCatalog.hint(for: word, in: names)
         self.init("\(place): unknown key '\(Self.short(word))'; \(hint)")
     }
 
-    /// A slip can make a key or a value of half a file.
+    /// Returns the text in shortened form, because a typing error can turn half a file into one key or value.
     static func short(_ text: String) -> String { text.count > 60 ? text.prefix(60) + "..." : text }
 }

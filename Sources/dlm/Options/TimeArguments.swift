@@ -2,12 +2,12 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// When a download is to begin; a time without a day is counted from when it is read.
+/// The time when a download is to start. A time without a day is counted from the moment at which the argument is read.
 struct StartArgument: Equatable {
     let moment: Date
 
     init(argument: String) throws {
-        // The argument parser makes these values by itself: nobody can hand it a clock.
+        // The argument parser creates these values itself, so a `TimeSource` cannot be passed to them.
         guard let moment = StartTime.parse(argument, now: SystemTime().date) else {
             throw ValidationError("give a time such as 18:00, 'tomorrow 06:00', '2026-12-24 18:00' or +2h")
         }
@@ -24,7 +24,7 @@ extension TimeWindow {
     }
 }
 
-/// A limit of the speed for a time of the day: `Mon-Fri 08:00-18:00 1M`, or `none`.
+/// A speed limit for a time of the day: `Mon-Fri 08:00-18:00 1M`, or `none`.
 struct LimitWindow: Equatable {
     let entry: RateTimetable.Entry?
 
@@ -41,9 +41,9 @@ struct LimitWindow: Equatable {
     }
 }
 
-/// The clocks of whoever calls.
+/// The local time of the user who calls dlm.
 enum LocalTime {
-    /// A time zone that is not known would be taken for UTC.
+    /// Throws if the time zone in `TZ` is unknown, because an unknown time zone would be taken for UTC.
     static func check(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         guard let name = environment["TZ"], !name.isEmpty, !name.hasPrefix("/"), !name.hasPrefix(":/") else { return }
         let bare = name.hasPrefix(":") ? String(name.dropFirst()) : name

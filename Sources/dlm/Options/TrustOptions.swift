@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// How the server proves who it is, and dlm to it.
+/// The options for how the server proves its identity to dlm, and dlm to the server.
 struct TrustOptions: ParsableArguments {
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
@@ -95,7 +95,7 @@ struct TrustOptions: ParsableArguments {
                 .contains { $0 != nil }
     }
 
-    /// Nil when none of it is given.
+    /// The trust policy; nil if none of its options is given.
     var policy: ServerTrustPolicy? {
         guard isGiven else { return nil }
         var policy = ServerTrustPolicy.system
@@ -128,7 +128,7 @@ struct TrustOptions: ParsableArguments {
 
     // MARK: The files
 
-    /// What is wrong with the files is told before anything is fetched.
+    /// Checks the files, so that errors in them are reported before anything is fetched.
     private func checkFiles() throws {
         for (name, path) in [("--ca-certificate", caCertificate), ("--certificate", certificate)] {
             try check(path, name, holds: "CERTIFICATE-----", "no certificate in PEM format")
@@ -187,11 +187,11 @@ extension TrustOptions: TellingOptions {
 
 extension ServerTrustPolicy.TLSVersion: ExpressibleByArgument {}
 
-/// The schemes that `--proto` leaves, as curl reads it: `https`, `=https`, `-http`, `-all,https`.
+/// The schemes that `--proto` allows, read as in curl: `https`, `=https`, `-http`, `-all,https`.
 struct Schemes: Equatable {
     let names: [String]
 
-    /// For the parser's `transform`: the error becomes the end of its message.
+    /// Reads an argument, as the parser's `transform`. The error becomes the end of the parser's message.
     init(argument: String) throws {
         var allowed = RedirectPolicy.knownSchemes
         for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
@@ -204,7 +204,8 @@ struct Schemes: Equatable {
                 guard meant.allSatisfy(RedirectPolicy.knownSchemes.contains) else {
                     throw ValidationError("dlm knows \(RedirectPolicy.knownSchemes.joined(separator: " and "))")
                 }
-                // Without a sign curl adds to what is allowed already, which is all there is: then it is meant alone.
+                // In curl, a scheme without a sign is added to the allowed schemes. While all schemes are still
+                // allowed, adding one changes nothing, so the user means this scheme alone.
                 if sign != "+", sign == "=" || allowed.count == RedirectPolicy.knownSchemes.count { allowed = [] }
                 allowed += meant.filter { !allowed.contains($0) }
             }

@@ -2,7 +2,7 @@ import ArgumentParser
 import DownloadKit
 import Foundation
 
-/// What an answer must be to be taken for the file.
+/// The options for the conditions under which an answer is accepted as the file.
 struct ValidationOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
@@ -61,7 +61,7 @@ extension ValidationOptions: TellingOptions {
     }
 }
 
-/// Status codes as they are listed: `403,520-529`.
+/// Status codes as users list them: `403,520-529`.
 struct CodeList: Equatable {
     let codes: StatusCodes
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// `dlm daemon status` for people.
+/// The text of `dlm daemon status`.
 enum DaemonText {
     static func lines(_ document: DaemonDocument, now: Date) -> [String] {
         guard let pid = document.pid else { return ["not running", field("socket", document.socket)] }

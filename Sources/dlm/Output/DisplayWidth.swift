@@ -1,6 +1,6 @@
-/// Columns that text takes on a terminal: wcwidth(3) for whole characters, whatever the locale.
+/// The columns that text takes on a terminal: wcwidth(3) for whole characters, whatever the locale is.
 enum DisplayWidth {
-    /// Colour sequences (`ESC [ ... m`) take no column.
+    /// Returns the width of a text in columns. Colour sequences (`ESC [ ... m`) take no column.
     static func of(_ text: String) -> Int {
         var width = 0
         var rest = text[...]
@@ -14,7 +14,8 @@ enum DisplayWidth {
         return width
     }
 
-    /// At most `columns` wide; what is cut from the middle leaves a `…`, so that the extension stays.
+    /// Returns the text, at most `columns` wide. A longer text is cut in its middle, with a `…` there, so that the
+    /// extension of a file name stays.
     static func cut(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         guard columns > 1 else { return columns == 1 ? "…" : "" }
@@ -23,7 +24,7 @@ enum DisplayWidth {
         return String(prefix(of: Array(text), to: columns - 1 - of(end))) + "…" + end
     }
 
-    /// At most `columns` wide; a text that is cut ends in `…`.
+    /// Returns the text, at most `columns` wide. A text that is cut ends in `…`.
     static func cutEnd(_ text: String, to columns: Int) -> String {
         guard of(text) > columns else { return text }
         return columns < 1 ? "" : String(prefix(of: Array(text), to: columns - 1)) + "…"
@@ -54,7 +55,7 @@ enum DisplayWidth {
     }
 
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
-        // The variation selector asks for the coloured form.
+        // U+FE0F (variation selector 16) asks for the coloured form of a character, which is wide.
         scalar == "\u{FE0F}" || scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) }
     }
 

@@ -1,6 +1,7 @@
-/// Text from servers and users made harmless for terminals.
+/// The escaping that makes text from servers and users harmless for terminals.
 enum Escaping {
-    /// One line: control characters (C0, DEL, C1), line separators and bidirectional controls become `\x1b` or `\u202e`.
+    /// Returns the text as one line. Control characters (C0, DEL, C1), line separators and bidirectional controls
+    /// become escapes such as `\x1b` or `\u202e`.
     static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""
@@ -14,7 +15,7 @@ enum Escaping {
         return result
     }
 
-    /// The same for an encoded JSON value, where `\u009b` means the character itself.
+    /// Returns an encoded JSON value with the same characters escaped. In JSON `\u009b` means the character itself.
     static func json(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isDangerous) else { return text }
         var result = ""

@@ -1,15 +1,16 @@
 import DownloadKit
 
-/// The one line of a failure: what failed, on what, why, and what to do.
+/// The line that reports a failure: what failed, on what, why, and what to do.
 enum FailureText {
-    /// - Parameter canResume: there is a record that `dlm resume` would find.
+    /// Returns the line for a failure.
+    /// - Parameter canResume: whether there is a record that `dlm resume` would find.
     static func line(_ record: DownloadRecord, _ error: DownloadError, canResume: Bool = true) -> String {
         let why = Redaction.describe(error) + advice(record, error, canResume)
         var way = "; run: "
         if case .fileFailed(.exists, _) = error { way = "; or move it away and run: " }
         if case .completedFile(.changed, _) = error { way = "; move it away and run: " }
         let hint = (canResume ? hint(record, error) : nil).map { way + $0 } ?? ""
-        // The path is what failed, and the error names it.
+        // These errors name the path of the file that they are about.
         switch error {
         case .fileFailed, .completedFile: return why + hint
         default: break
@@ -20,7 +21,7 @@ enum FailureText {
         return "\(record.source): \(why)\(others(record))\(hint)"
     }
 
-    /// Says how the user may take a file that nothing proves to be whole: now, and from this host always.
+    /// Returns how the user can accept a file that nothing proves to be whole: this time, or always from this host.
     private static func advice(_ record: DownloadRecord, _ error: DownloadError, _ canResume: Bool) -> String {
         guard error == .verificationFailed(.endUnproved) else { return "" }
         let host = Redaction.hidden(record.source.host)
@@ -29,7 +30,7 @@ enum FailureText {
             + "the hosts: section of config.yaml; a --checksum proves it, too"
     }
 
-    /// The error is that of the last source.
+    /// Returns the number of other sources that failed, because the error is only that of the last source.
     private static func others(_ record: DownloadRecord) -> String {
         let standings = record.resume.sources?.standings ?? []
         let others = standings.count { $0.failure != nil && $0.url != record.source.string }
@@ -56,7 +57,7 @@ enum FailureText {
 }
 
 extension DownloadRequest {
-    /// With which its missing secrets are given again.
+    /// The options with which the user gives missing secrets again.
     fileprivate var optionsForSecrets: [String] {
         var options = headers.contains { $0.value == nil } ? ["-H 'NAME: VALUE'"] : []
         if let credential, credential.password == nil { options.append("-u \(credential.user)") }
@@ -64,13 +65,13 @@ extension DownloadRequest {
         if let proxy = network.proxy, let credential = proxy.credential, credential.password == nil {
             options.append("--proxy \(proxy.url.replacing("://", with: "://\(credential.user):PASSWORD@"))")
         }
-        // Told with the error by a session that had more than what is stored.
+        // The session that reported the error may know of secrets that are not in this record.
         return options.isEmpty ? ["-H 'NAME: VALUE'"] : options
     }
 }
 
 extension StateText {
-    /// Why a download that ended did not complete.
+    /// Returns why a download ended without being complete.
     static func failure(_ state: DownloadState) -> DownloadError {
         switch state {
         case .failed(let error): error

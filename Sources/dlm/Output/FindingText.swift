@@ -1,4 +1,5 @@
-/// `dlm doctor` for people: a line for each finding, what to do below it, and the sum at the end.
+/// The text of `dlm doctor`: a line for each finding, the advice below it, and the number of problems and warnings at
+/// the end.
 struct FindingText {
     let style: Style
 

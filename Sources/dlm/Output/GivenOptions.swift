@@ -1,17 +1,18 @@
 import DownloadKit
 
-/// Options of one download that can tell whether they were given.
+/// A group of options for one download that can be read back from a request.
 protocol TellingOptions {
-    /// Returns the long names of what was given and has no line of its own in `dlm show`, with the values as a list has
-    /// them. A value of nil was not given; one that is empty belongs to a flag. Secrets are named and not told.
+    /// Returns the long names and the values of the options that have no line of their own in `dlm show`, as a list has
+    /// them. The value is nil for an option that was not given, and empty for a flag. Secrets are named without their
+    /// values.
     static func given(in request: DownloadRequest) -> GivenOptions.List
 }
 
-/// What was asked for of one download, as a list has it: `proxy=http://10.0.0.1:3128`.
+/// The options that were given for one download, in the form of a list: `proxy=http://10.0.0.1:3128`.
 enum GivenOptions {
     typealias List = [(name: String, value: String?)]
 
-    /// The groups of ``ItemOptions`` that have something to tell, in the order of `dlm show`.
+    /// The groups of ``ItemOptions`` whose options are shown, in the order of `dlm show`.
     private static var groups: [any TellingOptions.Type] {
         [
             HTTPRequestOptions.self, BodyOptions.self, CredentialOptions.self, CookieOptions.self, TrustOptions.self,
@@ -26,7 +27,7 @@ enum GivenOptions {
         }
     }
 
-    /// A flag has no value.
+    /// Returns the empty value of a flag, or nil if the flag is not set.
     static func flag(_ isSet: Bool?) -> String? { isSet == true ? "" : nil }
 
     static func text<T: Equatable>(_ value: T, unless usual: T, _ text: (T) -> String) -> String? {

@@ -1,6 +1,7 @@
 import DownloadKit
 
-/// Prints a list page by page: a long one is never in memory as a whole. Columns only grow.
+/// The printer of a list. It prints page by page, so that a long list is never in memory as a whole. Columns only grow
+/// from page to page.
 struct ListPrinter {
     let console: Console
     let style: Style
@@ -22,7 +23,8 @@ struct ListPrinter {
         self.json = json
     }
 
-    /// - Parameter isLast: no page follows.
+    /// Prints a page.
+    /// - Parameter isLast: whether no page follows.
     mutating func print(_ page: [DownloadSnapshot], isLast: Bool) {
         let now = time.date
         let rows = page.map { ListDocument($0, isHistory: isHistory, fate: fate($0.record), now: now) }
@@ -33,7 +35,7 @@ struct ListPrinter {
         for line in table.lines { console.print(line) }
     }
 
-    /// A person is told that there was nothing to print.
+    /// Reports that there was nothing to print, if the user sees the output on a terminal.
     func explainNothing() {
         guard layout == nil, !json, console.outputIsTerminal, console.errorsAreTerminal else { return }
         console.report(isHistory ? "there are no downloads" : "nothing is unfinished; see: dlm list --all")

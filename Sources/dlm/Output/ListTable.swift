@@ -1,11 +1,11 @@
 /// The rows of `dlm list` as aligned text that fits the terminal.
 struct ListTable {
-    /// What is shown in a table, and how wide: the same for all pages of a list, where columns only grow.
+    /// The columns that are shown and their widths. All pages of a list show the same columns, whose widths only grow.
     struct Layout: Equatable {
         var isShown = ListTable.header.map { _ in true }
         var widths = ListTable.header.map { DisplayWidth.of($0) }
 
-        /// Of all but the name, with the gaps and the margin.
+        /// The width of all columns but the name, with the gaps and the margin.
         fileprivate var fixed: Int {
             zip(isShown, widths).dropLast().reduce(ListTable.margin) { $0 + ($1.0 ? $1.1 + ListTable.gap : 0) }
         }
@@ -14,26 +14,26 @@ struct ListTable {
     private static let header = ["ID", "STATE", "DONE", "SIZE", "SPEED", "LEFT", "NAME"]
     private static let state = 1
     private static let name = 6
-    /// What can be done without, the least important first.
+    /// The columns that can be left out, the least important first.
     private static let optional = [4, 5, 3, 2]
     private static let margin = 1
     private static let gap = 2
     private static let nothing = "-"
-    /// A name is not cut below this while another column can go.
+    /// The width below which a name is not cut while another column can be left out.
     private static let shortestName = 16
-    /// A shorter piece of a note tells nothing.
+    /// The width below which a cut note is not shown, because a shorter piece says nothing.
     private static let shortestNote = 8
 
     let rows: [ListDocument]
     let style: Style
-    /// Of the terminal; nil cuts nothing and shows all.
+    /// The width of the terminal; nil to show all columns and cut nothing.
     var columns: Int?
-    /// Of the pages before; nil on the first one, which has the header.
+    /// The layout of the pages before; nil on the first page, which has the header.
     var before: Layout?
-    /// No page follows: a column without anything in it can give its room to names and notes.
+    /// Whether no page follows. Then an empty column can give its room to names and notes.
     var isLast = true
 
-    /// Header included; none at all when there is no row.
+    /// The lines of the table with its header; none if there are no rows.
     var lines: [String] {
         guard !rows.isEmpty else { return [] }
         let layout = layout

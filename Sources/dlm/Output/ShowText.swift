@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// `dlm show` as text.
+/// The text of `dlm show`.
 struct ShowText {
     let document: ShowDocument
     let style: Style
@@ -42,9 +42,9 @@ struct ShowText {
 
     private var state: String {
         let state = style.state(document.state, document.state)
-        // Of a failure there is a line of its own.
+        // A failure has a line of its own.
         guard document.state != "failed", let note = document.note else { return state }
-        // Some begin with the same word.
+        // Some notes begin with the name of the state.
         if note.hasPrefix(document.state + " ") {
             return state + Escaping.line(String(note.dropFirst(document.state.count)))
         }
@@ -107,12 +107,12 @@ struct ShowText {
             let span = attempt.ended.map { " in \(Units.duration($0.timeIntervalSince(attempt.started)))" } ?? ""
             parts.append(Units.size(attempt.received) + span)
         }
-        // That it completed is told by the state.
+        // The state of the download says already that it is complete.
         if let outcome = attempt.outcome, outcome != "completed" { parts.append("ended: \(outcome)") }
         return parts.joined(separator: "  ")
     }
 
-    /// Of the last attempt.
+    /// Returns the times of the last attempt.
     private static func text(_ timings: TimingsDocument) -> String {
         let phases = [
             ("name lookup", timings.nameLookup), ("connect", timings.connect), ("TLS", timings.tls),
@@ -122,7 +122,7 @@ struct ShowText {
         return (told + (timings.reusedConnection ? ["connection reused"] : [])).joined(separator: ", ")
     }
 
-    /// `2026-11-21 10:31:07`, as clocks here show it.
+    /// Returns a date in local time: `2026-11-21 10:31:07`.
     static func text(_ date: Date) -> String {
         date.formatted(
             Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current).year().month().day().time(

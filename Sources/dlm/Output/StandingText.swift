@@ -1,17 +1,19 @@
 import DownloadKit
 
-/// Downloads that stand still, or go on where nobody here sees it.
+/// Notices about downloads that are paused, or that go on in another process.
 enum StandingText {
-    /// Of a background session that has died or was stopped.
+    /// The notice about a download of a background session that has died or was stopped.
     static let interrupted = "interrupted: the background session is not running; run: dlm daemon start"
 
-    /// What was asked for is not run: the download was begun with other hooks, or none.
+    /// Returns a notice if the hooks of a request are not run, because the joined download was begun with other hooks
+    /// or none.
     static func otherHooks(_ request: DownloadRequest, _ joined: DownloadRecord) -> String? {
         guard let hooks = request.hooks, hooks != joined.request.hooks else { return nil }
         return "\(joined.id): \(joined.displayName): is being downloaded already, with the hooks that it was begun with"
     }
 
-    /// - Parameter active: those at work before.
+    /// Returns the notices about downloads that go on in other processes.
+    /// - Parameter active: the ids of downloads that were at work before.
     static func elsewhere(_ records: [DownloadRecord], active: Set<DownloadID>) -> [String] {
         if records.count > Narrator.pausedLines {
             return ["\(records.count) downloads go on elsewhere; follow with: dlm watch"]

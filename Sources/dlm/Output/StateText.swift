@@ -15,23 +15,23 @@ enum StateText {
         }
     }
 
-    /// Nil while the file of a completed download is there.
+    /// Returns what became of the file of a completed download, or nil while the file is there.
     static func note(_ fate: CompletedFileFate?) -> String? {
         fate.flatMap { $0 == .there ? nil : $0.description }
     }
 
     static let waitsForNetwork = "waiting for the network"
 
-    /// `waiting until 2026-11-22 01:00:00`.
+    /// Returns a text such as `waiting until 2026-11-22 01:00:00`.
     static func waits(until: Date?) -> String { "waiting" + (until.map { " until \(ShowText.text($0))" } ?? "") }
 
-    /// `retry in 4 s`.
+    /// Returns a text such as `retry in 4 s`.
     static func retry(_ until: Date?, now: Date) -> String {
         guard let until else { return "retry" }
         return "retry in \(Int(max(0, min(until.timeIntervalSince(now), 1e9)).rounded(.up))) s"
     }
 
-    /// When a download ended, and how long it took: `2026-11-21 10:31:07 in 12 s`.
+    /// Returns when a download ended and how long it took: `2026-11-21 10:31:07 in 12 s`.
     static func end(_ date: Date, seconds: Double?) -> String {
         ShowText.text(date) + (seconds.map { " in \(Units.duration($0))" } ?? "")
     }
@@ -48,7 +48,7 @@ enum StateText {
 }
 
 extension DownloadState {
-    /// What a waiting download waits for, in a word, and until when, where that is known.
+    /// What a waiting download waits for, in a word, and until when, if that is known.
     var waiting: (what: String?, until: Date?) {
         switch self {
         case .waiting(.retry, let until): ("retry", until)
@@ -68,7 +68,7 @@ enum TimeLeft {
 }
 
 extension DownloadRecord {
-    /// What the attempts that are remembered took.
+    /// The time that all recorded attempts took together, in seconds.
     var seconds: Double {
         attempts.reduce(0) { $0 + ($1.ended ?? updated).timeIntervalSince($1.started) }
     }

@@ -1,9 +1,9 @@
 import DownloadKit
 
-/// Colours, or none (`--color`, NO_COLOR, CLICOLOR).
+/// The colours of text, or none (`--color`, NO_COLOR, CLICOLOR).
 struct Style: Equatable {
     var isColored = false
-    /// The terminal shows more than ASCII.
+    /// Whether the terminal shows more characters than ASCII.
     var isUnicode = true
 
     func dim(_ text: String) -> String { wrapped(text, "2") }
@@ -12,7 +12,8 @@ struct Style: Equatable {
     func warning(_ text: String) -> String { wrapped(text, "33") }
     func accent(_ text: String) -> String { wrapped(text, "36") }
 
-    /// - Parameter state: of a download, as a word; nil colours nothing.
+    /// Returns a text in the colour of a state.
+    /// - Parameter state: the state of a download, as a word; nil for no colour.
     func state(_ state: String?, _ text: String) -> String {
         switch state.flatMap(DownloadState.Kind.init(rawValue:)) {
         case .running: accent(text)
@@ -28,8 +29,9 @@ struct Style: Equatable {
         isColored && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// - Parameter isTerminal: of the stream that is written to.
-    /// NO_COLOR beats CLICOLOR_FORCE beats CLICOLOR (no-color.org, bixense.com/clicolors); the option beats all.
+    /// Returns the style for an output stream. The option `--color` comes first, then NO_COLOR, then CLICOLOR_FORCE,
+    /// then CLICOLOR (no-color.org, bixense.com/clicolors).
+    /// - Parameter isTerminal: whether the stream is a terminal.
     static func chosen(_ choice: ColorChoice, isTerminal: Bool, environment: [String: String]) -> Style {
         Style(
             isColored: colored(choice, isTerminal: isTerminal, environment: environment),
@@ -47,11 +49,12 @@ struct Style: Equatable {
         }
     }
 
-    /// A locale that says something else than UTF-8 is believed; none at all (containers) is not taken as one.
+    /// Returns whether text may contain more than ASCII. If a locale is set, its encoding must be UTF-8. If no locale
+    /// is set, as in containers, the terminal is assumed to show UTF-8.
     private static func isUnicode(_ environment: [String: String]) -> Bool {
         for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
             guard let value = environment[name]?.lowercased().utf8, !value.isEmpty else { continue }
-            // Not String.contains, whose first call costs every start of the program a search through all its types.
+            // String.contains is avoided: its first call searches through all types of the program, at every start.
             return value.indices.contains {
                 let rest = value[$0...]
                 return rest.starts(with: "utf-8".utf8) || rest.starts(with: "utf8".utf8)

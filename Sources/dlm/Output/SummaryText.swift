@@ -1,8 +1,8 @@
 import DownloadKit
 
-/// The line at the end, and how downloads are named in few words.
+/// The summary line at the end of a command, and short names for groups of downloads.
 enum SummaryText {
-    /// Nil when it would only say again that the one download failed.
+    /// Returns the summary, or nil if it would only repeat that the one download failed.
     static func line(_ ledger: Ledger, seconds: Double, style: Style) -> String? {
         guard ledger.count > 1 || ledger.completed > 0 else { return nil }
         var text = ledger.count == 1 ? "1 download" : "\(ledger.count) downloads"
@@ -20,7 +20,7 @@ enum SummaryText {
         return text
     }
 
-    /// ` complete`, or the number of each kind of end: `: 2 complete, 1 failed, 3 cancelled`.
+    /// Returns ` complete`, or the number of downloads for each kind of end: `: 2 complete, 1 failed, 3 cancelled`.
     private static func outcomes(_ ledger: Ledger, _ style: Style) -> String {
         if ledger.failed.isEmpty { return style.good(" complete") }
         let failed = ledger.failed.count - ledger.cancelled - ledger.lost
@@ -31,7 +31,7 @@ enum SummaryText {
         return ": " + parts.joined(separator: ", ")
     }
 
-    /// The one that all were verified by.
+    /// Returns the algorithm of the checksums if all downloads were verified by the same one, else an empty text.
     private static func algorithm(_ ledger: Ledger) -> String {
         ledger.algorithms.count == 1 ? ledger.algorithms.map { "\($0.rawValue) " }.joined() : ""
     }
@@ -40,7 +40,7 @@ enum SummaryText {
         count == ledger.completed ? "" : "\(count) of them "
     }
 
-    /// `3 5-8`; nil when that would be long.
+    /// Returns the ids as ranges, such as `3 5-8`, or nil if there are more than 8 ranges.
     static func ranges(_ ids: [DownloadID]) -> String? {
         var ranges: [ClosedRange<DownloadID>] = []
         for id in ids {
@@ -56,7 +56,7 @@ enum SummaryText {
     }
 }
 
-/// What a signal left, and how to go on.
+/// The report on downloads that a signal has paused, and how to resume them.
 enum PausedText {
     static func lines(
         ids: [DownloadID], snapshots: [DownloadSnapshot], elsewhere: Int = 0, isPartOfList: Bool = false
@@ -77,7 +77,7 @@ enum PausedText {
         return lines
     }
 
-    /// Of downloads that nothing was recorded of.
+    /// Returns the report on downloads that were not recorded.
     static func discarded(_ count: Int) -> [String] {
         let what = count == 1 ? "1 download" : "\(count) downloads"
         return count == 0 ? [] : ["\(what) ended unfinished; nothing is kept"]

@@ -1,17 +1,18 @@
 import Foundation
 
-/// Sizes (1024-based), rates and times as people read them. Numbers are cut, not rounded up: what is shown is there.
+/// Sizes (1024-based), rates and times as text for users. Numbers are cut, not rounded up, so that no more is shown
+/// than is there.
 enum Units {
     private static let names = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
-    /// `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`, `16 KiB`.
+    /// Returns a size: `512 B`, `18.2 MiB`, `654 MiB`, `1.2 GiB`, `16 KiB`.
     static func size(_ bytes: Int64) -> String {
         let unit = unit(of: Double(bytes))
         return "\(number(Double(bytes), unit, decimalBelow: 100, keepsZero: false)) \(names[unit])"
     }
 
-    /// `412/654 MiB`, `2.0/9.5 MiB`, both in the unit of the whole; `7.0 MiB` while that is unknown; only the whole when
-    /// it is there.
+    /// Returns the received part and the whole in the unit of the whole: `412/654 MiB`, `2.0/9.5 MiB`. Returns only the
+    /// part, such as `7.0 MiB`, while the whole is unknown, and only the whole once all of it is there.
     static func part(_ received: Int64, of total: Int64?) -> String {
         if let total, received >= total { return size(received) }
         let unit = unit(of: Double(total ?? received))
@@ -21,34 +22,35 @@ enum Units {
         return "\(texts.joined(separator: "/")) \(names[unit])"
     }
 
-    /// `88 MiB/s`, `1.5 KiB/s`.
+    /// Returns a speed: `88 MiB/s`, `1.5 KiB/s`.
     static func rate(_ bytesPerSecond: Double) -> String {
         let bytes = bytesPerSecond.isFinite ? max(0, min(bytesPerSecond, largest)) : 0
         let unit = unit(of: bytes)
         return "\(number(bytes, unit, decimalBelow: 10, keepsZero: true)) \(names[unit])/s"
     }
 
-    /// What is left, rounded up: `0:03`, `1:02:03`, `5d 12h`.
+    /// Returns the time that is left, rounded up: `0:03`, `1:02:03`, `5d 12h`.
     static func left(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e9 else { return "-" }
         return clock(Int(max(0, seconds).rounded(.up)))
     }
 
-    /// What something took: `0.6 s`, `12 s`, `1:02:03`.
+    /// Returns the time that something took: `0.6 s`, `12 s`, `1:02:03`.
     static func duration(_ seconds: Double) -> String {
         let tenths = Int(max(0, min(seconds, 1e9)) * 10)
         if tenths < 100 { return "\(tenths / 10).\(tenths % 10) s" }
         return tenths < 600 ? "\(tenths / 10) s" : clock(tenths / 10)
     }
 
-    /// Whole percent, 100 only for all of it; nil while the whole is unknown.
+    /// Returns the received part in whole percent, or nil while the whole is unknown. 100 means that all of it is
+    /// there.
     static func percent(_ received: Int64, of total: Int64?) -> Int? {
         guard let total else { return nil }
         if received >= total { return 100 }
         return Int(max(0, min(Double(received) / Double(total) * 100, 99)))
     }
 
-    /// Nothing is faster; what says so comes out of a damaged record.
+    /// The greatest speed that is shown, in bytes per second. A greater value comes from a damaged record.
     private static let largest = 1e21
 
     private static func unit(of bytes: Double) -> Int {

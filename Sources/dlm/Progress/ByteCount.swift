@@ -1,12 +1,12 @@
-/// Sums of sizes that servers and other processes name: two of them may be more than there can be.
+/// Sums of sizes that come from servers and other processes. The sum of two such sizes may be too large for an `Int64`.
 extension Int64 {
-    /// The sum, or the limit beyond which it lies.
+    /// Returns the sum, or the limit of `Int64` that the sum exceeds.
     func adding(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The difference, or the limit beyond which it lies.
+    /// Returns the difference, or the limit of `Int64` that the difference exceeds.
     func subtracting(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Progress as JSON, a line for each download at work that has changed since its last line. Pure.
+/// Progress as JSON: a line for each download that has changed since its last line. A pure value.
 struct JSONProgress {
     private var told: [DownloadID: ProgressDocument] = [:]
     private var total: TotalDocument?
@@ -9,7 +9,7 @@ struct JSONProgress {
         var lines: [String] = []
         for row in frame.rows {
             let document = ProgressDocument(row)
-            // What stands still is told once.
+            // A download whose progress has not changed gets no further line.
             guard told.updateValue(document, forKey: row.id) != document else { continue }
             lines.append(document.json)
         }
@@ -20,7 +20,7 @@ struct JSONProgress {
         return lines
     }
 
-    /// The end of a download, whatever it is.
+    /// Returns the last line of a download, whatever its end is.
     mutating func last(_ snapshot: DownloadSnapshot) -> String {
         told[snapshot.id] = nil
         return ProgressDocument(snapshot).json

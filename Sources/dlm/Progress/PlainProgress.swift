@@ -1,6 +1,6 @@
 /// Progress as lines for logs.
 enum PlainProgress {
-    /// The downloads at work, or the total of many.
+    /// Returns the lines of the downloads at work, if there are at most four, and the line of the total.
     static func lines(_ frame: ProgressFrame) -> [String] {
         let active = frame.rows.filter(\.isActive)
         var lines = active.count <= 4 ? active.map(line) : []

@@ -1,11 +1,12 @@
 /// A bar in steps of half a column.
 struct ProgressBar {
     var received: Int64
-    /// Nil: the track alone.
+    /// The total number of bytes; nil if unknown, which draws only the track.
     var total: Int64?
     var columns: Int
 
-    /// - Parameter isAtWork: what stands still is not coloured.
+    /// Returns the bar as text.
+    /// - Parameter isAtWork: whether the download is at work. Otherwise the bar is not coloured.
     func text(_ style: Style, isAtWork: Bool = true) -> String {
         let halves = halves
         let full = halves / 2
@@ -18,7 +19,7 @@ struct ProgressBar {
         return filled + style.dim(String(repeating: track, count: rest))
     }
 
-    /// All of them only for all bytes.
+    /// The number of filled half columns. All of them are filled only if all bytes are there.
     private var halves: Int {
         guard let total else { return 0 }
         if received >= total { return columns * 2 }

@@ -2,35 +2,36 @@ import DownloadKit
 import Foundation
 import Synchronization
 
-/// Shows the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or lines now and then.
+/// The display of the progress of a ``Follower``'s downloads on stderr: bars on a terminal, or lines now and then.
 final class ProgressDisplay: Sendable {
     enum Mode: Sendable {
         case bar, plain, json, none
 
-        /// Seconds between two looks.
+        /// The time between two frames, in seconds.
         var pause: Double {
             switch self {
             case .bar: 1 / 8
             case .json: 0.5
-            // Its lines are few, their speed is measured more often.
+            // Plain lines are printed less often than this, but their speed is measured in every frame.
             case .plain, .none: 1
             }
         }
     }
 
     private static let looksPerPlainLine = 5
-    /// After so many seconds without a frame the process was stopped, and others have written below the block.
+    /// The longest time between two frames, in seconds. After a longer time the process must have been stopped, and
+    /// other programs have written below the block.
     private static let longestPause = 2.0
 
     private struct State {
         var model = ProgressModel()
         var taskbar: TaskbarProgress
         var isFrozen = false
-        /// Of the last frame, in seconds.
+        /// The time of the last frame, in seconds since ``start``.
         var drawn = 0.0
-        /// Drawn last, without what has ended since.
+        /// The frame that was drawn last, without the downloads that have ended since.
         var frame = ProgressFrame(rows: [])
-        /// Of the widest name drawn.
+        /// The width of the widest name drawn, in columns.
         var widest = 0
         var json = JSONProgress()
 
@@ -75,12 +76,12 @@ final class ProgressDisplay: Sendable {
             case .none: return
             }
             count += 1
-            // Only cancellation ends the pause early, and the loop with it.
+            // Only cancellation ends the sleep early, and cancellation also ends the loop.
             try? await time.sleep(for: .seconds(mode.pause))
         }
     }
 
-    /// Makes room for names before their lines are drawn.
+    /// Widens the column of names before the lines of these downloads are drawn.
     func expect(_ names: [String]) {
         guard mode == .bar else { return }
         let labels = names + (names.count > 1 ? ["\(names.count) downloads"] : [])
@@ -88,7 +89,7 @@ final class ProgressDisplay: Sendable {
         state.withLock { $0.widest = max($0.widest, widest) }
     }
 
-    /// A download of another process as it was seen.
+    /// Records the progress of a download of another process.
     func update(_ progress: DownloadProgress) { state.withLock { $0.model.update(progress) } }
 
     func forget(_ id: DownloadID) {
@@ -102,13 +103,13 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// Remembers a failed download for a display that has no room for all.
+    /// Keeps a failed download, to be shown if there is no room for all rows.
     func fail(_ snapshot: DownloadSnapshot) {
         if mode == .bar { state.withLock { $0.model.fail(snapshot) } }
     }
 
-    /// The last word on a download: the line of one that is complete scrolls away above the others.
-    /// - Parameter wasComplete: nothing was fetched for it.
+    /// Shows the last line of a download. The line of a complete download scrolls away above the others.
+    /// - Parameter wasComplete: whether the download was complete before, so that nothing was fetched.
     func settle(_ snapshot: DownloadSnapshot, wasComplete: Bool = false) {
         switch mode {
         case .bar:
@@ -120,10 +121,10 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    /// No more frames: what is drawn stays.
+    /// Ends the drawing of frames. The last frame stays on the terminal.
     func freeze() { console.keepBlock(control: ended()) }
 
-    /// No more frames, and none left.
+    /// Ends the drawing of frames, and removes the last frame from the terminal.
     func end() { console.clearBlock(control: ended()) }
 
     private func ended() -> String {

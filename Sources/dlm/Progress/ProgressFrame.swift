@@ -1,29 +1,29 @@
 import DownloadKit
 import Foundation
 
-/// What the display shows at a moment.
+/// The state of the display at a moment.
 struct ProgressFrame: Equatable {
     struct Row: Equatable {
         var id: DownloadID
         var name: String
         var state = DownloadState.Kind.running
         var received: Int64
-        /// Nil while unknown.
+        /// The size in bytes; nil while unknown.
         var total: Int64?
-        /// Bytes per second.
+        /// The speed in bytes per second.
         var speed: Double?
-        /// Seconds.
+        /// The time left, in seconds.
         var left: Double?
-        /// Seconds, of one that is complete.
+        /// The time that a complete download took, in seconds.
         var took: Double?
-        /// In place of speed and time: `verifying`, `retry in 4 s: ...`.
+        /// The text shown in place of speed and time: `verifying`, `retry in 4 s: ...`.
         var note: String?
 
-        /// What it waits for in a word, and until when, where that is known.
+        /// What the download waits for, in a word. ``waitingUntil`` says until when, if that is known.
         var waitingFor: String?
         var waitingUntil: Date?
 
-        /// It is at work, or will be again without anybody doing anything.
+        /// Whether the download is at work, or will be again by itself.
         var isActive: Bool { state == .running || state == .waiting }
         var time: String? { left.map(Units.left) ?? took.map(Units.duration) }
     }
@@ -32,18 +32,18 @@ struct ProgressFrame: Equatable {
         var downloads: Int
         var done: Int
         var failed: Int
-        /// Cancelled ones, which are not counted among the failed.
+        /// The number of cancelled downloads, which are not counted in ``failed``.
         var cancelled = 0
         var received: Int64
-        /// Nil while the size of one is unknown.
+        /// The size of all downloads in bytes; nil while the size of one of them is unknown.
         var bytes: Int64?
         var speed: Double?
-        /// Seconds.
+        /// The time left, in seconds.
         var left: Double?
 
         var label: String { downloads == 1 ? "1 download" : "\(downloads) downloads" }
         var counts: String { "\(done) done" + failures }
-        /// Label and counts where there is little room.
+        /// The label and the counts in short, for narrow terminals.
         var inShort: String { "\(done)/\(downloads) done" + failures }
         private var failures: String {
             (failed > 0 ? ", \(failed) failed" : "") + (cancelled > 0 ? ", \(cancelled) cancelled" : "")
@@ -51,12 +51,12 @@ struct ProgressFrame: Equatable {
         var time: String? { left.map(Units.left) }
     }
 
-    /// Those at work first.
+    /// The rows of the downloads, those at work first.
     var rows: [Row]
-    /// The last ones that failed, the newest first: shown where there is no room for all rows.
+    /// The rows of the latest failed downloads, newest first. They are shown if there is no room for all rows.
     var failures: [Row] = []
-    /// More that have no row: their turn comes later.
+    /// The number of further downloads that are queued and have no row.
     var queued = 0
-    /// When there are several downloads.
+    /// The total, if there are several downloads.
     var total: Total?
 }

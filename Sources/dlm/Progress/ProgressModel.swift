@@ -1,9 +1,10 @@
 import DownloadKit
 import Foundation
 
-/// Makes frames out of the progress of downloads: remembers speeds and the downloads of other processes. Pure.
+/// The model that makes frames from the progress of downloads. It keeps speeds and the downloads of other processes. A
+/// pure value.
 struct ProgressModel {
-    /// How fast, and how long yet.
+    /// The meters of the speed and of the time left.
     private struct Meters {
         var speed = SpeedMeter()
         var left = TimeLeftMeter()
@@ -13,17 +14,17 @@ struct ProgressModel {
             left.add(time: time, bytes: bytes, remaining: remaining)
         }
 
-        /// Nothing is said of a download that stands still.
+        /// The time left, in seconds; nil while the download makes no progress.
         var secondsLeft: Double? { speed.speed ?? 0 > 0 ? left.left : nil }
     }
 
     private var meters: [DownloadID: Meters] = [:]
     private var totals = Meters()
     private var elsewhere: [DownloadID: DownloadProgress] = [:]
-    /// The newest first, at most ``rows``.
+    /// The rows of failed downloads, newest first, at most ``rows``.
     private var failures: [ProgressFrame.Row] = []
 
-    /// Of more downloads elsewhere only those at work are remembered.
+    /// The number of downloads of other processes beyond which only those at work are kept.
     private static let rows = 64
 
     mutating func update(_ progress: DownloadProgress) {
@@ -39,7 +40,7 @@ struct ProgressModel {
         meters[id] = nil
     }
 
-    /// Remembers a failed download, for displays that have no room for all rows.
+    /// Keeps a failed download for displays that have no room for all rows.
     mutating func fail(_ snapshot: DownloadSnapshot) {
         guard let error = snapshot.record.state.error, snapshot.record.state.kind == .failed else { return }
         failures.removeAll { $0.id == snapshot.id }
@@ -50,9 +51,10 @@ struct ProgressModel {
         if failures.count > Self.rows { failures.removeLast() }
     }
 
+    /// Returns the frame for this moment.
     /// - Parameters:
     ///   - here: the downloads at work in this process.
-    ///   - time: seconds of a monotonic clock; `now` is for the waiting times.
+    ///   - time: the seconds of a monotonic clock; `now` is for the waiting times.
     mutating func frame(_ here: [DownloadProgress], _ ledger: inout Ledger, time: Double, now: Date) -> ProgressFrame {
         let own = here.filter { ledger.here.contains($0.id) }
         let all = own + elsewhere.values.filter { ledger.elsewhere.contains($0.id) }
@@ -84,8 +86,9 @@ struct ProgressModel {
         return ProgressFrame(rows: rows, failures: failures, queued: queued, total: total)
     }
 
-    /// The time until all are done: what all bytes need together, and at least what the slowest row needs. A download
-    /// that waits needs its wait, and then its bytes at the speed of all. Nil where a wait has no known end.
+    /// Returns the time until all downloads are done, in seconds: the time for all bytes together, and at least the
+    /// time of the slowest row. A waiting download needs its wait, and then its bytes at the speed of all downloads.
+    /// Returns nil if a wait has no known end.
     private func secondsLeft(_ rows: [ProgressFrame.Row], _ now: Date) -> Double? {
         guard var left = totals.secondsLeft, let speed = totals.speed.speed else { return nil }
         for row in rows {
@@ -118,7 +121,7 @@ struct ProgressModel {
         return row
     }
 
-    /// Those at work first, then in order.
+    /// Returns the position of a download among the rows: those at work first, then by id.
     private static func rank(_ progress: DownloadProgress) -> (Int, DownloadID) {
         let rank =
             switch progress.state {

@@ -1,15 +1,16 @@
 import DownloadKit
 
-/// Draws a ``ProgressFrame`` as lines that fit the terminal. Pure.
+/// The renderer that turns a ``ProgressFrame`` into lines that fit the terminal. A pure value.
 struct ProgressRenderer {
     var width: Int
     var height: Int
     var style = Style()
-    /// The widest name there was: columns that jump are hard to read.
+    /// The width of the widest name so far. Columns keep this width, because columns that jump are hard to read.
     var widest = 0
 
-    /// At most half of the terminal: what is complete scrolls away above, and wants to be read. Where there is no room
-    /// for all, those at work come first, then those that failed, and a line says how many more there are.
+    /// Returns the lines of a frame, for at most half of the terminal, or four rows of a very small one. So the lines
+    /// of complete downloads above them can be read. If there is no room for all rows, downloads at work come first,
+    /// then failed ones, and a line says how many more there are.
     mutating func lines(_ frame: ProgressFrame) -> [String] {
         var room = max(0, max(height / 2, min(height - 1, 4)) - (frame.total == nil ? 0 : 1))
         var all = frame.rows
@@ -29,7 +30,7 @@ struct ProgressRenderer {
         return lines
     }
 
-    /// A line that stays: of a download that is complete.
+    /// Returns the line of a complete download, which stays on the terminal.
     mutating func line(_ row: ProgressFrame.Row) -> String {
         let name = Escaping.line(row.name)
         widest = max(widest, DisplayWidth.of(name))
@@ -49,14 +50,14 @@ struct ProgressRenderer {
         return joined(cells + numbers(row.speed, row.time, layout))
     }
 
-    /// What stands behind a name, with a note that gets the room it needs.
+    /// Returns the cells behind the name of a row with a note. The note gets the room that it needs.
     private func noted(_ row: ProgressFrame.Row, _ note: String, _ layout: ProgressLayout) -> [String] {
         let (short, long, all) = layout.noteRooms
         let width = DisplayWidth.of(note)
         func told(_ room: Int) -> [String] {
             room > 0 ? [colored(DisplayWidth.cutEnd(note, to: room), row)] : []
         }
-        // Before the first byte it has more to say than an empty bar.
+        // Before the first byte, the note says more than an empty bar.
         let saysMore = row.received == 0 && row.total == nil || layout.bar == 0 && width > long && layout.hasTime
         if saysMore { return told(all) }
         let cells = bar(row, layout) + [percent(row.received, row.total)]
@@ -64,7 +65,8 @@ struct ProgressRenderer {
         return cells + [right(Units.part(row.received, of: row.total), ProgressLayout.size)] + told(short)
     }
 
-    /// The bytes instead where they are shown nowhere else, and no bar could be drawn.
+    /// Returns the cell of the bar. If the size of the file is unknown and there is no size column, the cell shows the
+    /// bytes instead.
     private func bar(_ row: ProgressFrame.Row, _ layout: ProgressLayout) -> [String] {
         if layout.bar == 0 { return [] }
         if row.total == nil, !layout.hasSize { return [right(Units.part(row.received, of: nil), layout.bar)] }

@@ -2,8 +2,9 @@ import DownloadKit
 import Foundation
 
 extension ProgressFrame.Row {
-    /// The line of a download that is complete: how fast it came, or what was verified. Nil for others.
-    /// - Parameter wasComplete: it was so before this command.
+    /// Creates the row of a complete download, with its speed or with what was verified. Returns nil for other
+    /// downloads.
+    /// - Parameter wasComplete: whether the download was complete before this command.
     init?(settled record: DownloadRecord, wasComplete: Bool = false) {
         guard record.state == .completed, let file = record.completed else { return nil }
         self.init(
@@ -16,7 +17,7 @@ extension ProgressFrame.Row {
             note = "is current"
         } else if let attempt = record.attempts.last {
             let seconds = (attempt.ended ?? record.updated).timeIntervalSince(attempt.started)
-            // A speed over less is a number without meaning.
+            // A speed over a shorter time means nothing.
             guard seconds >= 0.1 else { return }
             took = seconds
             speed = Double(attempt.received) / seconds

@@ -1,28 +1,28 @@
-/// Speed over the last seconds, from (time, bytes) as they are seen.
+/// The speed over the last seconds, measured from samples of time and bytes.
 struct SpeedMeter {
     private struct Sample {
         let time: Double
         let bytes: Int64
     }
 
-    /// Seconds that are looked back.
+    /// The time over which the speed is measured, in seconds.
     static let window = 4.0
-    /// Seconds before anything is said.
+    /// The shortest time over which a speed is given, in seconds.
     static let minimum = 0.25
 
     private var samples: [Sample] = []
 
     /// - Parameters:
-    ///   - time: seconds, never running backwards.
-    ///   - bytes: all there are; fewer than before (a restart) begin anew.
+    ///   - time: the time of the sample, in seconds of a monotonic clock.
+    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
     mutating func add(time: Double, bytes: Int64) {
         if let last = samples.last, bytes < last.bytes { samples = [] }
         samples.append(Sample(time: time, bytes: bytes))
-        // One sample at or beyond the window stays, so that the whole of it is covered.
+        // One sample at or before the beginning of the window stays, so that the whole window is covered.
         while samples.count > 2, samples[1].time <= time - Self.window { samples.removeFirst() }
     }
 
-    /// Bytes per second; nil until there is something to go by.
+    /// The speed in bytes per second; nil until there are enough samples.
     var speed: Double? {
         guard let first = samples.first, let last = samples.last, last.time - first.time >= Self.minimum else {
             return nil

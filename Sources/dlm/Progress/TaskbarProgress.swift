@@ -1,10 +1,10 @@
 import DownloadKit
 
-/// Progress for the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu), as text to send. Others take it
-/// for a notification, so it is only for terminals that are known to have it.
+/// The progress in the taskbar or the tab of the terminal (the sequence OSC 9;4 of ConEmu), as text to send. The
+/// sequence is sent only to terminals that are known to support it, because others take it for a notification.
 struct TaskbarProgress {
     private let isSupported: Bool
-    /// What the terminal shows.
+    /// The state that the terminal shows.
     private var shown = Self.nothing
 
     private static let nothing = "0"
@@ -12,16 +12,16 @@ struct TaskbarProgress {
 
     init(environment: [String: String] = [:]) { isSupported = Self.isSupported(environment) }
 
-    /// Empty when the terminal shows that already.
+    /// Returns the text that shows a frame's progress, or an empty text if the terminal shows that progress already.
     mutating func text(_ frame: ProgressFrame) -> String {
         let (received, total) =
             frame.total.map { ($0.received, $0.bytes) } ?? frame.rows.first.map { ($0.received, $0.total) } ?? (0, nil)
         guard let percent = Units.percent(received, of: total) else { return show(Self.indeterminate) }
-        // 1 is progress as it should be, 4 a warning: nothing goes on.
+        // 1 means normal progress. 4 means a warning: no download is running.
         return show("\(frame.rows.contains { $0.state == .running } ? 1 : 4);\(percent)")
     }
 
-    /// The terminal shows nothing any more.
+    /// Returns the text that removes the progress from the terminal.
     mutating func end() -> String { show(Self.nothing) }
 
     private mutating func show(_ progress: String) -> String {
@@ -30,7 +30,8 @@ struct TaskbarProgress {
         return "\u{1B}]9;4;\(progress)\u{1B}\\"
     }
 
-    /// Multiplexers pass the environment of a terminal on, but not the sequence.
+    /// Returns whether the terminal supports the sequence. Multiplexers are excluded: they pass on the environment of
+    /// the terminal, but not the sequence.
     private static func isSupported(_ environment: [String: String]) -> Bool {
         func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         if has("TMUX") || has("STY") || has("ZELLIJ") { return false }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// When it will be done, from (time, bytes) as they are seen: counts down like a clock while the speed merely wavers, and
-/// follows when it changes for good. Pure.
+/// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
+/// while the speed only varies, and follows the speed when it changes for good. A pure value.
 struct TimeLeftMeter {
-    /// A speed whose measurements fade: after `memory` seconds they count a third of what they did.
+    /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {
         let memory: Double
         var bytes = 0.0
@@ -18,30 +18,32 @@ struct TimeLeftMeter {
         }
     }
 
-    /// Seconds; longer than a speed is averaged for itself, since time left multiplies its errors.
+    /// The `memory` of the average speed, in seconds. The average is longer than that of a shown speed
+    /// (``SpeedMeter/window``), because the time left multiplies the errors of the speed.
     private static let memory = 12.0
     private static let shortMemory = 4.0
-    /// A speed of late that differs by this factor is a new one.
+    /// The factor by which the recent speed must differ from the average to count as a new speed.
     private static let change = 1.5
-    /// Seconds before anything is said.
+    /// The shortest time of measurement before a time left is given, in seconds.
     private static let minimum = 0.5
-    /// What is said stays while it is wrong by no more than this part of what is left, or by a second.
+    /// The greatest error of the time given, as a part of the time left. Smaller errors, and errors up to a second, are
+    /// not corrected.
     private static let tolerance = 0.1
-    /// As long as something is missing, it is never said that no time is left.
+    /// The least time left that is given while bytes are missing, in seconds.
     private static let shortest = 0.1
 
-    /// Of the last measurement.
+    /// The time of the last sample.
     private var time: Double?
     private var bytes: Int64 = 0
     private var average = FadingSpeed(memory: memory)
     private var recent = FadingSpeed(memory: shortMemory)
-    /// The moment that is said.
+    /// The expected end, in the same clock as ``time``.
     private var end: Double?
 
     /// - Parameters:
-    ///   - time: seconds, never running backwards.
-    ///   - bytes: all there are; fewer than before (a restart) begin anew.
-    ///   - remaining: nil while the size is unknown.
+    ///   - time: the time of the sample, in seconds of a monotonic clock.
+    ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
+    ///   - remaining: the number of missing bytes; nil while the size is unknown.
     mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {
             measure(Double(bytes) - Double(self.bytes), in: time - last)
@@ -58,7 +60,7 @@ struct TimeLeftMeter {
         end = min(max(end ?? time + left, time + left - slack), time + left + slack)
     }
 
-    /// Nil until there is something to go by.
+    /// The time left, in seconds; nil until there are enough samples.
     var left: Double? {
         guard let end, let time else { return nil }
         return max(Self.shortest, end - time)
@@ -69,7 +71,7 @@ struct TimeLeftMeter {
         recent.add(fetched, in: seconds)
         let (low, high) = (average.speed / Self.change, average.speed * Self.change)
         if (low...high).contains(recent.speed) { return }
-        // What is recent holds some of the old speed, too: it counts little against what comes.
+        // The recent measurements still contain some of the old speed, so they get little weight against later ones.
         (average.bytes, average.seconds) = (recent.bytes / Self.shortMemory, recent.seconds / Self.shortMemory)
     }
 }

@@ -1,22 +1,22 @@
 import DownloadKit
 import Foundation
 
-/// `dlm daemon status`.
+/// The document of `dlm daemon status`.
 struct DaemonDocument: Document, Equatable {
     var version = 1
     let identifier: String
-    /// Nil when it is not running, like all that follows from it.
+    /// The process id; nil if the session is not running, like all values that only a running session has.
     let pid: Int32?
     let socket: String
     let program: String?
     let started: Date?
     let running: Int
     let waiting: Int
-    /// Unknown while nobody counts.
+    /// The number of queued downloads; nil if the session is not running.
     let queued: Int?
     let maxConcurrent: Int?
     let maxPerHost: Int?
-    /// Bytes per second.
+    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let isFinishing: Bool
 
@@ -35,7 +35,7 @@ struct DaemonDocument: Document, Equatable {
         isFinishing = status.isFinishing
     }
 
-    /// It is not running.
+    /// Creates the document for a session that is not running.
     init(socket: String) {
         identifier = BackgroundSession.identifier
         self.socket = socket

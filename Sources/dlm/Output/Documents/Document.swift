@@ -1,13 +1,14 @@
 import Foundation
 
-/// A value of `--json`; the text output is made from the same one. Fields are only ever added.
+/// A value that `--json` prints. The text output is made from the same value. Later versions may add fields, but never
+/// remove or change one.
 protocol Document: Encodable, Sendable {
-    /// Of the schema.
+    /// The version of the schema.
     var version: Int { get }
 }
 
 extension Document {
-    /// One line, with what could harm a terminal escaped.
+    /// The document as one line of JSON. Characters that could harm a terminal are escaped.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -15,7 +16,7 @@ extension Document {
         do {
             return Escaping.json(String(decoding: try encoder.encode(self), as: UTF8.self))
         } catch {
-            // Only a number that JSON lacks (infinity) gets here.
+            // Only a number that JSON cannot express (infinity) leads here.
             return #"{"version":1,"error":"cannot be encoded"}"#
         }
     }

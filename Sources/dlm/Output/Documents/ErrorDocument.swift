@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// Why a download failed.
+/// The error of a download.
 struct ErrorDocument: Encodable, Equatable, Sendable {
     let kind: String
     let reason: String

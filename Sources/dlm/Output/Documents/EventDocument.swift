@@ -1,12 +1,12 @@
 import DownloadKit
 import Foundation
 
-/// A change, as the commands that follow or change downloads tell it; where downloads are followed, the end of one is a
-/// ``FinishedDocument``.
+/// A change of a download, as printed by the commands that follow or change downloads. Commands that follow downloads
+/// print the end of a download as a ``FinishedDocument``.
 struct EventDocument: Document, Equatable {
     var version = 1
-    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`, `removed`, or
-    /// `unchanged` where there was nothing to do.
+    /// `added`, `joined`, `started`, `restarted`, `retry`, `postponed`, `paused`, `resumed`, `cancelled`, `changed`,
+    /// `removed`, or `unchanged` if there was nothing to do.
     let event: String
     let id: DownloadID
     let state: String
@@ -14,14 +14,14 @@ struct EventDocument: Document, Equatable {
     let url: String
     let received: Int64
     let total: Int64?
-    /// Where it goes on from, for `started`.
+    /// The offset at which the download starts, in bytes, for `started`.
     let offset: Int64?
-    /// Why, for `restarted` and `unchanged`.
+    /// The reason, for `restarted` and `unchanged`.
     let reason: String?
-    /// Who works on it.
+    /// The session that runs the download.
     let session: String?
     let priority: Int?
-    /// Bytes per second; nil for none.
+    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let error: ErrorDocument?
     let waitingFor: String?
@@ -44,7 +44,7 @@ struct EventDocument: Document, Equatable {
         (waitingFor, waitingUntil) = snapshot.record.state.waiting
     }
 
-    /// Nil for the end of a download.
+    /// Returns nil for the end of a download.
     init?(_ event: DownloadEvent) {
         switch event {
         case .didAdd(let snapshot): self.init("added", snapshot)
@@ -60,7 +60,7 @@ struct EventDocument: Document, Equatable {
         }
     }
 
-    /// What another process did; nil for the end of a download.
+    /// Creates the document for a change by another process. Returns nil for the end of a download.
     init?(_ logged: LoggedEvent) {
         switch logged.kind {
         case .waiting: event = logged.state?.error == nil ? "postponed" : "retry"

@@ -8,9 +8,9 @@ struct FindingDocument: Document, Equatable {
     let result: String
     let detail: String
     let advice: String?
-    /// Of a problem: the status that a download would end with.
+    /// The exit status that a download would end with; nil if the finding is not a problem.
     let exitStatus: Int32?
-    /// Of the phases of a request.
+    /// The durations of the phases of a request.
     let timings: TimingsDocument?
 
     init(_ finding: Finding) {

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// The last word on a download.
+/// The final report on a download.
 struct FinishedDocument: Document, Equatable {
     var version = 1
     var event = "finished"
@@ -12,25 +12,26 @@ struct FinishedDocument: Document, Equatable {
     /// What became of the finished file: `there`, `gone` or `changed`.
     let file: String?
     let bytes: Int64
-    /// What was verified.
+    /// The checksum that was verified.
     let checksum: String?
-    /// Who said so: `user` or `server`.
+    /// The source of the checksum: `user` or `server`.
     let verifiedBy: String?
     let url: String
     let effectiveURL: String?
-    /// The file was there already, and the server said that it is current.
+    /// Whether nothing was fetched because the file was there already: the server said that it is current, or it was
+    /// skipped.
     let wasCurrent: Bool
     let attempts: Int
     let error: ErrorDocument?
     let timings: TimingsDocument?
 
-    /// Of a download that has ended just now.
+    /// Creates the report on a download that has ended just now.
     init(_ snapshot: DownloadSnapshot) {
         let hasFile = snapshot.record.state == .completed && snapshot.record.completed?.isStream == false
         self.init(snapshot, fate: hasFile ? .there : nil)
     }
 
-    /// Of a download that was complete before: the error is that of its file.
+    /// Creates the report on a download that was complete before this command. The error is about its file.
     init(_ before: CompletedBefore) { self.init(before.snapshot, fate: before.fate) }
 
     private init(_ snapshot: DownloadSnapshot, fate: CompletedFileFate?) {
@@ -58,7 +59,7 @@ struct FinishedDocument: Document, Equatable {
             return record.state == .cancelled ? "cancelled" : "failed"
         }
         guard file.wasCurrent else { return "downloaded" }
-        // Of a file that was left alone nothing is known but that it is there.
+        // Of a file that was skipped, dlm knows only that it is there.
         return record.request.destination.ifExists == .skip && file.validators.isEmpty ? "skipped" : "up-to-date"
     }
 }

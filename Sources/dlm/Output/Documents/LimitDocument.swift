@@ -3,6 +3,6 @@ struct LimitDocument: Document, Equatable {
     var version = 1
     var event = "changed"
     let session: String
-    /// Bytes per second; nil for none.
+    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
 }

@@ -9,36 +9,37 @@ struct ListDocument: Document, Equatable {
     let name: String
     let url: String
     let path: String?
-    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
-    /// Bytes present.
+    /// The number of bytes that are present.
     let received: Int64
     let total: Int64?
     let percent: Int?
-    /// Bytes per second.
+    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// Why it is where it is, for people.
+    /// Why the download is in its state, as text for the user.
     let note: String?
     let error: ErrorDocument?
-    /// `retry`, `network`, `schedule`.
+    /// What a waiting download waits for: `retry`, `network` or `schedule`.
     let waitingFor: String?
-    /// When it goes on, where that is known.
+    /// When a waiting download goes on, if that is known.
     let waitingUntil: Date?
     let priority: Int
-    /// Who works on it, and whether that lives; a download that nobody works on has neither.
+    /// The session of the download. ``isAttended`` says whether that session runs. A download without a session has
+    /// neither value.
     let session: String?
     let isAttended: Bool?
-    /// When it ended.
+    /// When the download ended.
     let ended: Date?
-    /// What its attempts took, together.
+    /// The time that all attempts took together, in seconds.
     let seconds: Double?
     let created: Date
     let updated: Date
 
     /// - Parameters:
-    ///   - isHistory: the note says when a download ended, too.
-    ///   - fate: what became of its file, where that is known.
+    ///   - isHistory: whether the note also says when a download ended.
+    ///   - fate: what became of the file, if known.
     init(
         _ snapshot: DownloadSnapshot, isHistory: Bool = false, fate: CompletedFileFate? = nil, now: Date
     ) {

@@ -5,7 +5,7 @@ import Foundation
 struct LogDocument: Document, Equatable {
     var version = 1
     let cursor: EventCursor
-    /// A word of ``LoggedEvent/Kind``, `didFinishEvents` or `didLoseEvents`.
+    /// A value of ``LoggedEvent/Kind``, `didFinishEvents` or `didLoseEvents`.
     let event: String
     let time: Date?
     let id: DownloadID?
@@ -18,7 +18,7 @@ struct LogDocument: Document, Equatable {
     let error: ErrorDocument?
     let waitingFor: String?
     let waitingUntil: Date?
-    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
 
     init(_ entry: LogEntry, fate: CompletedFileFate? = nil) {

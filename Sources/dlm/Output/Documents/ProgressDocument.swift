@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// How far a download is (`--progress json`); the last one of a download has the state it ended in.
+/// The progress of a download (`--progress json`). The last document of a download has the state in which it ended.
 struct ProgressDocument: Document, Equatable {
     var version = 1
     var event = "progress"
@@ -11,12 +11,12 @@ struct ProgressDocument: Document, Equatable {
     let received: Int64
     let total: Int64?
     let percent: Int?
-    /// Bytes per second.
+    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
-    /// What it does or waits for, for people.
+    /// What the download does or waits for, as text for the user.
     let note: String?
-    /// What a waiting one waits for, and until when: `retry`, `network` or `schedule`.
+    /// What a waiting download waits for: `retry`, `network` or `schedule`. ``waitingUntil`` says until when.
     let waitingFor: String?
     let waitingUntil: Date?
 
@@ -47,20 +47,20 @@ struct ProgressDocument: Document, Equatable {
     }
 }
 
-/// How far several downloads are together (`--progress json`).
+/// The progress of several downloads together (`--progress json`).
 struct TotalDocument: Document, Equatable {
     var version = 1
     var event = "total"
     let downloads: Int
     let done: Int
-    /// Cancelled ones included.
+    /// The number of failed downloads, cancelled ones included.
     let failed: Int
     let cancelled: Int
     let received: Int64
-    /// Nil while the size of one is unknown.
+    /// The size of all downloads in bytes; nil while the size of one of them is unknown.
     let total: Int64?
     let percent: Int?
-    /// Bytes per second.
+    /// The speed in bytes per second.
     let speed: Double?
     let secondsLeft: Double?
 

@@ -1,7 +1,7 @@
 import DownloadKit
 import Foundation
 
-/// Everything about one download (`dlm show`).
+/// Everything that is recorded about one download (`dlm show`).
 struct ShowDocument: Document, Equatable {
     struct Attempt: Encodable, Equatable, Sendable {
         let started: Date
@@ -27,12 +27,12 @@ struct ShowDocument: Document, Equatable {
         }
     }
 
-    /// One of several sources.
+    /// One of the sources of a download.
     struct Source: Encodable, Equatable, Sendable {
         let url: String
-        /// Bytes that it brought.
+        /// The bytes that came from this source.
         let received: Int64
-        /// Why it was left last.
+        /// Why dlm last turned to another source.
         let failure: String?
 
         init(_ standing: SourceStanding) {
@@ -51,14 +51,14 @@ struct ShowDocument: Document, Equatable {
     let effectiveURL: String?
     let folder: String
     let path: String?
-    /// What became of the file of a completed one: `there`, `gone` or `changed`.
+    /// What became of the file of a completed download: `there`, `gone` or `changed`.
     let file: String?
     let received: Int64
     let total: Int64?
     let percent: Int?
     let speed: Double?
     let connections: Int
-    /// The most connections where their number is automatic; nil for the usual limit.
+    /// The greatest number of connections, if their number is automatic; nil for the usual limit.
     let connectionLimit: Int?
     let acceptsRanges: Bool
     let etag: String?
@@ -66,27 +66,28 @@ struct ShowDocument: Document, Equatable {
     let contentType: String?
     /// Names and values; the values of secrets are not stored.
     let headers: [String]
-    /// What else was asked for, as in a list.
+    /// The other options of the download, in the form of a list.
     let options: [String]
     let insecure: Bool
     let acceptsUnverified: Bool
     let ifExists: String
-    /// What the file hashes to, or must hash to: what was asked for, or what the server says.
+    /// The checksum by which the file was verified, or else the checksum that the user or the server gives for the
+    /// file.
     let checksum: String?
-    /// Who said so, `user` or `server`, once the file was found to be right.
+    /// The source of the checksum, `user` or `server`; nil until the file was verified.
     let verifiedBy: String?
     let priority: Int
-    /// Bytes per second; nil for none.
+    /// The speed limit in bytes per second; nil for no limit.
     let rateLimit: Int64?
     let session: String?
-    /// Whether that session lives.
+    /// Whether the session runs.
     let isAttended: Bool?
     let attempts: [Attempt]
-    /// Where the file is; nil where there is but one.
+    /// The sources of the file; nil if there is only one.
     let sources: [Source]?
-    /// The Metalink document that the server named, whose mirrors and digests count.
+    /// The Metalink document that the server named, if its mirrors and digests are used.
     let describedBy: String?
-    /// Why the one that it named does not.
+    /// Why the Metalink document that the server named is not used.
     let documentFailure: String?
     let error: ErrorDocument?
     let waitingFor: String?

@@ -1,6 +1,6 @@
 import DownloadKit
 
-/// What the first transfer of an attempt cost; durations in seconds from its start.
+/// The times of an attempt's first transfer, in seconds from its start.
 struct TimingsDocument: Encodable, Equatable, Sendable {
     let nameLookup: Double
     let connect: Double

@@ -4,16 +4,16 @@ import DownloadKit
 struct VerifiedDocument: Document {
     var version = 1
     var event = "verified"
-    /// Of the download, where there is one.
+    /// The id of the file's download; nil if there is none.
     let id: DownloadID?
     let path: String
-    /// It hashes to `checksum`.
+    /// Whether the file matches ``checksum``.
     var verified = false
-    /// What it must hash to; nil when nothing says that.
+    /// The checksum that the file must match; nil if none is known.
     var checksum: String?
-    /// Who says so: `given` with the command, the `user` when it was downloaded, or the `server`.
+    /// The source of the checksum: `given` with this command, the `user` when the file was downloaded, or the `server`.
     var source: String?
-    /// Bytes hashed.
+    /// The number of bytes hashed.
     var bytes: Int64?
     var error: ErrorDocument?
 
