@@ -41,6 +41,13 @@ struct NetworkOptions: ParsableArguments {
         help: ArgumentHelp("Ask this server (DNS over HTTPS) for addresses.", valueName: "url"))
     var dohUrl: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep addresses for so long, 60 if this is not given. With it, a name that is not found is not looked up again "
+                + "for up to as long, at first for a second.", valueName: "time"),
+        transform: Seconds.init(argument:))
+    var dnsCacheTime: Seconds?
+
     func validate() throws {
         if ipv4, ipv6 { throw ValidationError("-4 and -6 leave no address; give one") }
         if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
@@ -64,6 +71,7 @@ struct NetworkOptions: ParsableArguments {
             request.network.addresses = resolve.flatMap { (try? PinnedAddress.list(argument: $0)) ?? [] }
         }
         request.network.nameServer = dohUrl ?? request.network.nameServer
+        request.network.dnsCacheTime = dnsCacheTime?.value ?? request.network.dnsCacheTime
     }
 }
 
@@ -78,6 +86,7 @@ extension NetworkOptions: ScannedGroup {
         http2 = words.flag("http2")
         resolve = words.texts("resolve")
         dohUrl = words.text("doh-url")
+        dnsCacheTime = words.value("dns-cache-time", as: Seconds.init(argument:))
     }
 }
 
@@ -92,6 +101,7 @@ extension NetworkOptions: TellingOptions {
             ("ipv6", GivenOptions.flag(network.addressFamily == .ipv6)),
             ("http1.1", GivenOptions.flag(network.httpVersion == .http1)),
             ("http2", GivenOptions.flag(network.httpVersion == .http2)), ("doh-url", network.nameServer),
+            ("dns-cache-time", network.dnsCacheTime.map(GivenOptions.seconds)),
         ] + pinned
     }
 }
