@@ -43,8 +43,9 @@ struct NetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep addresses for so long, 60 if this is not given. With it, a name that is not found is not looked up again "
-                + "for up to as long, at first for a second.", valueName: "time"),
+            "Keep the addresses of names for so long, and do not look up a name again that was not found: for a second, then "
+                + "two, up to this time. Default: 60 seconds, and names that were not found are looked up each time.",
+            valueName: "time"),
         transform: Seconds.init(argument:))
     var dnsCacheTime: Seconds?
 

@@ -212,7 +212,7 @@ struct ManifestTests {
         let service = FollowerTests.failing(Self.gone)
         let (status, captured) = try await run(["get", "--max-failures", "1", "-i", list], service)
         #expect(status == 69)
-        #expect(captured.errors.contains("stopped: 2 of 2 downloads failed"), "\(captured.errors)")
+        #expect(captured.errors.contains("stopped: ") && captured.errors.contains("downloads failed, more than"))
         try pipe.fileHandleForWriting.close()
     }
 }
