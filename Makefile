@@ -20,7 +20,7 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test check coverage fault-test protocol-test mutate fuzz sanitize bench lint generate install uninstall clean
+.PHONY: all get build test check coverage deploy-test fault-test protocol-test mutate fuzz sanitize bench lint generate install uninstall clean
 
 all: build
 
@@ -47,7 +47,7 @@ test:
 # All there is, which takes hours; it goes on after a part that failed and names it in the end.
 check:
 	@failed=; \
-	for part in test fault-test protocol-test fuzz sanitize mutate; do \
+	for part in test deploy-test fault-test protocol-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -89,6 +89,14 @@ protocol-test:
 	DLM_PROTOCOL_REPORT="$(CURDIR)/$(CELLS)" $(TESTS) --filter 'EndToEnd/($(PROTOCOL_SUITES))Tests'
 	scripts/protocols $(CELLS) docs/protocols.md >$(CELLS).md
 	mv $(CELLS).md docs/protocols.md
+
+# The recipes of deploy/ under the engines that Debian has. RECIPES='parallel htcondor' selects.
+RECIPES =
+deploy-test:
+	@scripts/need test
+	@scripts/need deploy
+	$(BUILD_TESTS)
+	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
 
 # Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
 FUZZ = $(CURDIR)/.build/fuzz

@@ -57,6 +57,14 @@ int64_t dlm_find(const void *text, size_t count, const void *needle, size_t need
     return found ? found - (const char *)text : -1;
 }
 
+int dlm_pipe(int *read_end, int *write_end) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    *read_end = ends[0];
+    *write_end = ends[1];
+    return 0;
+}
+
 int dlm_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int dlm_eventfd_signal(int fd) {

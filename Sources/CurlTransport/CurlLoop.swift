@@ -166,6 +166,7 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: CurlTransfer) {
         // Cancelled on its way here.
         if transfer.sink == nil { return }
+        if transfer.request.network.dnsCacheTime != nil, refuseFailedName(transfer) { return }
         // Held back on a shared connection, libcurl would store for it up to the whole window.
         guard transfer.request.prefersMultiplexing, transfer.request.url.scheme == "https", !transfer.request.isLimited
         else {
@@ -244,6 +245,7 @@ final class CurlLoop: @unchecked Sendable {
             while let easy = dlm_multi_finished(multi.pointer, &code) {
                 guard let transfer = active[easy] else { continue }
                 transfer.noteEnd(code)
+                if transfer.request.network.dnsCacheTime != nil { learnName(transfer, code) }
                 if transfer.needsOwnConnection {
                     beginAgain(transfer)
                 } else {

@@ -38,6 +38,7 @@ extension EasyHandle {
         if let name = network.interface { set(CURLOPT_INTERFACE, Self.isAddress(name) ? "host!\(name)" : "if!\(name)") }
         if let family = network.addressFamily { check(dlm_restrict_addresses(pointer, family == .ipv4 ? 4 : 6)) }
         if let url = network.nameServer { set(CURLOPT_DOH_URL, url) }
+        if let seconds = network.dnsCacheTime { set(CURLOPT_DNS_CACHE_TIMEOUT, Int(min(seconds, 1e9))) }
         if let addresses = network.addresses, !addresses.isEmpty {
             // Not CURLOPT_RESOLVE: what that enters in the shared DNS cache would count for everybody.
             connect(

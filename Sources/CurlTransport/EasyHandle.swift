@@ -114,6 +114,8 @@ final class EasyHandle {
         metrics.remotePort = number(CURLINFO_PRIMARY_PORT)
         let version = httpVersion
         metrics.httpVersion = version.isEmpty ? nil : version
+        metrics.status =
+            metrics.httpVersion == nil ? nil : Optional(number(CURLINFO_RESPONSE_CODE)).flatMap { $0 > 0 ? $0 : nil }
         metrics.reusedConnection = number(CURLINFO_NUM_CONNECTS) == 0 && metrics.httpVersion != nil
         metrics.nameLookup = seconds(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = seconds(CURLINFO_CONNECT_TIME_T)

@@ -12,6 +12,7 @@ final class SharedState: @unchecked Sendable {
     let roster = Mutex(EngineRoster())
     /// The origins that asked for Digest where Basic was shown.
     let digestOrigins = Mutex<Set<String>>([])
+    let failedNames = Mutex(FailedNames())
     /// DNS, TLS sessions and the public suffix list.
     let handle = dlm_share_create(1)
     /// The same without DNS: for those who ask a name server of their own, whose answers are nobody else's.

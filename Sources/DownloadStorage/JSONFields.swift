@@ -66,6 +66,7 @@ extension TransferMetrics {
         json.field("remoteAddress", remoteAddress)
         json.field("remotePort", remotePort)
         json.field("httpVersion", httpVersion)
+        json.field("status", status)
         json.field("reusedConnection", reusedConnection)
         json.field("nameLookup", nameLookup)
         json.field("connect", connect)

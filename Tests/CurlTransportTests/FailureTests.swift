@@ -33,6 +33,18 @@ struct FailureTests {
         #expect(network(try await bench.run("http://no-such-host.invalid/file")) == .nameResolution)
     }
 
+    @Test("A name that was not found is not looked up again at once, where the request says so")
+    func rememberedName() async throws {
+        let bench = try TransportBench()
+        for isRemembered in [false, true] {
+            let record = try await bench.run("http://no-such-host.invalid/file") { $0.network.dnsCacheTime = 60 }
+            #expect(network(record) == .nameResolution)
+            #expect("\(failure(record) as Any)".contains("a moment ago") == isRemembered)
+        }
+        let other = try await bench.run("http://no-such-host.invalid/file")
+        #expect(!"\(failure(other) as Any)".contains("a moment ago"))
+    }
+
     @Test(
         "A body that ends too early is a lost connection, however it was framed",
         arguments: [

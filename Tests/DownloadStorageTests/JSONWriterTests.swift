@@ -134,6 +134,7 @@ private struct Carried {
             metrics.remoteAddress = text(&random)
             metrics.remotePort = .random(in: 1...65535, using: &random)
             metrics.httpVersion = "1.1"
+            metrics.status = 206
             metrics.reusedConnection = true
         }
         metrics.nameLookup = duration(&random)

@@ -83,6 +83,7 @@ extension DownloadRequest {
         network.httpVersion = .http2
         network.addresses = [PinnedAddress(host: "a", port: 443, address: "[::1]")]
         network.nameServer = "https://dns/q"
+        network.dnsCacheTime = 600
     }
 
     /// The properties that have the same value in both, as `retry.limit`, by reflection: also those that nobody thought of.

@@ -27,7 +27,7 @@ extension EndToEnd {
 
         func handler(_ request: FaultRequest) -> FaultReply {
             switch request.target {
-            case "/gone": FaultReply(status: 404)
+            case "/gone", "/gone?m": FaultReply(status: 404)
             case "/slow", "/moved": FaultReply(content, etag: "\"s\"").with { $0.bytesPerSecond = 100_000 }
             default: FaultReply(content, etag: "\"v1\"")
             }
@@ -49,6 +49,20 @@ extension EndToEnd {
             }
         }
 
+        private func manifests(_ sandbox: DlmSandbox, _ server: FaultServer, _ lines: JSONLines) async throws {
+            let path = sandbox.root("m.jsonl")
+            let list = "\(server.url("/m"))\n\(server.url("/gone?m"))\nnot a url\n"
+            try sandbox.root.write(list, to: "manifest-list")
+            let get = try await sandbox.perform(
+                "get", "-i", sandbox.root("manifest-list"), "--manifest", path, "--manifest-digest", "--shard", "0/1")
+            #expect(get.ending == .exited(65), "\(get.stderr)")
+            let written = try String(contentsOfFile: path, encoding: .utf8)
+            lines.add("get", written.split(separator: "\n"), "manifest")
+            lines.add("failed", try await sandbox.perform("manifest", "failed", "--json", path).outputLines, "manifest")
+            let summary = try await sandbox.perform("manifest", "summary", "--json", path)
+            lines.add("summary", summary.outputLines, "manifestSummary")
+        }
+
         private func foreground(_ sandbox: DlmSandbox, _ server: FaultServer, _ lines: JSONLines) async throws {
             try Data("\(server.url("/listed"))\nnot a url\n".utf8).write(to: URL(fileURLWithPath: sandbox.file("list")))
             let arguments = [
@@ -57,6 +71,7 @@ extension EndToEnd {
             let get = try await ChildProcess(try sandbox.launch(arguments)).result()
             #expect(get.ending == .exited(1))
             lines.add("get", get.outputLines, "finished|change|rejected")
+            try await manifests(sandbox, server, lines)
             let told = get.errorLines.filter { $0.hasPrefix("{") }
             lines.add("get", told, "progress|total")
             // The others are for people.

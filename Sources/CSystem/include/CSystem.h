@@ -26,6 +26,9 @@ int dlm_epoll_wait(int epoll, struct dlm_event *events, int capacity, int timeou
 /// memmem(3), which takes time in proportion to both lengths together: the offset of the first `needle` in `text`, or -1.
 int64_t dlm_find(const void *text, size_t count, const void *needle, size_t needle_count);
 
+/// Makes a pipe whose two ends no program that is started gets; -1 with errno after a failure.
+int dlm_pipe(int *read_end, int *write_end);
+
 int dlm_eventfd(void);
 int dlm_eventfd_signal(int fd);
 void dlm_eventfd_drain(int fd);

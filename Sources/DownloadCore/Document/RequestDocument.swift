@@ -86,6 +86,7 @@ extension RequestDocument {
             ("timeouts.connect", request.timeouts.connect > 0),
             ("timeouts.stall", request.timeouts.stall > 0),
             ("timeouts.total", isPositive(request.timeouts.total)),
+            ("network.dnsCacheTime", request.network.dnsCacheTime.map { seconds.contains($0) } ?? true),
             ("pacing", isPositive(request.pacing)),
             ("validation.maximumSize", request.validation.maximumSize ?? 0 >= 0),
             ("hooks.timeLimit", isPositive(request.hooks?.timeLimit)),

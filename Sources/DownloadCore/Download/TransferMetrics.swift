@@ -4,6 +4,8 @@ public struct TransferMetrics: Codable, Sendable, Equatable {
     public var remotePort: Int?
     /// "1.1", "2", ...
     public var httpVersion: String?
+    /// The status code of the answer, over HTTP.
+    public var status: Int?
     public var reusedConnection = false
     public var nameLookup = 0.0
     public var connect = 0.0

@@ -12,6 +12,8 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var addresses: [PinnedAddress]?
     /// Asked for addresses (RFC 8484) in place of the system.
     public var nameServer: String?
+    /// Seconds for which addresses are kept, and for which names that were not found are not looked up again.
+    public var dnsCacheTime: Double?
 
     public init() {}
 
@@ -47,6 +49,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         httpVersion = other.httpVersion ?? httpVersion
         addresses = other.addresses ?? addresses
         nameServer = other.nameServer ?? nameServer
+        dnsCacheTime = other.dnsCacheTime ?? dnsCacheTime
     }
 }
 

@@ -28,7 +28,15 @@ extension SessionManager {
             if book.wantsBeyond { await loadBeyond() }
             guard works != nil, let next = book.start(at: parts.time.date, now: parts.time.now) else { break }
             switch next {
-            case .attempt(let queued): start(queued)
+            case .attempt(let queued):
+                start(queued)
+                // The tick would end the hold of the origin too late.
+                if let pause = queued.record.request.pacing, pause < 0.5 {
+                    Task { [weak self, time = parts.time] in
+                        try? await time.sleep(for: .seconds(pause))
+                        await self?.fill()
+                    }
+                }
             case .parking(let record): await park([record])
             }
         }

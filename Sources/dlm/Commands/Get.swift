@@ -10,6 +10,7 @@ struct Get: ContextAction {
     var background: Bool
     var ephemeral: Bool
     var session: SessionOptions
+    var worker: WorkerOptions
     var item: ItemOptions
     var progress: ProgressOptions
     var output: OutputOptions
@@ -44,22 +45,27 @@ struct Get: ContextAction {
         }
         if item.attempts.paused, !isRecorded { throw RequestMaker.pausedUnrecorded }
         try validateStream()
+        try validateWorker()
         if background, let option = session.given {
             throw ValidationError("\(option) belongs to the session; with -b run: dlm daemon start \(option)")
         }
     }
 
-    func run(in context: Context) async throws -> Int32 {
+    func run(in given: Context) async throws -> Int32 {
+        let context = try own(given)
         let settings = try context.settings()
         var command = self
         try command.item.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
         let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
+        let filter = try worker.filter(in: context.environment)
+        maker.pacing = worker.pacing(of: filter)
         let given = try urls.map { [maker] in try maker.request($0).get() }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
-        let list = try inputFile.map { try InputList(path: $0) }
+        let list = try list(filter, maker, in: context)
+        let run = try workerRun(filter, in: context)
         return try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
@@ -68,18 +74,19 @@ struct Get: ContextAction {
             // A terminal is the file's.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
             let following = Following(context, output, choice, keepsUnfinished: isRecorded)
-            return try await following.follow(service, for: .get(maker.overrides)) { follower in
+            return try await following.follow(service, for: .get(maker.overrides), run: run) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(requests)
                 while let lines = try await list?.next(Follower.chunk) {
                     try await follower.add(lines.compactMap { maker.request($0, reject: follower.reject) })
                 }
+                if let notice = list?.notice, !output.quiet { context.console.report(notice) }
             }
         }
     }
 
     private func handOver(
-        _ requests: [DownloadRequest], _ rejected: [RejectedDocument], _ list: InputList?, _ maker: RequestMaker,
+        _ requests: [DownloadRequest], _ rejected: [RejectedDocument], _ list: ListReader?, _ maker: RequestMaker,
         _ service: any SessionRouting,
         _ context: Context
     ) async throws -> Int32 {
@@ -95,6 +102,7 @@ struct Get: ContextAction {
             for document in part.rejected { handover.reject(document) }
             try await handover.add(part.requests)
         }
+        if let notice = list.notice, !output.quiet { context.console.report(notice) }
         return handover.exitStatus
     }
 }
@@ -107,6 +115,7 @@ extension Get: ScannedOptions {
         background = arguments.background
         ephemeral = arguments.ephemeral
         session = arguments.session
+        worker = arguments.worker
         item = arguments.item
         progress = arguments.progress
         output = arguments.output
@@ -118,6 +127,7 @@ extension Get: ScannedOptions {
         background = words.flag("background", "b")
         ephemeral = words.flag("ephemeral")
         session = words.group()
+        worker = words.group()
         item = ItemOptions(&words)
         progress = words.group()
         output = words.group()

@@ -20,8 +20,9 @@ struct GetCommand: ContextCommand, ItemGroups {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Also download the URLs in this file, one a line, # for comments; indented lines below a URL are options "
-                + "for it, such as output=NAME; - is standard input.",
-            valueName: "file"),
+                + "for it, such as output=NAME. A line may also be a JSON object with url and such options. "
+                + "- is standard input.",
+            valueName: "file or url"),
         completion: .file())
     var inputFile: String?
 
@@ -47,6 +48,7 @@ struct GetCommand: ContextCommand, ItemGroups {
     var helpAll = false
 
     @OptionGroup(title: "How") var session: SessionOptions
+    @OptionGroup(title: "Workers") var worker: WorkerOptions
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions
     @OptionGroup(title: "How") var attempts: AttemptOptions

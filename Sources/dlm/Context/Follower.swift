@@ -69,12 +69,15 @@ final class Follower: Sendable {
     let idleness = Mutex(Idleness())
     let checks = Mutex<[DownloadID: JoinedCheck]>([:])
     let fate: Context.FateOfFile
+    /// Nil where no engine wants to know how the run went.
+    let run: WorkerRun?
 
     init(
         _ service: any DownloadService, narrator: Narrator, display: ProgressDisplay, purpose: Purpose,
-        fate: @escaping Context.FateOfFile
+        fate: @escaping Context.FateOfFile, run: WorkerRun? = nil
     ) {
         self.fate = fate
+        self.run = run
         self.service = service
         self.narrator = narrator
         self.display = display
@@ -84,7 +87,8 @@ final class Follower: Sendable {
         (logOpenings, logOpening) = AsyncStream.makeStream()
     }
 
-    func add(_ requests: [DownloadRequest]) async throws {
+    func add(_ given: [DownloadRequest]) async throws {
+        let requests = try run?.selected(given) ?? given
         if requests.isEmpty { return }
         ledger.withLock { $0.ask(requests.count) }
         let added = try await service.add(requests)
@@ -110,6 +114,7 @@ final class Follower: Sendable {
     func reject(_ document: RejectedDocument) {
         narrator.reject(document)
         ledger.withLock { $0.reject(status: document.exitStatus) }
+        run?.rejected(document)
     }
 
     /// - Parameters:
@@ -161,6 +166,14 @@ final class Follower: Sendable {
         return ledger.withLock(\.exitStatus)
     }
 
+    /// Ends the command early if so many downloads failed, or the manifest cannot be written: nothing more is begun, and what
+    /// runs is kept.
+    private func stopIfHopeless() {
+        guard let reason = run?.stopReason, !ledger.withLock(\.isOver) else { return }
+        ledger.withLock { $0.isOver = true }
+        narrator.console.report(reason)
+    }
+
     /// The first signal: everything stops with its resume data on disk, and its owner learns how to go on.
     func interrupt(_ reason: DownloadState.PauseReason) async {
         ledger.withLock { $0.isInterrupted = true }
@@ -182,6 +195,7 @@ final class Follower: Sendable {
     private func listen() async throws {
         for await message in messages {
             try await handle(message)
+            if run != nil { stopIfHopeless() }
             if ledger.withLock(\.isDone) { return }
         }
     }
@@ -287,21 +301,31 @@ final class Follower: Sendable {
     private func conclude(_ snapshot: DownloadSnapshot) {
         display.forget(snapshot.id)
         let (isNew, isLong) = ledger.withLock { ($0.end(snapshot), $0.isLong) }
-        if isNew { narrator.end(snapshot, display: display, isCounted: isLong) }
+        if isNew {
+            narrator.end(snapshot, display: display, isCounted: isLong)
+            let state = snapshot.record.state
+            run?.ended(snapshot, error: state == .completed ? nil : StateText.failure(state))
+        }
         ended()
     }
 
     private func conclude(_ before: CompletedBefore) {
         display.forget(before.snapshot.id)
         let (isNew, isLong) = ledger.withLock { ($0.end(before), $0.isLong) }
-        if isNew { narrator.end(before, display: display, isCounted: isLong) }
+        if isNew {
+            narrator.end(before, display: display, isCounted: isLong)
+            run?.ended(before.snapshot, error: before.failure)
+        }
         ended()
     }
 
     /// Forgotten by somebody else: there is nothing to wait for any more.
     func removed(_ id: DownloadID, _ document: EventDocument?) {
         display.forget(id)
-        if ledger.withLock({ $0.end(id, .cancelled) }) { narrator.removed(id, document) }
+        if ledger.withLock({ $0.end(id, .cancelled) }) {
+            narrator.removed(id, document)
+            run?.lost(.cancelled)
+        }
         ended()
     }
 
@@ -309,7 +333,10 @@ final class Follower: Sendable {
         let error = error as? DownloadError ?? .unexpected("\(error)")
         if case .noSuchDownload(id) = error { return removed(id, nil) }
         display.forget(id)
-        if ledger.withLock({ $0.end(id, error) }) { narrator.reject(RejectedDocument(error)) }
+        if ledger.withLock({ $0.end(id, error) }) {
+            narrator.reject(RejectedDocument(error))
+            run?.lost(error)
+        }
         ended()
     }
 

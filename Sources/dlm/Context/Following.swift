@@ -6,6 +6,7 @@ struct Following {
     private let context: Context
     private let narrator: Narrator
     private let display: ProgressDisplay
+    private let isQuiet: Bool
 
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
@@ -14,6 +15,7 @@ struct Following {
     ) {
         let console = context.console
         self.context = context
+        isQuiet = options.quiet
         let settings = context.knownSettings
         let choice = choice ?? settings.progress
         let style = Style.chosen(
@@ -30,13 +32,25 @@ struct Following {
     }
 
     func follow(
-        _ service: any DownloadService, for purpose: Follower.Purpose, limit: Seconds? = nil,
+        _ service: any DownloadService, for purpose: Follower.Purpose, limit: Seconds? = nil, run: WorkerRun? = nil,
         _ ask: @escaping @Sendable (Follower) async throws -> Void
     ) async throws -> Int32 {
         let follower = Follower(
-            service, narrator: narrator, display: display, purpose: purpose, fate: context.fate)
-        context.signals.onInterrupt { signal in await follower.interrupt(Self.reason(signal)) }
-        return try await follower.follow(limit: limit, ask)
+            service, narrator: narrator, display: display, purpose: purpose, fate: context.fate, run: run)
+        context.signals.onInterrupt { signal in
+            await follower.interrupt(Self.reason(signal))
+            await run?.finish(isHurried: true)
+        }
+        let status: Int32
+        do {
+            status = try await follower.follow(limit: limit, ask)
+        } catch {
+            await run?.finish()
+            throw error
+        }
+        await run?.finish()
+        if let notice = run?.notice, !isQuiet { context.console.report(notice) }
+        return run?.exitStatus(status) ?? status
     }
 
     /// Bars need a terminal; asked for elsewhere, they become lines.

@@ -7,11 +7,13 @@ import Synchronization
 final class InputList: Sendable {
     struct Line: Equatable, Sendable {
         let number: Int
-        let text: String
+        var text: String
         /// False when its bytes are no UTF-8: they would not be asked for as they were written.
         var isReadable = true
         /// The lines below it that are about it.
         var options: [Line] = []
+        /// Among the URLs of the list, from 0; set by ``ListReader``.
+        var position = 0
     }
 
     private struct State {
@@ -35,6 +37,9 @@ final class InputList: Sendable {
 
     let name: String
     private let state: Mutex<State>
+    /// Why what came is not the whole list; asked at the end of what came.
+    private let failure: @Sendable () -> (any Error)?
+    private let isCancelled = Atomic(false)
 
     /// - Parameter path: `-` is standard input.
     init(path: String) throws(DownloadError) {
@@ -42,6 +47,19 @@ final class InputList: Sendable {
         let descriptor = path == "-" ? STDIN_FILENO : Glibc.open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 { throw .fileFailed(.system(operation: "open", errno: errno), path: path) }
         state = Mutex(State(descriptor: descriptor))
+        failure = { nil }
+    }
+
+    /// - Parameter descriptor: is closed at the end.
+    init(descriptor: Int32, name: String, failure: @escaping @Sendable () -> (any Error)?) {
+        self.name = name
+        self.failure = failure
+        state = Mutex(State(descriptor: descriptor))
+    }
+
+    deinit {
+        let (descriptor, isAtEnd) = state.withLock { ($0.descriptor, $0.isAtEnd) }
+        if !isAtEnd, descriptor != STDIN_FILENO { close(descriptor) }
     }
 
     /// In messages.
@@ -49,11 +67,16 @@ final class InputList: Sendable {
 
     /// At least one line, at most `limit`; nil at the end. Waiting for a pipe holds up a thread of its own, not the
     /// downloads.
+    /// - Throws: `CancellationError` when the task is cancelled while it waits for a pipe.
     func next(_ limit: Int) async throws -> [Line]? {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { [self] in
-                continuation.resume(with: Result { try read(limit) })
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread { [self] in
+                    continuation.resume(with: Result { try read(limit) })
+                }
             }
+        } onCancel: {
+            isCancelled.store(true, ordering: .relaxed)
         }
     }
 
@@ -92,8 +115,14 @@ final class InputList: Sendable {
         }
     }
 
+    /// Milliseconds after which a cancelled wait for a pipe ends.
+    private static let cancellationLatency: Int32 = 200
+
     private func fill(_ state: inout State) throws {
         let descriptor = state.descriptor
+        while !Self.isReadable(descriptor, within: Self.cancellationLatency) {
+            if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+        }
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: Self.bufferSize) { buffer, count in
             let got = Glibc.read(descriptor, buffer.baseAddress, Self.bufferSize)
@@ -104,6 +133,7 @@ final class InputList: Sendable {
         if failure != 0 { throw DownloadError.fileFailed(.system(operation: "read", errno: failure), path: name) }
         if bytes.isEmpty {
             state.isAtEnd = true
+            state.failure = self.failure()
             Self.take(state.splitter.end(), &state)
             state.isOpen = false
             if state.descriptor != STDIN_FILENO { close(state.descriptor) }

@@ -15,8 +15,12 @@ struct RequestMaker: Sendable {
     /// Of the list, in messages.
     private let listName: String
     private let listOptions = ListOptions()
+    /// Nil if servers have a say in the names of files.
+    private let namer: FileNamer?
     /// What `resume` takes, too.
     let overrides: RequestOverrides
+    /// Seconds between the starts of two downloads from one host, where the command says so.
+    var pacing: Double?
     /// Where the requests find their checksums.
     var list: ChecksumList?
 
@@ -26,6 +30,7 @@ struct RequestMaker: Sendable {
         listName = command.inputFile.map(InputList.name) ?? ""
         streams = command.streams
         areRecorded = command.isRecorded
+        namer = command.worker.namer
         templates = try RequestTemplates(
             command.item, settings: settings, workingFolder: streams ? workingFolder ?? "/" : workingFolder)
         var given = try Self.blank()
@@ -51,16 +56,25 @@ struct RequestMaker: Sendable {
     /// - Parameters:
     ///   - item: what is said of this URL alone.
     ///   - mirrors: the other URLs of its line.
+    ///   - position: of the URL in its list.
     private func request(
-        _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>
+        _ text: String, _ item: ItemOptions?, _ mirrors: ArraySlice<Substring>, at position: Int = 0
     ) throws -> DownloadRequest {
         let (url, credential) = try Self.address(text).get()
         var request = try templates.request(for: url)
         if streams { request.connections = 1 }
+        if let pacing { request.pacing = pacing }
         if item?.place.output == DestinationOptions.stream {
             throw ValidationError("output: - is standard output, which belongs to one URL on the command line")
         }
         try item?.apply(to: &request, in: workingFolder)
+        if let namer, request.destination.fileName == nil {
+            let place = try namer.place(of: request.url, at: position)
+            request.destination.fileName = place.name
+            if !place.folder.isEmpty {
+                request.destination.folder = FileNaming.path(request.destination.folder, place.folder)
+            }
+        }
         if !mirrors.isEmpty {
             request.mirrors = try mirrors.map { try MirrorOptions.address(String($0), "mirror") } + request.mirrors
         }
@@ -114,7 +128,7 @@ struct RequestMaker: Sendable {
 
     /// The requests of the next lines and what is to be said of the bad ones; nil at the end of the list.
     func part(
-        of list: InputList, _ limit: Int
+        of list: ListReader, _ limit: Int
     ) async throws -> (requests: [DownloadRequest], rejected: [RejectedDocument])? {
         guard let lines = try await list.next(limit) else { return nil }
         var rejected: [RejectedDocument] = []
@@ -124,29 +138,36 @@ struct RequestMaker: Sendable {
 
     /// Nil for a bad line, which is told to `reject`: the others go on.
     func request(_ line: InputList.Line, reject: (RejectedDocument) -> Void) -> DownloadRequest? {
+        func url() -> String? {
+            let text = (try? JSONLine.plain(line).text) ?? ""
+            return text.isEmpty || OptionText.isOption(text) ? nil : SourceURL.hidingUserInformation(text)
+        }
         do {
             return try request(line)
         } catch let error as DownloadError {
-            reject(RejectedDocument(error, line: line.number, of: listName))
+            reject(RejectedDocument(error, line: line.number, of: listName, url: url()))
         } catch let error as ListOptions.Failure {
-            reject(RejectedDocument(error.message, line: error.line, of: listName))
+            reject(RejectedDocument(error.message, line: error.line, of: listName, url: url()))
         } catch {
             let sentence = UsageReport.sentence(error, of: ItemArguments.self)
-            reject(RejectedDocument(sentence, line: line.number, of: listName))
+            reject(RejectedDocument(sentence, line: line.number, of: listName, url: url()))
         }
         return nil
     }
 
     private func request(_ line: InputList.Line) throws -> DownloadRequest {
         guard line.isReadable else { throw ListOptions.Failure(line: line.number, message: "is not UTF-8 text") }
+        let line = try JSONLine.plain(line)
         if OptionText.isOption(line.text) {
             let why = "no URL above it waits for options; write them right below theirs, at once"
             throw ListOptions.Failure(line: line.number, message: why)
         }
         let options = line.options.isEmpty ? nil : try listOptions.options(line.options)
-        guard line.text.utf8.contains(UInt8(ascii: "\t")) else { return try request(line.text, options, []) }
+        guard line.text.utf8.contains(UInt8(ascii: "\t")) else {
+            return try request(line.text, options, [], at: line.position)
+        }
         // As in aria2: the URLs of one file, with tabs between them.
         let urls = line.text.split(separator: "\t")
-        return try request(String(urls[0]), options, urls.dropFirst())
+        return try request(String(urls[0]), options, urls.dropFirst(), at: line.position)
     }
 }

@@ -17,6 +17,10 @@ extension ManualText {
                 "dlm get --if-exists newer https://example.org/prices.csv",
                 "Every night, only when the server's file is newer:"
             ),
+            (
+                "dlm get -i urls.txt -d data --shard auto --manifest manifest.jsonl",
+                "As one task of a Slurm array, which can be run again:"
+            ),
             ("dlm get -b --limit-rate 2M https://example.org/debian-12.iso", "In the background, and not too fast:"),
         ],
         "list": [
@@ -69,6 +73,11 @@ extension ManualText {
         "priority": [
             ("dlm priority 10 3", "Start this one before the others:"),
             ("dlm priority -5 5-8", "And these after them:"),
+        ],
+        "manifest": [
+            ("dlm manifest summary manifest-*.jsonl", "How far all workers are, and what fails:"),
+            ("dlm manifest merge manifest-*.jsonl", "One line for each URL:"),
+            ("dlm manifest failed --retryable manifest-*.jsonl", "A list of what another run may get:"),
         ],
         "daemon": [
             ("dlm daemon start -j 4", "Start the background session, or tell it to run four downloads at a time:"),

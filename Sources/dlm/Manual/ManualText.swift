@@ -29,6 +29,9 @@ enum ManualText {
         ("11", "Cancelled."),
         ("12", "The session that owns it does not answer, or the store cannot be opened."),
         ("13", "The download was complete before the command, and its file is gone or was changed since then."),
+        ("65", "With `--manifest`: all that can be done is done, and some URLs fail whenever they are tried."),
+        ("69", "More downloads failed than `--max-failures` allows."),
+        ("75", "With `--manifest`: something failed that the same command may do when it is run again."),
         ("129, 130, 143", "Ended by SIGHUP, SIGINT, SIGTERM after the resume data was written."),
     ]
 

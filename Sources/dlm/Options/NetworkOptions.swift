@@ -41,6 +41,14 @@ struct NetworkOptions: ParsableArguments {
         help: ArgumentHelp("Ask this server (DNS over HTTPS) for addresses.", valueName: "url"))
     var dohUrl: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep the addresses of names for so long, and do not look up a name again that was not found: for a second, then "
+                + "two, up to this time. Default: 60 seconds, and names that were not found are looked up each time.",
+            valueName: "time"),
+        transform: Seconds.init(argument:))
+    var dnsCacheTime: Seconds?
+
     func validate() throws {
         if ipv4, ipv6 { throw ValidationError("-4 and -6 leave no address; give one") }
         if http11, http2 { throw ValidationError("--http1.1 and --http2 exclude each other; give one") }
@@ -64,6 +72,7 @@ struct NetworkOptions: ParsableArguments {
             request.network.addresses = resolve.flatMap { (try? PinnedAddress.list(argument: $0)) ?? [] }
         }
         request.network.nameServer = dohUrl ?? request.network.nameServer
+        request.network.dnsCacheTime = dnsCacheTime?.value ?? request.network.dnsCacheTime
     }
 }
 
@@ -78,6 +87,7 @@ extension NetworkOptions: ScannedGroup {
         http2 = words.flag("http2")
         resolve = words.texts("resolve")
         dohUrl = words.text("doh-url")
+        dnsCacheTime = words.value("dns-cache-time", as: Seconds.init(argument:))
     }
 }
 
@@ -92,6 +102,7 @@ extension NetworkOptions: TellingOptions {
             ("ipv6", GivenOptions.flag(network.addressFamily == .ipv6)),
             ("http1.1", GivenOptions.flag(network.httpVersion == .http1)),
             ("http2", GivenOptions.flag(network.httpVersion == .http2)), ("doh-url", network.nameServer),
+            ("dns-cache-time", network.dnsCacheTime.map(GivenOptions.seconds)),
         ] + pinned
     }
 }

@@ -17,7 +17,7 @@ struct ListOptionsTests {
         let path = folder("list")
         let command = try #require(try DLM.command(["get", "-i", path] + arguments) as? Get)
         let maker = try RequestMaker(command, workingFolder: "/nowhere/work")
-        let input = try InputList(path: path)
+        let input = ListReader(try InputList(path: path))
         var (requests, errors): ([DownloadRequest], [String]) = ([], [])
         while let part = try await maker.part(of: input, 3) {
             requests += part.requests

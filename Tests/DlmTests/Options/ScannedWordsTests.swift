@@ -128,17 +128,21 @@ private struct Line {
         "at": ["2036-12-24 18:00"], "aws-sigv4": ["aws:amz:eu-central-1:s3"], "bearer-file": ["token"],
         "checksum": ["md5:d41d8cd98f00b204e9800998ecf8427e"], "color": ["auto", "never"],
         "connect-timeout": ["30", "1.5s", "2m"], "connections": ["1", "16", "auto", "auto:4", "AUTO"],
-        "directory": ["a", "/tmp/b c", "ü", "a=b"], "doh-url": ["https://h/q"], "expect-status": ["200,203"],
+        "dns-cache-time": ["10m"], "directory": ["a", "/tmp/b c", "ü", "a=b"], "doh-url": ["https://h/q"],
+        "expect-status": ["200,203"],
         "expect-type": ["image/*", "a/b,c/d"], "header": ["A: b", "X-ü: =", "A:-b"], "history-age": ["30d", "none"],
         "hook-timeout": ["5m"], "if-exists": ["fail", "skip", "rename"],
         "limit-rate": ["500k", "1.5GiB", "none", "2M/s"],
         "limit-window": ["Mon-Fri 08:00-18:00 1M", "none"], "max-concurrent": ["1", "32", "+7"], "max-per-host": ["4"],
+        "max-failures": ["10", "0", "5%", "2.5%"], "name-by": ["hash", "url"],
         "max-redirects": ["0", "5"], "max-size": ["500M"], "max-time": ["2h"], "metalink-location": ["de"],
         "method": ["PUT", "get"], "mirror": ["http://h/b", "https://i/c?d=e"],
         "output": ["a", "b/c", "-", "e\u{301}=f"],
-        "pinned-public-key": ["key.pem"], "priority": ["0", "7"], "progress": ["none", "bar", "json"],
+        "per-host-rate": ["10", "0.5"], "pinned-public-key": ["key.pem"], "priority": ["0", "7"],
+        "progress": ["none", "bar", "json"],
         "proto": ["=https", "http"], "proxy": ["", "socks5://h:1"], "query": ["a=b", "c=d=e", "f="],
         "resolve": ["h:80:127.0.0.1"], "retries": ["0", "5"], "retry-delay": ["2"], "retry-on": ["403,520-529"],
+        "shard": ["0/2", "auto/3", "auto"], "shard-by": ["host", "line", "url"],
         "stall-timeout": ["10"], "tls-min": ["1.2", "1.3"], "user": ["u:p", "u"], "wait": ["1", "0"],
         "window": ["01:00-06:00"],
     ]
@@ -164,10 +168,16 @@ private struct Line {
         "-ba=b", "-da=b", "-d=a=b", "-d==", "-\r\n", "-u", ":p", "--hsts=1",
     ]
 
+    /// Without these the option is an error.
+    private static let needed = [
+        "private-key": ["--certificate", "a"], "shard": ["-i", "a"], "shard-by": ["-i", "a", "--shard", "0/2"],
+        "manifest-digest": ["--manifest", "a"], "retry-failed": ["--manifest", "a"], "spread": ["--name-by", "hash"],
+    ]
+
     /// The option in its usual form.
     static func options(_ name: String) -> [String] {
         let option = OptionCatalog.get.option(named: name) ?? OptionCatalog.settings.option(named: name)
-        let needs = name == "private-key" ? ["--certificate", "a"] : []
+        let needs = needed[name] ?? []
         return needs + (option?.isFlag ?? false ? ["--\(name)"] : ["--\(name)", values[name]?.first ?? "a"])
     }
 

@@ -20,7 +20,7 @@ struct DocumentFieldTests {
         error event id name offset priority rateLimit reason received session state total url version waitingFor \
         waitingUntil
         """,
-        "rejected": "event exitStatus file line message version",
+        "rejected": "event exitStatus file line message url version",
         "verified": "bytes checksum error event id path source verified version",
         "limited": "event rateLimit session version",
         "logged": """
@@ -47,6 +47,11 @@ struct DocumentFieldTests {
         """,
         "progress": "event id name note percent received secondsLeft speed state total version waitingFor waitingUntil",
         "total": "cancelled done downloads event failed percent received secondsLeft speed total version",
+        "manifest": """
+        attempts bytes ended error etag httpStatus mediaType path seconds sha256 shard shardBy status url version
+        """,
+        "manifestSummary": "bytes done errors failed hosts retryable urls version",
+        "count": "name urls",
     ]
 
     static let snapshot = DownloadSnapshot(record: .example())
@@ -62,6 +67,8 @@ struct DocumentFieldTests {
         ("finding", FindingDocument(.ok(.files, "", ""))), ("daemon", DaemonDocument(socket: "")),
         ("progress", ProgressDocument(snapshot)),
         ("total", TotalDocument(.init(downloads: 1, done: 0, failed: 0, received: 0))),
+        ("manifest", ManifestEntry(snapshot, error: nil, of: nil, at: .distantPast)),
+        ("manifestSummary", ManifestSummary.Summary()), ("count", ManifestSummary.Summary.Count(name: "", urls: 1)),
     ]
 
     private struct Schema: Decodable {

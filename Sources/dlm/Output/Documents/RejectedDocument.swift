@@ -8,15 +8,18 @@ struct RejectedDocument: Document, Equatable {
     let file: String?
     /// In the list.
     let line: Int?
+    /// As it was written, without a user and a password; nil where the line has none.
+    let url: String?
     let message: String
     let exitStatus: Int32
 
-    init(_ error: DownloadError, line: Int? = nil, of file: String? = nil) {
-        self.init(Redaction.describe(error), line: line, of: file, exitStatus: error.exitStatus)
+    init(_ error: DownloadError, line: Int? = nil, of file: String? = nil, url: String? = nil) {
+        self.init(Redaction.describe(error), line: line, of: file, url: url, exitStatus: error.exitStatus)
     }
 
-    init(_ message: String, line: Int?, of file: String? = nil, exitStatus: Int32 = 2) {
+    init(_ message: String, line: Int?, of file: String? = nil, url: String? = nil, exitStatus: Int32 = 2) {
         self.file = file
+        self.url = url
         self.line = line
         self.message = message
         self.exitStatus = exitStatus

@@ -1,0 +1,39 @@
+import CCurl
+import DownloadCore
+import Synchronization
+
+/// Names that cannot be resolved, remembered where the request says for how long (`NetworkSettings.dnsCacheTime`).
+extension CurlLoop {
+    /// Fails a transfer to a name that was not found a moment ago; false if the name is to be looked up.
+    func refuseFailedName(_ transfer: CurlTransfer) -> Bool {
+        guard let name = Self.lookedUpName(transfer.request) else { return false }
+        let now = now
+        guard shared.failedNames.withLock({ $0.isFailed(name, now: now) }) else { return false }
+        let message = "Could not resolve host: \(transfer.request.url.host) (it failed a moment ago)"
+        let diagnosis = TransportDiagnosis(code: Int(CURLE_COULDNT_RESOLVE_HOST.rawValue), message: message)
+        finish(transfer, TransferResult(.failed(.networkFailed(.nameResolution, diagnosis))))
+        return true
+    }
+
+    /// Records what a transfer that has ended shows of its host's name.
+    func learnName(_ transfer: CurlTransfer, _ code: CURLcode) {
+        let request = transfer.request
+        guard let name = Self.lookedUpName(request), let seconds = request.network.dnsCacheTime else { return }
+        let now = now
+        shared.failedNames.withLock { names in
+            if code == CURLE_COULDNT_RESOLVE_HOST {
+                names.failed(name, now: now, limit: Int64(min(seconds, 1e9) * 1000))
+            } else if !names.isEmpty, code == CURLE_OK {
+                names.resolved(name)
+            }
+        }
+    }
+
+    /// The host, with what else the answer of a name server depends on; nil if no name is looked up, or none remembered.
+    private static func lookedUpName(_ request: TransferRequest) -> String? {
+        let network = request.network
+        guard network.dnsCacheTime != nil, network.proxy == nil, network.addresses == nil, request.unixSocket == nil
+        else { return nil }
+        return "\(request.url.host) \(network.addressFamily?.rawValue ?? "") \(network.nameServer ?? "")"
+    }
+}

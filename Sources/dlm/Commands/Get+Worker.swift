@@ -1,0 +1,65 @@
+import ArgumentParser
+import DownloadKit
+
+/// `get` as one worker of many, each with a part of a list.
+extension Get {
+    func validateWorker() throws {
+        if worker.shard != nil, inputFile == nil {
+            throw ValidationError("--shard divides the URLs of a list; give one with -i")
+        }
+        if background, let option = worker.manifest == nil ? worker.limitOption : "--manifest" {
+            throw ValidationError("\(option) is about downloads that this command waits for; leave out -b")
+        }
+        if worker.nameBy != nil {
+            if item.place.output != nil { throw ValidationError("-o and --name-by both name the file; give one") }
+            if metalinkFile != nil {
+                throw ValidationError("--name-by: the document of -M names its files; leave it out")
+            }
+            if worker.nameBy == .number, inputFile == nil || !urls.isEmpty {
+                throw ValidationError("--name-by number counts the URLs of a list; give them all with -i")
+            }
+        }
+        if worker.perHostRate != nil, item.attempts.wait != nil {
+            throw ValidationError("--wait and --per-host-rate both say how fast downloads begin; give one")
+        }
+        if background, worker.state != nil {
+            throw ValidationError("--state is for downloads of this command; with -b set XDG_STATE_HOME")
+        }
+        if streams, worker.manifest != nil {
+            throw ValidationError("-o -: there is no file to record; leave out --manifest")
+        }
+    }
+
+    /// With the state folder of `--state`.
+    func own(_ context: Context) throws -> Context {
+        guard let state = worker.state else { return context }
+        guard let start = state.hasPrefix("/") ? "" : context.workingFolder else {
+            throw ValidationError("--state: the working folder is gone; give an absolute folder")
+        }
+        var own = context
+        own.environment["XDG_STATE_HOME"] = FolderPath.canonical(FolderPath.joined(start, state))
+        return own
+    }
+
+    /// Opens the manifest; nil if no option asks for a record of the run.
+    func workerRun(_ filter: ShardFilter?, in context: Context) throws -> WorkerRun? {
+        guard worker.manifest != nil || worker.maxFailures != nil else { return nil }
+        var (writer, index): (ManifestWriter?, ManifestIndex) = (nil, ManifestIndex())
+        if let path = worker.manifest {
+            writer = try ManifestWriter(path, hashes: worker.manifestDigest)
+            try index.add(ManifestFile(path))
+            if index.strangers > 0 { throw DownloadError.noManifest(path, "\(index.strangers) lines have no URL") }
+        }
+        return WorkerRun(
+            writer, index, ManifestRule(retriesFailed: worker.retryFailed), filter, limit: worker.maxFailures?.limit,
+            time: context.time)
+    }
+
+    /// The list of `-i`, or the part of it that is for this command; nil without `-i`.
+    func list(_ filter: ShardFilter?, _ maker: RequestMaker, in context: Context) throws -> ListReader? {
+        guard let inputFile else { return nil }
+        let isURL = ListDownload.isURL(inputFile)
+        let list = isURL ? try ListDownload.begin(inputFile, maker, in: context) : try InputList(path: inputFile)
+        return ListReader(list, filter)
+    }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import DownloadKit
+import Foundation
+
+/// How files are named where the server has no say.
+enum FileNameRule: String, ExpressibleByArgument, CaseIterable, Sendable {
+    /// Percent-encoded, in a folder of the host.
+    case url
+    /// The SHA-256 digest of the URL.
+    case hash
+    /// The position of the URL in its list, from 0.
+    case number
+}
+
+/// Names files so that no two URLs of a list have the same place, whichever workers download them (docs/scale.md). Pure.
+struct FileNamer: Sendable {
+    /// A file below the folder of the command.
+    struct Place: Equatable {
+        /// Without a slash at either end; may be empty.
+        let folder: String
+        let name: String
+    }
+
+    let rule: FileNameRule
+    /// Puts files into two levels of folders, so that none has too many.
+    let spreads: Bool
+
+    /// - Parameter position: of the URL in its list.
+    func place(of url: SourceURL, at position: Int) throws(DownloadError) -> Place {
+        switch rule {
+        case .number:
+            let digits = Self.padded(position, to: 9)
+            let folder = Self.padded(position / 1_000_000, to: 3) + "/" + Self.padded(position / 1000 % 1000, to: 3)
+            return Place(folder: spreads ? folder : "", name: digits + Self.ending(of: url))
+        case .hash:
+            let digest = try TextDigest(url.string).hexadecimal
+            return Place(folder: spreads ? Self.levels(digest) : "", name: digest + Self.ending(of: url))
+        case .url:
+            let digest = try TextDigest(url.string).hexadecimal
+            let folder = Self.folder(of: url) + (spreads ? "/" + Self.levels(digest) : "")
+            return Place(folder: folder, name: Self.name(of: url, digest))
+        }
+    }
+
+    private static func padded(_ number: Int, to count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+
+    /// 65,536 folders.
+    private static func levels(_ digest: String) -> String { "\(digest.prefix(2))/\(digest.dropFirst(2).prefix(2))" }
+
+    /// The extension of the last segment of the path, with its dot, if it looks like one.
+    private static func ending(of url: SourceURL) -> String {
+        let segment = url.path.split(separator: "/").last ?? ""
+        guard let dot = segment.lastIndex(of: "."), dot > segment.startIndex else { return "" }
+        let ending = segment[segment.index(after: dot)...]
+        let isPlain = (1...10).contains(ending.utf8.count) && ending.utf8.allSatisfy { isLetterOrDigit($0) }
+        return isPlain && ending.lowercased() != "part" ? "." + ending : ""
+    }
+
+    // MARK: By the URL
+
+    /// A host alone means https and its usual port.
+    private static func folder(of url: SourceURL) -> String {
+        let usual = SourceScheme(rawValue: url.scheme)?.port
+        let scheme = url.scheme == "https" ? "" : url.scheme + "+"
+        return scheme + quoted(url.host) + (url.port == usual || url.port == 0 ? "" : "+\(url.port)")
+    }
+
+    /// The longest name that is not cut. The name of the partial file is longer.
+    private static let longest = 200
+
+    /// What follows the host, as Python's `urllib.parse.quote(text, safe="")` has it.
+    private static func name(of url: SourceURL, _ digest: String) -> String {
+        let text = url.string
+        let start = text.range(of: "://").flatMap { text[$0.upperBound...].firstIndex(of: "/") } ?? text.endIndex
+        var rest = text[start...]
+        if rest.utf8.count > 1, rest.first == "/" { rest.removeFirst() }
+        var name = quoted(rest)
+        if name.first == "." { name = "%2E" + name.dropFirst() }
+        // Such a name is that of another file's partial file.
+        if name.hasSuffix(".part") { name = name.dropLast(5) + "%2Epart" }
+        if name.utf8.count <= longest { return name }
+        // No name that is not cut has a comma.
+        return name.prefix(longest - 60) + "," + digest.prefix(32) + ending(of: url)
+    }
+
+    private static func quoted(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text.utf8 {
+            if isLetterOrDigit(byte) || "_.-~".utf8.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+import Synchronization
+
+/// A list that a server has: it goes through a pipe to whoever reads it, with the retries and checks of any download.
+enum ListDownload {
+    /// Whether a list is named by its URL.
+    static func isURL(_ place: String) -> Bool {
+        guard let mark = place.range(of: "://") else { return false }
+        return !place[..<mark.lowerBound].contains("/")
+    }
+
+    /// Begins to fetch it. The server waits for the reader when the pipe is full.
+    static func begin(_ place: String, _ maker: RequestMaker, in context: Context) throws -> InputList {
+        let (url, credential) = try RequestMaker.address(place).get()
+        var request = try maker.companion(of: [place])(url)
+        if let credential { request.credential = credential }
+        // What the command line says about the files is not about their list.
+        request.connections = 1
+        (request.hooks, request.schedule, request.pacing, request.startsPaused) = (nil, nil, nil, false)
+        request.followsMetalink = false
+        var (readEnd, writeEnd) = (Int32(-1), Int32(-1))
+        guard dlm_pipe(&readEnd, &writeEnd) == 0 else {
+            throw DownloadError.fileFailed(.system(operation: "pipe", errno: errno), path: url.string)
+        }
+        let failure = Outcome()
+        Task.detached { [request, writeEnd] in
+            do {
+                try await fetch(request, to: writeEnd, in: context)
+            } catch let error as DownloadError {
+                failure.set(ChecksumFile.Failure(url: url, error: error))
+            } catch {
+                failure.set(error)
+            }
+            // The reader finds the failure at the end of what came.
+            close(writeEnd)
+        }
+        return InputList(descriptor: readEnd, name: url.string) { failure.error }
+    }
+
+    private static func fetch(_ request: DownloadRequest, to descriptor: Int32, in context: Context) async throws {
+        var configuration = SessionConfiguration(kind: .stream(descriptor: descriptor), stateFolder: "")
+        configuration.time = context.time
+        let service = try await context.open(configuration, context.environment) { [console = context.console] in
+            console.report($0)
+        }
+        do {
+            let events = await service.events()
+            _ = try await service.add([request])
+            try await end(of: events)
+            await service.close()
+        } catch {
+            await service.close()
+            throw error
+        }
+    }
+
+    private static func end(of events: DownloadEvents) async throws {
+        for await event in events {
+            switch event {
+            case .didComplete: return
+            case .didFail(_, let error): throw error
+            case .didCancel, .didRemove: throw DownloadError.cancelled
+            default: continue
+            }
+        }
+        throw DownloadError.sessionUnavailable(.shuttingDown)
+    }
+
+    private final class Outcome: Sendable {
+        private let value = Mutex<(any Error)?>(nil)
+        var error: (any Error)? { value.withLock { $0 } }
+        func set(_ error: any Error) { value.withLock { $0 = error } }
+    }
+}

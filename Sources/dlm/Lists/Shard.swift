@@ -1,0 +1,70 @@
+import ArgumentParser
+import DownloadKit
+
+/// One of the parts into which the URLs of a list are divided, each part for a worker of its own.
+struct Shard: Equatable, Sendable, CustomStringConvertible {
+    /// From 0 to `count` - 1.
+    let index: Int
+    let count: Int
+
+    /// As many as Kubernetes allows tasks in one Indexed Job.
+    static let largestCount = 100_000
+
+    /// As `--shard` takes it.
+    var description: String { "\(index)/\(count)" }
+
+    /// Returns the number of the shard that a key belongs to: the first 8 bytes of its SHA-256 digest, the most significant
+    /// byte first, modulo the number of shards (docs/scale.md). It is the same on all machines and in all versions.
+    static func number(of key: String, count: Int) throws(DownloadError) -> Int {
+        Int(try TextDigest(key).number % UInt64(count))
+    }
+}
+
+/// What decides which shard a URL belongs to.
+enum ShardRule: String, ExpressibleByArgument, CaseIterable, Sendable {
+    /// The digest of the host: all URLs of a host are in one shard.
+    case host
+    /// The position among the URLs of the list, counted from 0: all shards are equally long.
+    case line
+    /// The digest of the URL: a URL stays in its shard when others are added to the list.
+    case url
+}
+
+/// The value of `--shard`: a shard, or the wish to find it in the environment.
+enum ShardArgument: Equatable, Sendable {
+    case fixed(Shard)
+    /// - Parameter count: nil if the environment has to say the number of shards, too.
+    case automatic(count: Int?)
+
+    private static let failure = ValidationError(
+        "give I/N with I from 0 to N-1, such as 0/8, auto, or auto/N; N is at most \(Shard.largestCount)")
+
+    init(argument: String) throws {
+        let parts = argument.split(separator: "/", omittingEmptySubsequences: false)
+        if argument == "auto" {
+            self = .automatic(count: nil)
+            return
+        }
+        guard parts.count == 2, let count = Self.number(parts[1]), (1...Shard.largestCount).contains(count) else {
+            throw Self.failure
+        }
+        if parts[0] == "auto" {
+            self = .automatic(count: count)
+        } else {
+            guard let index = Self.number(parts[0]), index < count else { throw Self.failure }
+            self = .fixed(Shard(index: index, count: count))
+        }
+    }
+
+    /// Digits alone: no sign and no space.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+    }
+
+    func shard(in environment: [String: String]) throws -> Shard {
+        switch self {
+        case .fixed(let shard): shard
+        case .automatic(let count): try TaskVariables(environment).shard(of: count)
+        }
+    }
+}

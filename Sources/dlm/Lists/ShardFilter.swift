@@ -1,0 +1,47 @@
+import DownloadKit
+
+/// Decides which URLs of a list belong to a shard. Pure.
+struct ShardFilter: Sendable {
+    let shard: Shard
+    let rule: ShardRule
+    private var shares: HostShares
+    /// The last host and its shard: lists have many URLs of one host in a row.
+    private var last: (host: String, number: Int)?
+
+    init(_ shard: Shard, by rule: ShardRule) {
+        self.shard = shard
+        self.rule = rule
+        shares = HostShares(shards: shard.count)
+    }
+
+    /// - Parameters:
+    ///   - text: the URL as it is written. What is no URL counts as a host of its own, so that one shard reports it.
+    ///   - position: of the URL in its list, from 0.
+    mutating func takes(_ text: String, at position: Int) throws(DownloadError) -> Bool {
+        if rule == .line { return position % shard.count == shard.index }
+        let url = try? RequestMaker.address(text).get().0
+        if rule == .url {
+            return try Shard.number(of: url?.string ?? text, count: shard.count) == shard.index
+        }
+        let host = url?.host ?? text
+        if url != nil { shares.count(host) }
+        if let last, last.host == host { return last.number == shard.index }
+        let number = try Shard.number(of: host, count: shard.count)
+        last = (host, number)
+        return number == shard.index
+    }
+
+    /// URLs in a list before a host is called too large.
+    private static let fewest = 100
+
+    /// A line about the largest host of this shard, if it alone has more URLs than a shard should have.
+    var notice: String? {
+        guard rule == .host, shard.count > 1, shares.total >= Self.fewest else { return nil }
+        let own = { (host: String) in (try? Shard.number(of: host, count: shard.count)) == shard.index }
+        guard let heavy = shares.heaviest(of: shard.count, where: own) else { return nil }
+        return """
+            shard \(shard): \(heavy.host) has at least \(heavy.urls) of the \(shares.total) URLs, more than one of \
+            \(shard.count) equal shards; --shard-by url or line divides a host, too
+            """
+    }
+}

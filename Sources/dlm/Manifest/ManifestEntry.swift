@@ -1,0 +1,114 @@
+import DownloadKit
+import Foundation
+
+/// A line of a manifest: what became of a URL (docs/manifest-schema.json).
+struct ManifestEntry: Document, Codable, Equatable {
+    enum Status: String, Codable, Sendable {
+        case done, failed
+    }
+
+    struct Failure: Codable, Equatable, Sendable {
+        let kind: String
+        let reason: String
+        let message: String
+        /// Another run may succeed without anybody doing anything.
+        let retryable: Bool
+    }
+
+    var version = 1
+    let url: String
+    let status: Status
+    /// Of the finished file; absolute.
+    var path: String?
+    /// Of the finished file, or those that came before the download failed.
+    var bytes: Int64 = 0
+    /// Lower-case hexadecimal digits.
+    var sha256: String?
+    var mediaType: String?
+    var httpStatus: Int?
+    /// As the server sent it, with its quotes.
+    var etag: String?
+    var attempts = 0
+    /// All attempts together.
+    var seconds = 0.0
+    var ended: Date
+    /// `3/8`, where the list was divided, and the rule by which it was.
+    var shard: String?
+    var shardBy: String?
+    var error: Failure?
+
+    /// - Parameter error: nil if the file is complete and there.
+    init(_ snapshot: DownloadSnapshot, error: DownloadError?, of filter: ShardFilter?, at date: Date) {
+        let record = snapshot.record
+        url = record.request.url.string
+        status = error == nil ? .done : .failed
+        bytes = snapshot.progress.received
+        if error == nil, let file = record.completed {
+            path = file.path
+            bytes = file.bytes
+            sha256 = file.checksum.flatMap { $0.algorithm == .sha256 ? $0.digest : nil }
+            etag = file.validators.etag?.fieldValue
+        }
+        mediaType = record.resume.contentType
+        // The first answer may have been a redirect.
+        let last = record.attempts.last?.metrics?.status.flatMap { (300..<304).contains($0) || $0 > 304 ? nil : $0 }
+        httpStatus = error == nil ? last : error?.httpStatus
+        attempts = record.attempts.count
+        let took = record.attempts.reduce(0.0) { sum, attempt in
+            let seconds = attempt.ended.map { $0.timeIntervalSince(attempt.started) } ?? attempt.metrics?.total ?? 0
+            return sum + max(0, seconds)
+        }
+        seconds = (took * 1000).rounded() / 1000
+        ended = date
+        self.error = error.map(Failure.init)
+        mark(filter)
+    }
+
+    /// Of a URL that never became a download.
+    init(rejected url: String, error: Failure, of filter: ShardFilter?, at date: Date) {
+        self.url = url
+        status = .failed
+        ended = date
+        self.error = error
+        mark(filter)
+    }
+
+    private mutating func mark(_ filter: ShardFilter?) {
+        shard = filter?.shard.description
+        shardBy = filter?.rule.rawValue
+    }
+
+    /// - Throws: an error if the line is no entry of a version that is known.
+    init(line: some Sequence<UInt8>) throws {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        self = try decoder.decode(ManifestEntry.self, from: Data(line))
+        guard version == 1 else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "version \(version)"))
+        }
+    }
+}
+
+extension ManifestEntry.Failure {
+    init(_ error: DownloadError) {
+        kind = error.kind
+        reason = error.reason
+        message = Redaction.describe(error)
+        retryable = error.isWorthAnotherRun
+    }
+}
+
+extension DownloadError {
+    /// The same command may succeed later, or on another machine, without anybody changing anything.
+    var isWorthAnotherRun: Bool {
+        switch self {
+        case .networkFailed, .sessionUnavailable, .cancelled, .unexpected: true
+        case .fileFailed(let failure, _):
+            switch failure {
+            case .noSpace, .locked, .truncated, .partialMissing, .deleted, .folderMissing, .folderMoved, .system: true
+            default: false
+            }
+        default: isTransient
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+
+/// A manifest that is read, line by line or at a place that is known.
+final class ManifestFile: Sendable {
+    let path: String
+    private let descriptor: Int32
+
+    /// The longest line in bytes; a file that is no manifest must not fill the memory.
+    private static let longest = 1 << 20
+
+    init(_ path: String) throws(DownloadError) {
+        self.path = path
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT
+                ? .fileFailed(.system(operation: "open", errno: ENOENT), path: path)
+                : .file(errno, "open", path: path)
+        }
+        self.descriptor = descriptor
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .fileFailed(.notRegular, path: path)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Calls `body` with each whole line, without its line break, and its offset. A torn last line is left out.
+    func forEachLine(_ body: (_ offset: Int64, _ line: ArraySlice<UInt8>) throws -> Void) throws {
+        var rest: [UInt8] = []
+        var start: Int64 = 0
+        var position: Int64 = 0
+        while true {
+            let bytes = try read(at: position, count: Self.longest)
+            if bytes.isEmpty { return }
+            position += Int64(bytes.count)
+            rest += bytes
+            var begin = rest.startIndex
+            while let end = rest[begin...].firstIndex(of: UInt8(ascii: "\n")) {
+                try body(start, rest[begin..<end])
+                start += Int64(end + 1 - begin)
+                begin = end + 1
+            }
+            rest.removeFirst(begin)
+            guard rest.count <= Self.longest else {
+                throw DownloadError.noManifest(path, "a line is longer than 1 MiB")
+            }
+        }
+    }
+
+    /// The entry that begins at an offset.
+    func entry(at offset: Int64) throws -> ManifestEntry {
+        var count = 4 << 10
+        while true {
+            let bytes = try read(at: offset, count: count)
+            if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return try ManifestEntry(line: bytes[..<end]) }
+            guard bytes.count == count, count < Self.longest else {
+                throw DownloadError.noManifest(path, "the line at byte \(offset) has no end")
+            }
+            count *= 4
+        }
+    }
+
+    private func read(at offset: Int64, count: Int) throws(DownloadError) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            var got = pread(descriptor, buffer.baseAddress, count, off_t(offset))
+            while got < 0, errno == EINTR { got = pread(descriptor, buffer.baseAddress, count, off_t(offset)) }
+            failure = got < 0 ? errno : 0
+            filled = max(0, got)
+        }
+        if failure != 0 { throw .fileFailed(.system(operation: "read", errno: failure), path: path) }
+        return bytes
+    }
+
+    /// The URL of a line, without reading all of its JSON; nil if the line is no entry.
+    static func url(of line: ArraySlice<UInt8>) -> String? { text("\"url\":\"", in: line) ?? decoded(line)?.url }
+
+    static func isDone(_ line: ArraySlice<UInt8>) -> Bool {
+        (text("\"status\":\"", in: line) ?? decoded(line)?.status.rawValue) == ManifestEntry.Status.done.rawValue
+    }
+
+    private static func decoded(_ line: ArraySlice<UInt8>) -> ManifestEntry? { try? ManifestEntry(line: line) }
+
+    /// The text behind a key. Within other texts the quotes of the key would be escaped.
+    private static func text(_ key: StaticString, in line: ArraySlice<UInt8>) -> String? {
+        guard line.first == UInt8(ascii: "{"), line.last == UInt8(ascii: "}") else { return nil }
+        return line.withUnsafeBytes { bytes in
+            let found = dlm_find(bytes.baseAddress!, bytes.count, key.utf8Start, key.utf8CodeUnitCount)
+            guard found >= 0 else { return nil }
+            let value = bytes[(Int(found) + key.utf8CodeUnitCount)...]
+            guard let end = value.firstIndex(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }),
+                value[end] == UInt8(ascii: "\"")
+            else { return nil }
+            return String(validating: value[..<end], as: UTF8.self)
+        }
+    }
+}
+
+extension DownloadError {
+    static func noManifest(_ path: String, _ why: String) -> DownloadError {
+        .verificationFailed(.unverifiable("\(path): is no manifest of dlm: \(why)"))
+    }
+}

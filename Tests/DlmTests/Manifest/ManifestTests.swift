@@ -1,0 +1,218 @@
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Manifests", .inTurn, .serialized)
+struct ManifestTests {
+    static let date = Date(timeIntervalSince1970: 1_700_000_000)
+
+    static func done(_ url: String, _ path: String = "/data/a", bytes: Int64 = 4) -> ManifestEntry {
+        let record = DownloadRecord.example(url: url) { $0.complete(bytes, path: path) }
+        return ManifestEntry(DownloadSnapshot(record: record), error: nil, of: nil, at: date)
+    }
+
+    static func failed(_ url: String, _ error: DownloadError) -> ManifestEntry {
+        let record = DownloadRecord.example(url: url, state: .failed(error))
+        return ManifestEntry(DownloadSnapshot(record: record), error: error, of: nil, at: date)
+    }
+
+    static let gone = DownloadError.serverRefused(status: 404, phrase: "Not Found")
+    static let busy = DownloadError.serverRefused(status: 503, phrase: "Busy")
+
+    private func written(_ path: String) throws -> [String] {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    private func append(_ entries: [ManifestEntry], to path: String) async throws {
+        let writer = try ManifestWriter(path, hashes: false)
+        for entry in entries { writer.append(entry) }
+        await writer.finish()
+        #expect(writer.failure == nil)
+    }
+
+    @Test("An entry is one line that is read as the same again, whatever the server says")
+    func roundTrip() throws {
+        var entry = Self.failed(
+            "https://a/x?q=%22", .serverRefused(status: 500, phrase: "\"url\":\"b\"\u{9b}\n\u{202e}"))
+        entry.etag = "W/\"\\\""
+        entry.shard = "3/8"
+        let line = Array(entry.json.utf8)
+        #expect(!line.contains(10))
+        #expect(try ManifestEntry(line: line) == entry)
+        #expect(ManifestFile.url(of: line[...]) == "https://a/x?q=%22" && !ManifestFile.isDone(line[...]))
+        let other = Array(Self.done("https://a/b").json.utf8)
+        #expect(ManifestFile.url(of: other[...]) == "https://a/b" && ManifestFile.isDone(other[...]))
+        #expect(throws: (any Error).self) { try ManifestEntry(line: Array(#"{"version":2,"url":"a"}"#.utf8)) }
+    }
+
+    @Test("Lines are appended, those of a thousand ends at once too")
+    func appended() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder("m")
+        try await append([Self.done("https://a/0")], to: path)
+        try await append((1..<1000).map { Self.done("https://a/\($0)") }, to: path)
+        #expect(try written(path) == (0..<1000).map { Self.done("https://a/\($0)").json })
+    }
+
+    @Test("A last line that a kill has torn is taken away, wherever it was torn; a whole one gets its line break")
+    func torn() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder("m")
+        let (first, second) = (Self.done("https://a/1"), Self.done("https://a/2"))
+        for length in [1, 2, 20, second.json.utf8.count - 1, second.json.utf8.count] {
+            try (first.json + "\n" + second.json.prefix(length)).write(toFile: path, atomically: false, encoding: .utf8)
+            try await append([Self.done("https://a/3")], to: path)
+            let isWhole = length == second.json.utf8.count
+            #expect(
+                try written(path) == [first.json] + (isWhole ? [second.json] : []) + [Self.done("https://a/3").json])
+        }
+    }
+
+    @Test(
+        "A file that is no manifest is refused and stays as it is",
+        arguments: ["http://a/1\nhttp://a/2", "x", "x\n", "{}\n"])
+    func stranger(text: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write(text, to: "urls.txt")
+        let arguments = ["get", "--manifest", folder("urls.txt"), "http://a/1"]
+        let (status, captured) = try await run(arguments, FollowerTests.completing())
+        #expect(
+            status == 9 && captured.errorLines.count == 1 && captured.errors.contains("is no manifest"),
+            "\(captured.errors)")
+        #expect(try String(contentsOfFile: folder("urls.txt"), encoding: .utf8) == text)
+    }
+
+    @Test("Folders, pipes and places that cannot be written are errors", arguments: ["/", "/dev/null", "/nowhere/m"])
+    func unusable(path: String) async throws {
+        let (status, captured) = try await run(["get", "--manifest", path, "http://a/1"], FollowerTests.completing())
+        #expect(status == 3 && captured.errorLines.count == 1, "\(captured.errors)")
+    }
+
+    @Test("Within a file the last line of a URL counts; among files one that is done")
+    func index() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await append(
+            [Self.failed("https://a/1", Self.busy), Self.done("https://a/1"), Self.failed("https://a/2", Self.busy)],
+            to: folder("one"))
+        try await append(
+            [Self.failed("https://a/1", Self.gone), Self.done("https://a/2"), Self.failed("https://b/3", Self.gone)],
+            to: folder("two"))
+        var index = ManifestIndex()
+        try index.add(try ManifestFile(folder("one")))
+        #expect(try index.entry(for: "https://a/2")?.status == .failed)
+        try index.add(try ManifestFile(folder("two")))
+        #expect(index.count == 3 && index.strangers == 0)
+        #expect(try index.entry(for: "https://a/1")?.status == .done)
+        #expect(try index.entry(for: "https://a/2")?.status == .done)
+        #expect(try index.entry(for: "https://b/3")?.error?.retryable == false)
+        #expect(try index.entry(for: "https://b/4") == nil)
+    }
+
+    @Test("summary, merge and failed say what several manifests say together")
+    func commands() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (one, two) = (folder("one"), folder("two"))
+        try await append([Self.done("https://a/1", bytes: 1 << 20), Self.failed("https://a/2", Self.gone)], to: one)
+        try await append(
+            [
+                Self.failed("https://b/3", Self.busy), Self.failed("https://b/4", Self.gone),
+                Self.failed("https://a/1", Self.gone),
+            ],
+            to: two)
+        let service = FakeService()
+        let summary = try await run(["manifest", "summary", one, two], service)
+        #expect(summary.status == 0)
+        #expect(
+            summary.captured.outputLines == [
+                "4 URLs: 1 done, 3 failed (1 may be tried again), 1 MiB", "failed by kind:", "  2  server/status404",
+                "  1  server/status503", "failed by host:", "  2  b", "  1  a",
+            ])
+        let merged = try await run(["manifest", "merge", one, two], service)
+        let entries = try merged.captured.outputLines.map { try ManifestEntry(line: $0.utf8) }
+        #expect(entries.map(\.url) == ["https://a/1", "https://a/2", "https://b/3", "https://b/4"])
+        let failed = try await run(["manifest", "failed", one, two], service)
+        #expect(
+            failed.captured.outputLines == [
+                "# a: server/status404", "https://a/2", "# b: server/status404", "https://b/4", "# b: server/status503",
+                "https://b/3",
+            ])
+        for (options, expected) in [
+            (["--retryable"], ["https://b/3"]), (["--host", "B", "--kind", "server/status404"], ["https://b/4"]),
+            (["--kind", "server", "--host", "a"], ["https://a/2"]), (["--kind", "network"], []),
+        ] {
+            let result = try await run(["manifest", "failed", "-q", one, two] + options, service)
+            #expect(result.captured.outputLines == expected, "\(options)")
+        }
+    }
+
+    @Test("What the manifest and the disk agree on is left out, and nothing else is")
+    func rule() {
+        var request = DownloadRequest(url: .example("https://a/1"), destination: Destination(folder: "/data"))
+        let rule = ManifestRule()
+        let entry = Self.done("https://a/1", "/data/a")
+        #expect(rule.leavesOut(entry, request, size: 4))
+        #expect(!rule.leavesOut(entry, request, size: 5) && !rule.leavesOut(entry, request, size: nil))
+        #expect(!rule.leavesOut(Self.done("https://a/1", "/other/a"), request, size: 4))
+        request.destination.fileName = "b"
+        #expect(!rule.leavesOut(entry, request, size: 4))
+        request.destination.ifExists = .rename
+        #expect(rule.leavesOut(entry, request, size: 4))
+        request.destination.ifExists = .newer
+        #expect(!rule.leavesOut(entry, request, size: 4))
+        #expect(rule.leavesOut(Self.failed("https://a/1", Self.gone), request, size: nil))
+        #expect(!rule.leavesOut(Self.failed("https://a/1", Self.busy), request, size: nil))
+        #expect(!ManifestRule(retriesFailed: true).leavesOut(Self.failed("https://a/1", Self.gone), request, size: nil))
+    }
+
+    @Test("The status tells an engine whether to run again")
+    func outcome() {
+        var outcome = WorkerOutcome()
+        #expect(outcome.exitStatus(0, hasManifest: true) == 0)
+        outcome.end(isRetryable: nil)
+        outcome.end(isRetryable: false)
+        #expect(outcome.exitStatus(8, hasManifest: true) == 65 && outcome.exitStatus(8, hasManifest: false) == 8)
+        outcome.end(isRetryable: true)
+        #expect(outcome.exitStatus(1, hasManifest: true) == 75)
+        var later = WorkerOutcome()
+        later.leaveOut(Self.done("https://a/1"))
+        #expect(later.exitStatus(0, hasManifest: true) == 0)
+        later.leaveOut(Self.failed("https://a/2", Self.gone))
+        #expect(later.exitStatus(0, hasManifest: true) == 65)
+    }
+
+    @Test("Limits of failures: more than a number, or more than a part of at least 100")
+    func limits() {
+        var number = WorkerOutcome(limit: .number(1))
+        number.end(isRetryable: true)
+        #expect(!number.isOverLimit)
+        number.end(isRetryable: false)
+        #expect(number.isOverLimit && number.exitStatus(8, hasManifest: false) == 69)
+        var percent = WorkerOutcome(limit: .percent(10))
+        for _ in 0..<11 { percent.end(isRetryable: true) }
+        #expect(!percent.isOverLimit)
+        for _ in 0..<89 { percent.end(isRetryable: nil) }
+        #expect(percent.isOverLimit)
+        for _ in 0..<10 { percent.end(isRetryable: nil) }
+        #expect(!percent.isOverLimit)
+    }
+
+    @Test("--max-failures stops a command that still waits for its list")
+    func stopped() async throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("http://a/1\nhttp://a/2\nhttp://a/3\n".utf8))
+        let list = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let service = FollowerTests.failing(Self.gone)
+        let (status, captured) = try await run(["get", "--max-failures", "1", "-i", list], service)
+        #expect(status == 69)
+        #expect(captured.errors.contains("stopped: ") && captured.errors.contains("downloads failed, more than"))
+        try pipe.fileHandleForWriting.close()
+    }
+}

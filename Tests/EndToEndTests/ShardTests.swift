@@ -1,0 +1,46 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("Lists for many workers", .serialized, .timeLimit(.minutes(2)))
+    struct ShardedListTests {
+        @Test("A list from a server, in three parts: every URL is fetched once, with retries for the list itself")
+        func shards() async throws {
+            let counts = Observed<[String: Int]>([:])
+            let server = try FaultServer { request in
+                let key = (request["Host"] ?? "") + request.target
+                let number = counts.update { counts -> Int in
+                    counts[key, default: 0] += 1
+                    return counts[key] ?? 0
+                }
+                guard request.target == "/list" else { return FaultReply(Content(seed: 7, size: 100)) }
+                if number == 1 { return FaultReply(status: 503) }
+                let port = (request["Host"] ?? "").split(separator: ":").last ?? ""
+                let lines = (0..<36).map { "http://h\($0 % 9).test:\(port)/f\($0)\n" }
+                return FaultReply(Content(lines.joined()))
+            }
+            defer { server.stop() }
+            try await withDlm { sandbox in
+                for index in 0..<3 {
+                    let result = try await sandbox.perform(
+                        "get", "-i", server.url("/list"), "--shard", "\(index)/3", "-d", "all", "--resolve",
+                        "*:\(server.port):127.0.0.1")
+                    #expect(result.ending == .exited(0), "\(result.stderr)")
+                }
+                #expect(sandbox.root.names(in: "files/all").count == 36)
+            }
+            let files = counts.value.filter { !$0.key.hasSuffix("/list") }
+            #expect(files.count == 36 && files.values.allSatisfy { $0 == 1 }, "\(counts.value)")
+        }
+
+        @Test("A list that ends too early is an error, and what came is downloaded")
+        func cutList() async throws {
+            try await withDlm({ _ in FaultReply(status: 404) }) { sandbox, server in
+                let result = try await sandbox.perform("get", "-i", server.url("/list"))
+                expectFailure(8, of: result)
+                #expect(result.stderr.contains("/list: 404"), "\(result.stderr)")
+            }
+        }
+    }
+}
