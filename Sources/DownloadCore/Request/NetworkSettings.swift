@@ -12,6 +12,9 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var addresses: [PinnedAddress]?
     /// Asked for addresses (RFC 8484) in place of the system.
     public var nameServer: String?
+    /// True: no connection is made to an address of this machine, a private network or a single link, wherever a redirect or
+    /// name resolution leads.
+    public var refusesPrivateAddresses: Bool?
 
     public init() {}
 
@@ -47,6 +50,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         httpVersion = other.httpVersion ?? httpVersion
         addresses = other.addresses ?? addresses
         nameServer = other.nameServer ?? nameServer
+        refusesPrivateAddresses = other.refusesPrivateAddresses ?? refusesPrivateAddresses
     }
 }
 
