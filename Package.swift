@@ -156,8 +156,7 @@ let package = Package(
         .testTarget(
             name: "DownloadRPCTests",
             dependencies: [
-                "DownloadControl", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
-                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

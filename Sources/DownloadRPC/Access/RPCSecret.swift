@@ -43,9 +43,9 @@ package struct RPCSecret: Sendable {
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
         // The user may write one of their own.
-        guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else {
-            throw unusable(path, "give it one line of at least 16 visible characters, or delete it")
+            throw unusable(path, "give it one line of at least 16 characters of ASCII, or delete it")
         }
         return RPCSecret(text: text)
     }

@@ -72,6 +72,10 @@ struct Aria2Method: Sendable {
     static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
     /// Answered to everybody, as aria2 does.
     static let open: Set = ["system.listMethods", "system.listNotifications"]
+    /// Those that clients call every second and that change nothing.
+    static let reading: Set = [
+        "aria2.tellActive", "aria2.tellWaiting", "aria2.tellStopped", "aria2.tellStatus", "aria2.getGlobalStat",
+    ]
     static let multicall = "system.multicall"
 }
 

@@ -18,6 +18,10 @@ actor Aria2Session {
     var superseded: Set<GID> = []
     /// What was counted last, and when: to count thousands takes milliseconds.
     var endedCount: (count: Int, at: ContinuousClock.Instant)?
+    /// The downloads that have not ended, for a moment: a client that asks for one list after another finds each of them in
+    /// one of the lists, although they move from one to the other meanwhile.
+    private var unfinishedOnes: (list: [DownloadSnapshot], at: ContinuousClock.Instant)?
+    private static let moment = Duration.milliseconds(100)
     let identifier: String
     /// Ends the session a moment after the answer to `shutdown` is out.
     static let farewell = Duration.seconds(1)
@@ -65,18 +69,29 @@ actor Aria2Session {
 
     // MARK: Lists
 
-    static let active: Set<DownloadState.Kind> = [.running, .waiting]
-    static let unfinished: Set<DownloadState.Kind> = [.queued, .paused, .waiting]
+    static let unfinished: Set<DownloadState.Kind> = [.queued, .running, .paused, .waiting]
     static let ended: Set<DownloadState.Kind> = [.completed, .failed, .cancelled]
 
+    private func readUnfinished() async throws -> [DownloadSnapshot] {
+        if let unfinishedOnes, unfinishedOnes.at + Self.moment > time.now { return unfinishedOnes.list }
+        let list = try await service.snapshots(DownloadSelection(.states(Self.unfinished)))
+        unfinishedOnes = (list, time.now)
+        return list
+    }
+
+    /// Before and after a call that may change something.
+    func forgetLists() {
+        unfinishedOnes = nil
+        endedCount = nil
+    }
+
     func activeOnes() async throws -> [DownloadSnapshot] {
-        try await service.snapshots(DownloadSelection(.states(Self.active))).filter { status($0).state == .active }
+        try await readUnfinished().filter { status($0).state == .active }
     }
 
     /// Those that wait or are paused, in the order in which they would begin.
     func waitingOnes() async throws -> [DownloadSnapshot] {
-        let found = try await service.snapshots(DownloadSelection(.states(Self.unfinished)))
-        return found.filter { [.waiting, .paused].contains(status($0).state) }.sorted {
+        try await readUnfinished().filter { [.waiting, .paused].contains(status($0).state) }.sorted {
             QueueOrder.Entry($0).precedes(QueueOrder.Entry($1))
         }
     }

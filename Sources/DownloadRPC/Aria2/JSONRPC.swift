@@ -80,7 +80,11 @@ struct JSONRPC: Sendable {
         let method = Aria2Method.byName[name]
         let rest = Aria2Method.open.contains(name) ? parameters : try await authorized(parameters, &visit)
         guard let method, let run = method.run else { throw RPCError("No such method: \(name.prefix(100))") }
-        return try await run(session, Parameters(values: rest))
+        if Aria2Method.reading.contains(name) { return try await run(session, Parameters(values: rest)) }
+        await session.forgetLists()
+        let result = try await run(session, Parameters(values: rest))
+        await session.forgetLists()
+        return result
     }
 
     /// `token:SECRET` stands before the other parameters.

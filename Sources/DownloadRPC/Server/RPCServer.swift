@@ -58,15 +58,16 @@ package final class RPCServer: Sendable {
             metrics: Metrics(guarded, secret: secret, time: time), folders: rule.folders)
         let hub = SocketHub()
         let notifier = Notifier(guarded, session, hub)
-        let upgrade = SocketUpgrade(
-            access: front.access, rpc: front.rpc, hub: hub, limits: limits, notifier: notifier)
+        let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)
         let server: ConnectionServer
         do {
+            try await notifier.start()
             server = try await ConnectionServer.start(
                 at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)),
                 ConnectionServer.Parts(
                     limits: limits, answer: { await front.answer($0) }, upgrades: { [upgrade.upgrader($0)] }))
         } catch {
+            await notifier.end()
             throw .sessionUnavailable(
                 .startFailed(
                     message: "cannot listen at \(configuration.host), port \(configuration.port): "

@@ -14,7 +14,6 @@ final class SocketHandler: ChannelDuplexHandler {
     private let hub: SocketHub
     private let gate: EventLoopGate
     private let limits: ControlLimits
-    private let notifier: Notifier
     private let hears: Bool
     private var number: Int?
     private var context: ChannelHandlerContext?
@@ -24,13 +23,12 @@ final class SocketHandler: ChannelDuplexHandler {
     private var readIsHeld = false
 
     init(
-        rpc: JSONRPC, hub: SocketHub, gate: EventLoopGate, limits: ControlLimits, notifier: Notifier, hears: Bool
+        rpc: JSONRPC, hub: SocketHub, gate: EventLoopGate, limits: ControlLimits, hears: Bool
     ) {
         self.rpc = rpc
         self.hub = hub
         self.gate = gate
         self.limits = limits
-        self.notifier = notifier
         self.hears = hears
     }
 
@@ -40,7 +38,6 @@ final class SocketHandler: ChannelDuplexHandler {
         number = hub.add(hears: hears) { message in
             _ = gate.execute { handler.value.notify(message) }
         }
-        if hears { updateNotifier() }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { leave() }
@@ -55,10 +52,7 @@ final class SocketHandler: ChannelDuplexHandler {
         guard let number else { return }
         self.number = nil
         hub.remove(number)
-        updateNotifier()
     }
-
-    private func updateNotifier() { Task { [notifier] in await notifier.update() } }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = Self.unwrapInboundIn(data)
@@ -95,10 +89,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     private func finish(_ reply: JSONRPC.Reply) {
         guard let context else { return }
-        if reply.isAuthorized, !hears, let number {
-            hub.startHearing(number)
-            updateNotifier()
-        }
+        if reply.isAuthorized, !hears, let number { hub.startHearing(number) }
         let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.write)) { [weak self] in
             self?.context?.close(promise: nil)
         }

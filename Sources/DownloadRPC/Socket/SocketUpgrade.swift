@@ -10,7 +10,6 @@ struct SocketUpgrade: Sendable {
     let rpc: JSONRPC
     let hub: SocketHub
     let limits: ControlLimits
-    let notifier: Notifier
 
     static let longestMessage = 1 << 20
     private static let mostFrames = 64
@@ -24,7 +23,7 @@ struct SocketUpgrade: Sendable {
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     let handler = SocketHandler(
-                        rpc: rpc, hub: hub, gate: gate, limits: limits, notifier: notifier,
+                        rpc: rpc, hub: hub, gate: gate, limits: limits,
                         hears: Self.isLocalProgram(channel, head))
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
