@@ -59,7 +59,7 @@ struct TargetTests {
         folder: String, _ more: [String: JSONValue] = [:], url: String = "http://127.0.0.1:9/x"
     ) throws -> String {
         let fields: [String: JSONValue] = [
-            "urls": [.string(url)], "folder": .string(folder), "startsPaused": .bool(true),
+            "urls": [.string(url)], "folder": .string(folder), "paused": .bool(true),
         ]
         return String(decoding: JSONValue.object(fields.merging(more) { $1 }).data, as: UTF8.self)
     }
@@ -244,11 +244,19 @@ struct TargetTests {
         defer { server.stop() }
         let bench = try await RPCBench { $0.permitsPrivateHosts = false }
         let options: JSONValue = ["max-tries": "1"]
-        for url in [server.url(), "http://localhost:\(server.port)/file.bin"] {
-            let gid = try #require(try await bench.call("aria2.addUri", [.string(url)], options).result)
-            let status = try await bench.waitForStatus(gid, "error", "complete")
-            #expect(status["status"] == "error", "\(url)")
+        for host in ["127.0.0.1", "[::1]", "127.1.2.3", "[::ffff:127.0.0.1]", "192.168.0.1", "169.254.169.254"] {
+            let answer = try await bench.call("aria2.addUri", [.string("http://\(host):\(server.port)/file.bin")])
+            #expect(answer.status == 400, "\(host)")
         }
+        // A name is judged by the address that it leads to, when the connection is made.
+        let url = "http://localhost:\(server.port)/file.bin"
+        let gid = try #require(try await bench.call("aria2.addUri", [.string(url)], options).result)
+        #expect(try await bench.waitForStatus(gid, "error", "complete")["status"] == "error")
+        let body = #"{"options":{"network":{"refusesPrivateAddresses":false}}}"#
+        let id = try #require(try await bench.manager.snapshots(.all).first?.id)
+        _ = try await bench.ask("POST", "/v1/downloads/\(id)/resume", body, fields: [bench.bearer])
+        #expect(try await bench.manager.snapshots(.ids([id]))[0].record.request.network.refusesPrivateAddresses == true)
+        _ = try await bench.waitForStatus(gid, "error", "complete")
         #expect(server.log.entries.isEmpty)
         let proxied = try await bench.call("aria2.addUri", ["http://192.0.2.1/x"], ["all-proxy": "http://127.0.0.1:9"])
         #expect(proxied.status == 400)

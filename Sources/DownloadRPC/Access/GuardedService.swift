@@ -18,11 +18,22 @@ struct GuardedService: DownloadService {
 
     func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try rule.check(overrides)
+        var overrides = overrides
+        if !rule.permitsPrivateHosts { overrides.network.refusesPrivateAddresses = true }
         return try await service.resume(ids, overrides: overrides)
     }
 
     func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
-        if case .url(let url, _) = change { try rule.check(url) }
+        if case .url(let url, _) = change {
+            try rule.check(url)
+            // One that was added on this machine may go anywhere, and would go to the new address at once.
+            if !rule.permitsPrivateHosts {
+                let found = try await service.snapshots(.ids(ids))
+                guard found.allSatisfy({ $0.record.request.network.refusesPrivateAddresses == true }) else {
+                    throw WireProblem("url: of a download that was not added over the network; run: dlm set-url")
+                }
+            }
+        }
         return try await service.change(ids, change)
     }
 

@@ -43,6 +43,10 @@ struct RequestRule: Sendable {
         guard Self.schemes.contains(url.scheme) else {
             throw WireProblem("url: \(url.scheme) is not permitted over the network")
         }
+        // Names and redirects are judged by the transport, by the addresses that they lead to.
+        if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
+            throw WireProblem("url: \(url.host) is of this machine or a private network; see rpc-private-hosts")
+        }
     }
 
     private func refused(_ field: String, _ why: String) -> WireProblem { WireProblem("\(field): refused; \(why)") }

@@ -114,7 +114,7 @@ actor Aria2Session {
 
     func globalStat() async throws -> JSONValue {
         let (active, waiting) = (try await activeOnes(), try await waitingOnes())
-        let speed = active.reduce(0) { $0 + Int64($1.progress.speed ?? 0) }
+        let speed = active.reduce(0) { $0 + status($1).speed }
         let ended = try await countEnded()
         return [
             "downloadSpeed": .text(speed), "uploadSpeed": "0", "numActive": .text(active.count),

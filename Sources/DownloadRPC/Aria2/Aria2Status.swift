@@ -26,7 +26,11 @@ struct Aria2Status: Sendable {
 
     private var total: Int64 { snapshot.progress.total ?? 0 }
     private var received: Int64 { snapshot.progress.received }
-    private var speed: Int64 { state == .active ? Int64(snapshot.progress.speed ?? 0) : 0 }
+    /// Bytes per second: what the session measures of its own downloads stands in the record.
+    var speed: Int64 {
+        guard snapshot.progress.state.kind == .running else { return 0 }
+        return Int64(snapshot.progress.speed ?? record.speed ?? 0)
+    }
 
     /// - Parameter keys: the fields that are wanted; empty for all.
     func object(_ keys: Set<String> = []) -> JSONValue {

@@ -2,7 +2,7 @@ import DownloadControl
 import DownloadCore
 import Foundation
 
-/// `/metrics` in OpenMetrics text (openmetrics.io, 1.0): what the session does, for Prometheus and its like. Numbers that only
+/// `/metrics` in OpenMetrics text (openmetrics.io, 1.0), or in the older format for clients that do not ask for that: what the session does, for Prometheus and its like. Numbers that only
 /// grow are counted from the store's log, since the server began to be asked.
 struct Metrics: Sendable {
     /// Reads metrics and nothing else. It is made of the secret, so that no other file is needed.
@@ -18,11 +18,13 @@ struct Metrics: Sendable {
         token = MetricsToken.text(of: secret)
     }
 
-    func answer() async -> ControlAnswer {
+    /// - Parameter accept: the field of the request that says which formats the client reads.
+    func answer(_ accept: String) async -> ControlAnswer {
+        let isOpen = accept.contains("application/openmetrics-text")
         do {
-            let text = try await text()
+            let text = try await text(isOpen)
             return ControlAnswer(
-                contentType: "application/openmetrics-text; version=1.0.0; charset=utf-8", body: .whole(Data(text.utf8))
+                contentType: isOpen ? Self.open : Self.older, body: .whole(Data(text.utf8))
             )
         } catch {
             return ControlAnswer(
@@ -31,14 +33,17 @@ struct Metrics: Sendable {
         }
     }
 
-    private func text() async throws -> String {
+    private static let open = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    private static let older = "text/plain; version=0.0.4; charset=utf-8"
+
+    private func text(_ isOpen: Bool) async throws -> String {
         let begun = time.now
         let counts = try await counter.current()
         let unfinished = try await service.snapshots(
             DownloadSelection(.states([.queued, .running, .waiting, .paused])))
         let latency = time.now - begun
         let status = try await service.status()
-        var text = MetricsText()
+        var text = MetricsText(isOpen: isOpen)
         text.gauge("dlm_downloads", "Downloads that have not ended, by state.", MetricsText.states(unfinished))
         text.gauge("dlm_speed_bytes", "Bytes per second that come in now, by host.", MetricsText.speeds(unfinished))
         let age = MetricsText.queueAge(unfinished, now: time.date)

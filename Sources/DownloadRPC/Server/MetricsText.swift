@@ -4,7 +4,11 @@ import Foundation
 
 /// Writes metric families, one after another.
 struct MetricsText {
+    /// OpenMetrics; else the older text format of Prometheus, in which the family of a counter has the name of its samples.
+    let isOpen: Bool
     private var text = ""
+
+    init(isOpen: Bool) { self.isOpen = isOpen }
 
     mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
         family(name, "gauge", help)
@@ -12,12 +16,12 @@ struct MetricsText {
     }
 
     mutating func counter(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
-        family(name, "counter", help)
+        family(isOpen ? name : "\(name)_total", "counter", help)
         for sample in samples { line("\(name)_total", sample.labels, sample.value) }
     }
 
     private mutating func family(_ name: String, _ type: String, _ help: String) {
-        text += "# TYPE \(name) \(type)\n# HELP \(name) \(help)\n"
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
 
     private mutating func line(_ name: String, _ labels: String, _ value: Double) {
@@ -25,7 +29,7 @@ struct MetricsText {
             "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(value == value.rounded() ? "\(Int64(value))" : "\(value)")\n"
     }
 
-    func end() -> String { text + "# EOF\n" }
+    func end() -> String { isOpen ? text + "# EOF\n" : text }
 
     // MARK: Samples
 
@@ -46,7 +50,7 @@ struct MetricsText {
         let running = snapshots.filter { $0.progress.state.kind == .running }
         return Dictionary(grouping: running, by: \.record.request.url.host).sorted { $0.key < $1.key }.map {
             host, ones in
-            (label("host", host), ones.reduce(0) { $0 + ($1.progress.speed ?? 0) })
+            (label("host", host), ones.reduce(0) { $0 + ($1.progress.speed ?? $1.record.speed ?? 0) })
         }
     }
 

@@ -55,7 +55,9 @@ struct RPCFront: Sendable {
         case "v1": return await withSecret(request) { await ownRoute(request) }
         case "metrics" where request.path.count == 1:
             return await withSecret(request, also: metrics.token) {
-                request.method == "GET" ? await metrics.answer() : .refusal(405, "only GET", request)
+                request.method == "GET"
+                    ? await metrics.answer(request.headers["accept"].joined(separator: ","))
+                    : .refusal(405, "only GET", request)
             }
         default:
             guard request.method == "GET", let file = PageFile.named(request.path) else {
