@@ -149,4 +149,18 @@ struct SocketTests {
         await bench.end()
         #expect(RPCServer.runningAddress(in: bench.folder("state")) == nil)
     }
+
+    @Test("The port can be had again at once, while connections of the last server still linger")
+    func again() async throws {
+        let bench = try await RPCBench()
+        let socket = try RawWebSocket(bench.port)
+        #expect(await socket.status() == 101)
+        await bench.server.stop()
+        var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
+        configuration.port = bench.port
+        let server = try await RPCServer.start(bench.manager, configuration, identifier: "x", time: bench.time)
+        #expect(server.address == bench.server.address)
+        await server.stop()
+        await bench.end()
+    }
 }

@@ -74,8 +74,9 @@ class Bench:
         self.start()
 
     def run(self, *arguments):
-        return subprocess.run(
-            [self.program, *arguments], env=self.environment, check=True, capture_output=True, text=True).stdout.strip()
+        done = subprocess.run([self.program, *arguments], env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout.strip()
 
     def start(self):
         """Starts the background session, at the same port as before."""

@@ -71,7 +71,10 @@ package final class ConnectionServer: Sendable {
             let channel =
                 switch place {
                 case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
-                case .address(let address): try await bootstrap.bind(to: address).get()
+                case .address(let address):
+                    // A port whose last connections are in TIME_WAIT can be taken again (socket(7), SO_REUSEADDR).
+                    try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                        .childChannelOption(.socketOption(.so_keepalive), value: 1).bind(to: address).get()
                 }
             return ConnectionServer(
                 group: group, channel: channel, table: table, gate: gate, farewell: parts.limits.farewell)

@@ -123,15 +123,19 @@ async function moveBefore(id, target) {
   const rest = queue.filter((row) => row.id !== id);
   const at = rest.findIndex((row) => row.id === target);
   if (!moved || at < 0 || !queue.includes(moved)) return say("Only downloads that wait have a place in the queue");
-  const above = rest[at - 1];
+  const places = rest.map(({ id, priority }) => ({ id, priority }));
+  places.splice(at, 0, { id, priority: moved.priority });
   const precedes = (one, other) => one.priority > other.priority || (one.priority === other.priority && one.id < other.id);
-  for (const priority of [moved.priority, rest[at].priority, rest[at].priority + 1]) {
-    const candidate = { id, priority };
-    if ((!above || precedes(above, candidate)) && precedes(candidate, rest[at])) return call("PATCH", `/downloads/${id}`, { priority });
+  const fits = (priority) => (!at || precedes(places[at - 1], { id, priority })) && precedes({ id, priority }, places[at + 1]);
+  const single = [moved.priority, rest[at].priority, rest[at].priority + 1].find(fits);
+  const changes = single == null ? [] : single === moved.priority ? [] : [{ id, priority: single }];
+  for (let place = places.length - 2; single == null && place >= 0; place--) {
+    const [one, next] = [places[place], places[place + 1]];
+    if (precedes(one, next)) continue;
+    one.priority = next.priority + (one.id < next.id ? 0 : 1);
+    changes.push(one);
   }
-  const priority = rest[at].priority + 1;
-  await call("PATCH", `/downloads/${id}`, { priority });
-  for (const row of rest.slice(0, at)) if (row.priority <= priority) await call("PATCH", `/downloads/${row.id}`, { priority: priority + 1 });
+  for (const change of changes) await call("PATCH", `/downloads/${change.id}`, { priority: change.priority });
 }
 
 function step(by) {
