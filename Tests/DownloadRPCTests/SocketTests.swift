@@ -18,6 +18,8 @@ struct SocketTests {
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
         defer { server.stop() }
         let listener = try RawWebSocket(bench.port)
+        let named = try RawWebSocket(bench.port, fields: ["Origin: http://127.0.0.1:\(bench.port)"])
+        #expect(await named.status() == 101)
         #expect(await listener.status() == 101)
         let page = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://x"])
         page.send(#"{"id":0,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#)
@@ -35,7 +37,7 @@ struct SocketTests {
             if await listener.client.received.wait(atMost: .milliseconds(500), until: isTold) { break }
         }
         let text = try #require(gid?.text)
-        for socket in [listener, page] {
+        for socket in [listener, named, page] {
             for event in ["Start", "Complete"] {
                 let message = #"{"jsonrpc":"2.0","method":"aria2.onDownload\#(event)","params":[{"gid":"\#(text)"}]}"#
                 #expect(await socket.message(with: message) == message)

@@ -38,6 +38,11 @@ struct AccessRule: Sendable {
         return isOwn(origin, fields)
     }
 
+    /// Whether a request is of a program, or of the server's own page; some programs name the server itself as their origin.
+    func isOwn(_ origins: [String], host fields: [String]) -> Bool {
+        origins.isEmpty || origins.count == 1 && isOwn(origins[0].lowercased(), fields)
+    }
+
     /// Compares the authorities as they are written, ports included. Behind a reverse proxy that encrypts, the page is from
     /// https, and `Host` is the one that the proxy passes on.
     private func isOwn(_ origin: String, _ fields: [String]) -> Bool {

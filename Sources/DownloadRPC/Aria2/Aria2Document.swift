@@ -62,8 +62,9 @@ enum Aria2Document {
         ## What is different from aria2
 
         - There is always a secret. `system.listMethods` and `system.listNotifications` need none, as in aria2.
-        - A WebSocket is told what happens after its first call with the secret. Programs on the same machine that send no
-          `Origin` are told at once, because aria2p listens without a secret; a notification holds a GID and nothing else.
+        - A WebSocket is told what happens after its first call with the secret. Programs on the same machine are told
+          at once, unless their `Origin` is that of another page, because aria2p listens without a secret; a notification holds a
+          GID and nothing else.
         - There is no GET and no JSONP: a link on any web page could call them.
         - BitTorrent is not spoken: `aria2.addTorrent`, `aria2.getPeers` and `magnet:` links answer an error.
         - All downloads of the store are shown, those of `dlm get` in a terminal included.

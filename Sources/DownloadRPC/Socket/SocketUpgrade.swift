@@ -24,7 +24,7 @@ struct SocketUpgrade: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let handler = SocketHandler(
                         rpc: rpc, hub: hub, gate: gate, limits: limits,
-                        hears: Self.isLocalProgram(channel, head))
+                        hears: isLocalProgram(channel, head))
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
                         NIOWebSocketFrameAggregator(
@@ -43,8 +43,10 @@ struct SocketUpgrade: Sendable {
 
     /// Programs of this machine are told what happens without the secret, as aria2p expects: a notification has a GID and
     /// nothing else. Web pages, and other machines, have to show the secret first.
-    private static func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
-        guard head.headers["origin"].isEmpty, let peer = channel.remoteAddress?.ipAddress else { return false }
+    private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
+        guard access.isOwn(head.headers["origin"], host: head.headers["host"]),
+            let peer = channel.remoteAddress?.ipAddress
+        else { return false }
         return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
     }
 }
