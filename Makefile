@@ -20,7 +20,8 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test check coverage deploy-test fault-test protocol-test mutate fuzz sanitize bench lint generate install uninstall clean
+.PHONY: all get build test check coverage deploy-test fault-test protocol-test web-test mutate fuzz sanitize bench lint generate \
+	rpc-document install uninstall clean
 
 all: build
 
@@ -47,7 +48,7 @@ test:
 # All there is, which takes hours; it goes on after a part that failed and names it in the end.
 check:
 	@failed=; \
-	for part in test deploy-test fault-test protocol-test fuzz sanitize mutate; do \
+	for part in test deploy-test fault-test protocol-test web-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -98,6 +99,12 @@ deploy-test:
 	$(BUILD_TESTS)
 	deploy/test $(TEST_FOLDER)/release/dlm $(RECIPES)
 
+# The page in a real browser, and a client made for aria2.
+web-test:
+	@scripts/need test
+	$(BUILD_TESTS)
+	scripts/web-test $(TEST_FOLDER)/release/dlm
+
 # Random inputs for every parser, so many seconds each; $(FUZZ) keeps the input of each that was tried last.
 FUZZ = $(CURDIR)/.build/fuzz
 fuzz: export DLM_FUZZ_SECONDS ?= 60
@@ -129,6 +136,12 @@ generate: $(BINARY)
 	$(BINARY) --generate-completion-script bash >completions/dlm.bash
 	$(BINARY) --generate-completion-script zsh >completions/_dlm
 	$(BINARY) --generate-completion-script fish >completions/dlm.fish
+
+# docs/aria2.md is made from the tables of the RPC server; a test fails when it is stale.
+rpc-document:
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter Aria2DocumentTests
 
 install: $(BINARY)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \

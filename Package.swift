@@ -86,14 +86,27 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .target(
+            name: "DownloadRPC",
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "DownloadControl",
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            resources: [
+                .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+                .embedInCode("Page/api.js"), .embedInCode("Page/list.js"), .embedInCode("Page/details.js"),
+                .embedInCode("Page/format.js"),
+            ],
+            swiftSettings: swiftSettings),
+        .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl"],
+            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC"],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
             dependencies: [
                 // DownloadKit exports DownloadCore: unnamed, a change of it would not compile all of this again.
-                "DownloadKit", "DownloadCore", "CDownloadSystem",
+                "DownloadKit", "DownloadCore", "DownloadRPC", "CDownloadSystem",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -138,6 +151,12 @@ let package = Package(
             dependencies: [
                 "CurlTransport", "DownloadControl", "DownloadCore", "DownloadTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DownloadRPCTests",
+            dependencies: [
+                "CurlTransport", "DownloadControl", "DownloadCore", "DownloadRPC", "DownloadTestSupport",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

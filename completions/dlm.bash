@@ -173,13 +173,13 @@ _dlm() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|doctor|config|help)
+    get|list|show|pause|resume|cancel|remove|wait|watch|events|limit|priority|set-url|verify|daemon|rpc|doctor|config|help)
         # Offer subcommand argument completions
         "_dlm_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon doctor config help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'get list show pause resume cancel remove wait watch events limit priority set-url verify daemon rpc doctor config help' -- "${cur}"))
         ;;
     esac
 }
@@ -879,9 +879,9 @@ _dlm_daemon() {
 
 _dlm_daemon_run() {
     repeating_flags=()
-    non_repeating_flags=(--version -h --help)
-    repeating_options=()
-    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate)
+    non_repeating_flags=(--rpc --no-rpc --rpc-private-hosts --no-rpc-private-hosts --version -h --help)
+    repeating_options=(--rpc-folders --rpc-hosts --rpc-origins)
+    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate --rpc-listen)
     __dlm_offer_flags_options 0
 
     # Offer option value completions
@@ -893,6 +893,19 @@ _dlm_daemon_run() {
         return
         ;;
     '--limit-rate')
+        return
+        ;;
+    '--rpc-listen')
+        return
+        ;;
+    '--rpc-folders')
+        __dlm_add_completions -d
+        return
+        ;;
+    '--rpc-hosts')
+        return
+        ;;
+    '--rpc-origins')
         return
         ;;
     esac
@@ -900,9 +913,9 @@ _dlm_daemon_run() {
 
 _dlm_daemon_start() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--json --quiet -q --version -h --help)
-    repeating_options=()
-    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate --color)
+    non_repeating_flags=(--rpc --no-rpc --rpc-private-hosts --no-rpc-private-hosts --json --quiet -q --version -h --help)
+    repeating_options=(--rpc-folders --rpc-hosts --rpc-origins)
+    non_repeating_options=(-j --max-concurrent --max-per-host --limit-rate --rpc-listen --color)
     __dlm_offer_flags_options 0
 
     # Offer option value completions
@@ -914,6 +927,19 @@ _dlm_daemon_start() {
         return
         ;;
     '--limit-rate')
+        return
+        ;;
+    '--rpc-listen')
+        return
+        ;;
+    '--rpc-folders')
+        __dlm_add_completions -d
+        return
+        ;;
+    '--rpc-hosts')
+        return
+        ;;
+    '--rpc-origins')
         return
         ;;
     '--color')
@@ -953,6 +979,45 @@ _dlm_daemon_status() {
         return
         ;;
     esac
+}
+
+_dlm_rpc() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    secret|open)
+        # Offer subcommand argument completions
+        "_dlm_rpc_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'secret open' -- "${cur}"))
+        ;;
+    esac
+}
+
+_dlm_rpc_secret() {
+    repeating_flags=()
+    non_repeating_flags=(--metrics --version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options 0
+}
+
+_dlm_rpc_open() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options 0
 }
 
 _dlm_doctor() {

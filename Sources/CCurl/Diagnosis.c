@@ -56,3 +56,24 @@ CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *conte
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
     return code;
 }
+
+static _Atomic(dlm_address_rule) permitted_address;
+
+static curl_socket_t open_permitted_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)context;
+    (void)purpose;
+    char host[NI_MAXHOST];
+    if (getnameinfo(&address->addr, address->addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST) != 0 ||
+        !permitted_address(host))
+        return CURL_SOCKET_BAD;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits) {
+    permitted_address = permits;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_permitted_socket);
+    // A connection that is open already may have been made without the rule.
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    return code;
+}

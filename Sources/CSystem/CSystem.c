@@ -286,6 +286,16 @@ int dlm_memory_box(size_t count) {
     return -1;
 }
 
+int dlm_open_folder(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
+
+int dlm_open_folder_beneath(int folder, const char *path) {
+    // struct open_how of linux/openat2.h, which old headers lack.
+    struct {
+        uint64_t flags, mode, resolve;
+    } how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = 0x08 | 0x02};
+    return (int)syscall(437, folder, path, &how, sizeof how);
+}
+
 int dlm_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 
 void dlm_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -18,7 +18,7 @@ struct DLM: ParsableCommand {
             GetCommand.self, List.self, Show.self, Pause.self, Resume.self, Cancel.self, Remove.self, Wait.self,
             Watch.self,
             Events.self, Limit.self, Priority.self, SetURL.self, Verify.self, ManifestCommand.self, Daemon.self,
-            Doctor.self,
+            RPC.self, Doctor.self,
             Config.self,
             Manual.self,
         ])

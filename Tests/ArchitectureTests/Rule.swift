@@ -20,11 +20,16 @@ struct Rule: Sendable, CustomStringConvertible {
             "NIOCore", "NIOPosix", "NIOHTTP1", "DownloadCore", "CSystem", "HTTPTypes", "Foundation",
             "Synchronization", "Glibc",
         ],
+        "DownloadRPC": [
+            "NIOCore", "NIOHTTP1", "NIOWebSocket", "DownloadCore", "DownloadControl", "CSystem", "Foundation",
+            "Synchronization", "Glibc",
+        ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "Foundation",
+            "Synchronization",
         ],
         "dlm": [
-            "DownloadKit", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",
+            "DownloadKit", "DownloadRPC", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",
         ],
     ]
 

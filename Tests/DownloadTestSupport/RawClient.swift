@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A client of a Unix socket that sends what it likes, and reads only when told to.
+/// A client of a socket that sends what it likes, and reads only when told to.
 package final class RawClient: Sendable {
     package struct Received: Sendable {
         package var bytes: [UInt8] = []
@@ -39,6 +39,12 @@ package final class RawClient: Sendable {
             }
         }
         guard result == 0 else { throw SystemError("connect") }
+        if reads { startReading() }
+    }
+
+    /// A client of a port of this machine.
+    package init(port: Int, reads: Bool = true) throws {
+        descriptor = try LoopbackSocket.connect(port: port)
         if reads { startReading() }
     }
 

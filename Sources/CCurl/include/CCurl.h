@@ -146,6 +146,10 @@ CURLcode dlm_trust_authorities(CURL *easy, const char *file, const char *folder)
 typedef void (*dlm_address_callback)(void *context, const char *address);
 /// Tells `tried`, one function for all handles, of every address that a connection is tried to, as `192.0.2.7:443`.
 CURLcode dlm_watch_addresses(CURL *easy, dlm_address_callback tried, void *context);
+/// Whether a connection to this numeric address may be made: 1, or 0.
+typedef int (*dlm_address_rule)(const char *address);
+/// Has the handle make connections of its own, to permitted addresses only.
+CURLcode dlm_restrict_connections(CURL *easy, dlm_address_rule permits);
 /// Trusts the authorities in the file and no others.
 CURLcode dlm_trust_only(CURL *easy, const char *file);
 /// The OpenSSL session of the connection that the transfer is on; NULL with another TLS library or no connection.

@@ -99,6 +99,11 @@ int dlm_spawn_for_output(const char *path, char *const *arguments, char *const *
 int dlm_memory_file(const void *bytes, size_t count);
 /// A file in memory that takes so many bytes, zeros at first, and no more; -1 with errno set.
 int dlm_memory_box(size_t count);
+/// Opens a folder to refer to it (open(2), O_PATH).
+int dlm_open_folder(const char *path);
+/// Opens a folder below `folder` to refer to it (O_PATH): EXDEV where `path` leads out of it, also through symbolic links
+/// (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS).
+int dlm_open_folder_beneath(int folder, const char *path);
 /// pidfd_open(2): readable once the process has ended.
 int dlm_pidfd_open(pid_t pid);
 

@@ -13,7 +13,7 @@ enum AnswerPart: Sendable {
 
 /// Writes one answer; each call returns when the kernel has taken the bytes, so a slow client holds up only itself. A
 /// client that takes nothing for too long is cut off.
-struct AnswerWriter: Sendable {
+package struct AnswerWriter: Sendable {
     let channel: any Channel
     let gate: EventLoopGate
     let limits: ControlLimits
@@ -21,7 +21,7 @@ struct AnswerWriter: Sendable {
     /// What one piece should not exceed: the time limit is for one.
     static let pieceSize = 64 << 10
 
-    func write(_ bytes: Data) async throws {
+    package func write(_ bytes: Data) async throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = rest.prefix(Self.pieceSize)
@@ -68,6 +68,7 @@ struct AnswerWriter: Sendable {
         case .whole(let bytes): headers.add(name: "Content-Length", value: "\(bytes.count)")
         case .stream: headers.add(name: "Transfer-Encoding", value: "chunked")
         }
+        headers.add(contentsOf: answer.headers)
         if let allow = answer.allow { headers.add(name: "Allow", value: allow) }
         if !keepAlive { headers.add(name: "Connection", value: "close") }
         return HTTPResponseHead(version: .http1_1, status: .init(statusCode: answer.status), headers: headers)

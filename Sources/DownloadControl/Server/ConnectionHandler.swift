@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 
 /// One client: gathers a request within its bounds, has it answered, then the next. Lives on the event loop.
-final class ConnectionHandler: ChannelDuplexHandler {
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = AnswerPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -38,7 +38,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    /// Also called where the connection goes on with another protocol.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        server.remove(self)
+        self.context = nil
+    }
 
     func channelActive(context: ChannelHandlerContext) {
         server.add(self)
@@ -116,13 +121,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         phase = .answering
         let request = ControlRequest(
             method: head.method.rawValue, target: head.uri, version: head.headers.first(name: "Dlm-Api"),
-            body: Data(body.readableBytesView))
+            body: Data(body.readableBytesView), headers: head.headers, peer: context.channel.remoteAddress)
         let keepAlive = head.isKeepAlive
         self.head = nil
         body = ByteBuffer()
         let writer = AnswerWriter(channel: context.channel, gate: server.gate, limits: server.limits)
-        task = Task { [routes = server.routes] in
-            await writer.send(await routes.answer(request), keepAlive: keepAlive)
+        task = Task { [answer = server.answer] in
+            await writer.send(await answer(request), keepAlive: keepAlive)
         }
     }
 
@@ -205,7 +210,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 }
 
 /// Counts bytes before they are parsed, for limits on what the parser has not understood yet.
-final class ByteWatch: ChannelInboundHandler {
+final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let connection: ConnectionHandler

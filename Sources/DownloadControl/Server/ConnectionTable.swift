@@ -3,7 +3,8 @@ import NIOCore
 /// The connections of one server, on its event loop.
 final class ConnectionTable {
     let limits: ControlLimits
-    let routes: Routes
+    /// Answers a request that has arrived whole.
+    let answer: ConnectionServer.Answer
     let gate: EventLoopGate
     private let eventLoop: any EventLoop
     private var connections: [ObjectIdentifier: ConnectionHandler] = [:]
@@ -13,8 +14,8 @@ final class ConnectionTable {
     /// Accepts what was held back for want of room.
     var whenRoom: (() -> Void)?
 
-    init(routes: Routes, limits: ControlLimits, eventLoop: any EventLoop) {
-        self.routes = routes
+    init(answer: @escaping ConnectionServer.Answer, limits: ControlLimits, eventLoop: any EventLoop) {
+        self.answer = answer
         self.limits = limits
         self.eventLoop = eventLoop
         gate = EventLoopGate(eventLoop)

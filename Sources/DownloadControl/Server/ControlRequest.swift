@@ -1,19 +1,29 @@
 import Foundation
+import NIOCore
+import NIOHTTP1
 
 /// A request that has arrived whole.
-struct ControlRequest: Sendable {
-    let method: String
+package struct ControlRequest: Sendable {
+    package let method: String
     /// The parts between the slashes, percent-decoded.
-    let path: [String]
-    let query: [String: String]
+    package let path: [String]
+    package let query: [String: String]
     /// The version in the field `Dlm-Api`, as it was written.
-    let version: String?
-    let body: Data
+    package let version: String?
+    package let body: Data
+    package let headers: HTTPHeaders
+    /// The address of the client, as the kernel knows it; nil on a Unix socket.
+    package let peer: SocketAddress?
 
-    init(method: String, target: String, version: String?, body: Data = Data()) {
+    package init(
+        method: String, target: String, version: String?, body: Data = Data(), headers: HTTPHeaders = [:],
+        peer: SocketAddress? = nil
+    ) {
         self.method = method
         self.version = version
         self.body = body
+        self.headers = headers
+        self.peer = peer
         let halves = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = halves[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         var query: [String: String] = [:]
@@ -28,20 +38,31 @@ struct ControlRequest: Sendable {
 }
 
 /// What goes back.
-struct ControlAnswer: Sendable {
-    enum Body: Sendable {
+package struct ControlAnswer: Sendable {
+    package enum Body: Sendable {
         case whole(Data)
         /// Written piece by piece, as fast as the client takes it.
         case stream(@Sendable (AnswerWriter) async throws -> Void)
     }
 
-    var status = 200
-    var contentType = "application/json"
+    package var status = 200
+    package var contentType = "application/json"
     /// Methods that a path knows, for 405.
     var allow: String?
+    /// Further fields of the head.
+    package var headers: HTTPHeaders = [:]
     /// Lasts until the client or the service ends it.
-    var isEndless = false
-    let body: Body
+    package var isEndless = false
+    package let body: Body
+
+    package init(
+        status: Int = 200, contentType: String = "application/json", isEndless: Bool = false, body: Body
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.isEndless = isEndless
+        self.body = body
+    }
 
     static func json(_ document: some Encodable, status: Int = 200) -> ControlAnswer {
         do {

@@ -3,14 +3,14 @@ import Foundation
 import Synchronization
 
 /// What each method and path of docs/api.md does.
-struct Routes: Sendable {
+package struct Routes: Sendable {
     let service: any DownloadService
     let identifier: String
     let limits: ControlLimits
     let streams: StreamSlots
     let time: any TimeSource
 
-    init(
+    package init(
         service: any DownloadService, identifier: String, limits: ControlLimits, time: any TimeSource = SystemTime()
     ) {
         self.time = time
@@ -20,7 +20,7 @@ struct Routes: Sendable {
         streams = StreamSlots(limits.streams)
     }
 
-    func answer(_ request: ControlRequest) async -> ControlAnswer {
+    package func answer(_ request: ControlRequest) async -> ControlAnswer {
         if let version = request.version, version.trimmingPrefix(" ") != "\(WireCoder.version)" { return incompatible }
         guard let first = request.path.first else { return unknown(request) }
         if first != "v\(WireCoder.version)" { return Self.isVersion(first) ? incompatible : unknown(request) }

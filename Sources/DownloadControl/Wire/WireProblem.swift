@@ -1,12 +1,12 @@
 import DownloadCore
 
 /// What is wrong with a request that was read: 400.
-struct WireProblem: Error {
-    let error: DownloadError
+package struct WireProblem: Error {
+    package let error: DownloadError
 
-    init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
+    package init(_ message: String) { error = .sessionUnavailable(.badExchange("", message: message)) }
 
-    init(_ failure: SourceURL.ParseError, _ text: String) {
+    package init(_ failure: SourceURL.ParseError, _ text: String) {
         let text = SourceURL.hidingUserInformation(text)
         error =
             switch failure {

@@ -14,6 +14,9 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var nameServer: String?
     /// Seconds for which addresses are kept, and for which names that were not found are not looked up again.
     public var dnsCacheTime: Double?
+    /// True: no connection is made to an address of this machine, a private network or a single link, wherever a redirect or
+    /// name resolution leads.
+    public var refusesPrivateAddresses: Bool?
 
     public init() {}
 
@@ -50,6 +53,7 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
         addresses = other.addresses ?? addresses
         nameServer = other.nameServer ?? nameServer
         dnsCacheTime = other.dnsCacheTime ?? dnsCacheTime
+        refusesPrivateAddresses = other.refusesPrivateAddresses ?? refusesPrivateAddresses
     }
 }
 

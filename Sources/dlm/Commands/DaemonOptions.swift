@@ -18,6 +18,8 @@ struct DaemonOptions: ParsableArguments {
         transform: ByteRate.init(argument:))
     var limitRate: ByteRate?
 
+    @OptionGroup(title: "Network access") var rpc: RPCOptions
+
     func validate() throws {
         if let maxConcurrent, !(1...1000).contains(maxConcurrent) {
             throw ValidationError("-j \(maxConcurrent): give 1 to 1000 downloads")
@@ -51,6 +53,6 @@ struct DaemonOptions: ParsableArguments {
         if let maxConcurrent { words += ["--max-concurrent", "\(maxConcurrent)"] }
         if let maxPerHost { words += ["--max-per-host", "\(maxPerHost)"] }
         if let limitRate { words += ["--limit-rate", limitRate.limit.map { "\($0)" } ?? "none"] }
-        return words
+        return words + rpc.arguments
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import DownloadKit
+import DownloadRPC
 
 extension Daemon {
     /// `dlm daemon start`: makes sure that the background session runs.
@@ -25,6 +26,11 @@ extension Daemon {
             defer { session.directory.close() }
             if connected.status.isFinishing { throw DownloadError.sessionUnavailable(.shuttingDown) }
             var status = connected.status
+            let address = RPCServer.runningAddress(in: session.stateFolder)
+            if options.rpc.rpc == .rpc, address == nil {
+                throw DownloadError.sessionUnavailable(
+                    .startFailed(message: "it runs already, without --rpc; run: dlm daemon stop, and start it again"))
+            }
             if !isNew, options.settings != SessionSettings() {
                 try await connected.service.configure(options.settings)
                 status = try await connected.service.status()
@@ -34,6 +40,7 @@ extension Daemon {
             } else if !output.quiet {
                 let what = isNew ? "has started" : "is running"
                 context.console.report("the background session \(what) (pid \(status.pid))")
+                if let address { context.console.report("it serves \(address); the secret: dlm rpc secret") }
             }
             return 0
         }

@@ -1,4 +1,5 @@
 import DownloadKit
+import DownloadRPC
 import Foundation
 import Synchronization
 
@@ -27,12 +28,15 @@ struct DaemonRunner: Sendable {
         let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
         receiveSignals { stop.yield(.signal($0)) }
         let manager: SessionManager
+        let server: RPCServer?
         do {
             let socket = BackgroundSession.socket(in: stateFolder)
             let listener = try SocketActivation.listener(environment: context.environment, path: socket)
             // They are for this process, not for one that it might start.
             for name in SocketActivation.variables + [ServiceNotifier.variable] { unsetenv(name) }
+            let rpc = try rpcConfiguration(stateFolder)
             manager = try await open(stateFolder, listener, log)
+            server = try await serve(rpc, manager)
         } catch {
             return try fail(error, log)
         }
@@ -41,10 +45,12 @@ struct DaemonRunner: Sendable {
             for await mode in manager.shutdownRequests { stop.yield(.request(mode)) }
         }
         log.line("started: dlm \(DownloadSession.version), pid \(getpid())")
+        if let server { log.line("serving aria2's RPC and the page at \(server.address)") }
         notifier?.ready("Serving dlm")
         report?.tell(.ready(pid: getpid()))
         await serve(manager, stops, log, notifier) { stop.yield(.finished) }
         asking.cancel()
+        await server?.stop()
         await manager.close()
         await logging.value
         log.line("stopped")
@@ -61,6 +67,25 @@ struct DaemonRunner: Sendable {
             configuration, listener: listener,
             hooks: HookProgram.Runner(environment: context.environment, time: context.time)
         ) { log.line($0) }
+    }
+
+    private func rpcConfiguration(_ stateFolder: String) throws -> RPCConfiguration? {
+        let settings = try context.settings().general
+        return try options.rpc.overriding(settings?.rpc).configuration(
+            context.environment, stateFolder: stateFolder, directory: settings?.item.place.directory,
+            workingFolder: context.workingFolder)
+    }
+
+    /// Where the address cannot be used, the session does not begin.
+    private func serve(_ rpc: RPCConfiguration?, _ manager: SessionManager) async throws -> RPCServer? {
+        guard let rpc else { return nil }
+        do {
+            return try await DownloadSession.serveRPC(manager, rpc, time: context.time)
+        } catch {
+            await manager.pauseAll(.terminate)
+            await manager.close()
+            throw error
+        }
     }
 
     /// Returns when nothing is left to wait for.

@@ -84,6 +84,11 @@ extension ManualText {
             ("dlm daemon status", "See whether it runs, and what it does:"),
             ("dlm daemon stop --finish", "End it once the downloads that run have ended:"),
         ],
+        "rpc": [
+            ("dlm daemon start --rpc", "Serve aria2's RPC and a web page:"),
+            ("dlm rpc open", "Open the page:"),
+            ("dlm rpc secret", "Print the secret, for a browser extension:"),
+        ],
         "doctor": [
             ("dlm doctor", "What this build and machine can do:"),
             ("dlm doctor https://example.org/debian-12.iso", "Why a download fails, or is slow:"),

@@ -8,7 +8,10 @@ enum OptionScope {
         "output", "checksum", "query", "method", "data", "data-urlencode", "mirror", "at", "repair",
     ]
     /// Not for one host.
-    static let session: Set<String> = ["history-age", "limit-window", "max-concurrent", "progress", "color"]
+    static let session: Set<String> = [
+        "history-age", "limit-window", "max-concurrent", "progress", "color", "rpc", "rpc-listen", "rpc-folders",
+        "rpc-hosts", "rpc-origins", "rpc-private-hosts",
+    ]
 
     /// Not in a list, which may come from somebody else: these run programs, or send what is in files to the URL.
     static let trusted: Set<String> = [

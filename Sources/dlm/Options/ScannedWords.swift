@@ -128,6 +128,11 @@ struct ScannedWords {
         texts(at: positions(name, letter, isPath: true)).last
     }
 
+    /// Returns the names of files or folders of an option that can be repeated.
+    mutating func paths(_ name: String, _ letter: Character? = nil) -> [String] {
+        texts(at: positions(name, letter, isRepeatable: true, isPath: true))
+    }
+
     mutating func value<Value>(
         _ name: String, _ letter: Character? = nil, as value: (String) throws -> Value
     ) -> Value? {

@@ -23,6 +23,8 @@ enum SettingDefaults {
             "content-disposition": "true", "follow-metalink": "true", "hsts": "true", "expect-status": "200",
             "hook-timeout": Seconds(Hooks.standardTimeLimit).description,
             "max-redirects": String(RedirectPolicy().limit),
+            "rpc-listen": "127.0.0.1:6800", "rpc-folders": "none", "rpc-hosts": "none", "rpc-origins": "none",
+            "rpc-private-hosts": "true",
             "progress": ProgressChoice.auto.rawValue, "color": ColorChoice.auto.rawValue,
         ]
     }

@@ -6,6 +6,7 @@ import DownloadKit
 struct SettingOptions {
     var historyAge: HistoryAge?
     var limitWindow: [LimitWindow]
+    var rpc: RPCOptions
     var session: SessionOptions
     var item: ItemOptions
     var progress: ProgressOptions
@@ -25,6 +26,7 @@ extension SettingOptions: ScannedOptions {
     init(_ arguments: SettingArguments) {
         historyAge = arguments.historyAge
         limitWindow = arguments.limitWindow
+        rpc = arguments.rpc
         session = arguments.session
         item = arguments.item
         progress = arguments.progress
@@ -34,6 +36,7 @@ extension SettingOptions: ScannedOptions {
     init(_ words: inout ScannedWords) {
         historyAge = words.value("history-age", as: HistoryAge.init(argument:))
         limitWindow = words.values("limit-window", as: LimitWindow.init(argument:))
+        rpc = words.group()
         session = words.group()
         item = ItemOptions(&words)
         progress = words.group()
@@ -51,6 +54,7 @@ struct SettingArguments: ParsableArguments, ItemGroups {
         transform: LimitWindow.init(argument:))
     var limitWindow: [LimitWindow] = []
 
+    @OptionGroup(title: "Network access") var rpc: RPCOptions
     @OptionGroup var session: SessionOptions
     @OptionGroup(title: "Where") var place: DestinationOptions
     @OptionGroup(title: "How") var transfer: TransferOptions

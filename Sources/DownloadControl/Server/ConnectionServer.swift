@@ -1,0 +1,152 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// Accepts connections on one socket and has each request answered: HTTP/1.1 within ``ControlLimits``. One thread serves
+/// the sockets; each request is answered in a task of its own.
+package final class ConnectionServer: Sendable {
+    package typealias Answer = @Sendable (ControlRequest) async -> ControlAnswer
+
+    /// Where it listens.
+    package enum Place: Sendable {
+        /// A listening socket, which is closed at the end.
+        case descriptor(Int32)
+        case address(SocketAddress)
+    }
+
+    /// What a server does with its connections.
+    package struct Parts: Sendable {
+        var limits: ControlLimits
+        var answer: Answer
+        /// Fails where a connection is not to be served.
+        var verify: @Sendable (any Channel) -> EventLoopFuture<Void>
+        /// What the first request of a connection may switch to. The gate leads to the event loop as long as it runs.
+        var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable]
+
+        package init(
+            limits: ControlLimits, answer: @escaping Answer,
+            verify: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = {
+                $0.eventLoop.makeSucceededVoidFuture()
+            },
+            upgrades: @escaping @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable] = { _ in [] }
+        ) {
+            self.limits = limits
+            self.answer = answer
+            self.verify = verify
+            self.upgrades = upgrades
+        }
+    }
+
+    private let group: MultiThreadedEventLoopGroup
+    private let channel: any Channel
+    private let table: NIOLoopBound<ConnectionTable>
+    private let gate: EventLoopGate
+    private let farewell: Duration
+    private let isStopped = Mutex(false)
+
+    private init(
+        group: MultiThreadedEventLoopGroup, channel: any Channel, table: NIOLoopBound<ConnectionTable>,
+        gate: EventLoopGate, farewell: Duration
+    ) {
+        self.group = group
+        self.channel = channel
+        self.table = table
+        self.gate = gate
+        self.farewell = farewell
+    }
+
+    /// The address it listens at, with the port that was taken where port 0 was asked for.
+    package var address: SocketAddress? { channel.localAddress }
+
+    package static func start(at place: Place, _ parts: Parts) async throws -> ConnectionServer {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let eventLoop = group.next()
+        do {
+            let (table, gate) = try await eventLoop.submit {
+                let table = ConnectionTable(answer: parts.answer, limits: parts.limits, eventLoop: eventLoop)
+                return (NIOLoopBound(table, eventLoop: eventLoop), table.gate)
+            }.get()
+            let bootstrap = bootstrap(group, table, parts)
+            let channel =
+                switch place {
+                case .descriptor(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
+                case .address(let address):
+                    // A port whose last connections are in TIME_WAIT can be taken again (socket(7), SO_REUSEADDR).
+                    try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                        .childChannelOption(.socketOption(.so_keepalive), value: 1).bind(to: address).get()
+                }
+            return ConnectionServer(
+                group: group, channel: channel, table: table, gate: gate, farewell: parts.limits.farewell)
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    private static func bootstrap(
+        _ group: MultiThreadedEventLoopGroup, _ table: NIOLoopBound<ConnectionTable>, _ parts: Parts
+    ) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptGate(table.value))
+                }
+            }
+            .childChannelInitializer { channel in
+                parts.verify(channel).flatMapThrowing {
+                    try equip(channel, table.value, parts.upgrades(table.value.gate))
+                }
+            }
+    }
+
+    private static func equip(
+        _ channel: any Channel, _ table: ConnectionTable, _ upgrades: [any HTTPServerProtocolUpgrader & Sendable]
+    ) throws {
+        var limit = NIOHTTPDecoderLimitConfiguration()
+        limit.maxHeaderFieldSize = table.limits.headSize
+        limit.maxHeaderListSize = table.limits.headSize
+        let connection = ConnectionHandler(server: table)
+        let watch = ByteWatch(connection)
+        let encoder = HTTPResponseEncoder()
+        let decoder = ByteToMessageHandler(
+            HTTPRequestDecoder(
+                leftOverBytesStrategy: upgrades.isEmpty ? .dropBytes : .forwardBytes,
+                informationalResponseStrategy: .drop, limitConfiguration: limit))
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([watch, encoder, decoder])
+        if !upgrades.isEmpty {
+            try pipeline.addHandler(
+                HTTPServerUpgradeHandler(
+                    upgraders: upgrades, httpEncoder: encoder, extraHTTPHandlers: [watch, decoder, connection],
+                    upgradeCompletionHandler: { _ in }))
+        }
+        try pipeline.addHandler(connection)
+    }
+
+    /// Accepts nobody any more, lets answers on their way go out, and ends the thread; within a second.
+    package func stop() async {
+        if isStopped.withLock({ isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }) {
+            return
+        }
+        let table = table
+        let channel = channel
+        let farewell = TimeAmount(farewell)
+        let eventLoop = channel.eventLoop
+        let isEmpty = eventLoop.flatSubmit {
+            channel.close(promise: nil)
+            let hurry = eventLoop.scheduleTask(in: farewell) { table.value.closeAll() }
+            let isEmpty = table.value.finish()
+            isEmpty.whenComplete { _ in hurry.cancel() }
+            return isEmpty
+        }
+        // Neither can fail: the promise is only ever kept, and the group is ours alone.
+        try? await isEmpty.get()
+        gate.shut()
+        try? await group.shutdownGracefully()
+    }
+}

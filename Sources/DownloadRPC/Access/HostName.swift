@@ -1,0 +1,49 @@
+import Foundation
+import DownloadCore
+import Glibc
+
+/// The host of a request, as its `Host` field or its `Origin` names it, without the port.
+struct HostName: Sendable, Equatable {
+    /// In lower case; an IPv6 address without brackets.
+    let name: String
+
+    /// Reads `name`, `name:port`, `[address]` or `[address]:port` (RFC 9110, section 7.2). Returns nil for anything else.
+    init?(authority: String) {
+        var host = Substring(authority)
+        var port: Substring?
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            let rest = host[host.index(after: end)...]
+            host = host[host.index(after: host.startIndex)..<end]
+            guard rest.isEmpty || rest.hasPrefix(":"), Self.isAddress(String(host)), host.contains(":") else {
+                return nil
+            }
+            port = rest.isEmpty ? nil : rest.dropFirst()
+        } else if let colon = host.firstIndex(of: ":") {
+            port = host[host.index(after: colon)...]
+            host = host[..<colon]
+        }
+        if let port, port.isEmpty || !port.utf8.allSatisfy({ (48...57).contains($0) }) { return nil }
+        let isPlain = host.utf8.allSatisfy {
+            (0x61...0x7A).contains($0) || (0x41...0x5A).contains($0) || (48...58).contains($0)
+                || "-._".utf8.contains($0)
+        }
+        guard !host.isEmpty, isPlain else { return nil }
+        name = host.lowercased()
+    }
+
+    /// Reads the origin of a web page: `scheme://authority` and nothing else.
+    init?(origin: String) {
+        guard let mark = origin.range(of: "://"), ["http", "https"].contains(origin[..<mark.lowerBound].lowercased())
+        else { return nil }
+        self.init(authority: String(origin[mark.upperBound...]))
+    }
+
+    /// True for a numeric address, of either family.
+    static func isAddress(_ text: String) -> Bool {
+        var address = in6_addr()
+        return inet_pton(AF_INET, text, &address) == 1 || inet_pton(AF_INET6, text, &address) == 1
+    }
+
+    var isAddress: Bool { Self.isAddress(name) }
+}

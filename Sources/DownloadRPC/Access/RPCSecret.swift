@@ -1,0 +1,92 @@
+import DownloadCore
+import Foundation
+import Glibc
+
+/// The secret of the server: 128 random bits in hexadecimal, in a file that only its user may read. There is always one.
+package struct RPCSecret: Sendable {
+    package let text: String
+
+    /// Bytes of the random number.
+    private static let size = 16
+    private static let name = "rpc-secret"
+
+    package static func path(in stateFolder: String) -> String { FileNaming.path(stateFolder, name) }
+
+    /// Reads the secret, or makes one where there is none.
+    /// - Throws: ``DownloadError`` when the file cannot be used. A file that others can read is refused: its secret may be
+    ///   known to them.
+    package static func load(from stateFolder: String) throws(DownloadError) -> RPCSecret {
+        try PrivateFolder.make(stateFolder)
+        let path = path(in: stateFolder)
+        if let secret = try read(path) { return secret }
+        try make(path)
+        guard let secret = try read(path) else { throw unusable(path, String(cString: strerror(ENOENT))) }
+        return secret
+    }
+
+    private static func read(_ path: String) throws(DownloadError) -> RPCSecret? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT { return nil }
+            throw unusable(path, String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+            throw unusable(path, "not a file")
+        }
+        guard information.st_uid == geteuid(), information.st_mode & 0o077 == 0 else {
+            throw unusable(path, "others may read it; delete it, and a new secret is made")
+        }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        // The user may write one of their own.
+        guard text.utf8.count >= Self.size, count < bytes.count, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else {
+            throw unusable(path, "give it one line of at least 16 characters of ASCII, or delete it")
+        }
+        return RPCSecret(text: text)
+    }
+
+    /// Makes the file under another name first, so that it is never there without its content.
+    private static func make(_ path: String) throws(DownloadError) {
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef".utf8)
+        let random = (0..<size).flatMap { _ -> [UInt8] in
+            let byte = UInt8.random(in: 0...255, using: &generator)
+            return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        let draft = "\(path).\(getpid())"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw unusable(path, String(cString: strerror(errno))) }
+        let line = random + [UInt8(ascii: "\n")]
+        let isWritten = write(descriptor, line, line.count) == line.count && fsync(descriptor) == 0
+        let code = errno
+        close(descriptor)
+        defer { unlink(draft) }
+        guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
+        // Another process may have been faster: its secret counts.
+        guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
+    }
+
+    private static func unusable(_ path: String, _ why: String) -> DownloadError {
+        .requestInvalid(.unusableSecret("\(path): \(why)"))
+    }
+
+    /// Compares in a time that does not depend on where the texts differ.
+    func matches(_ other: String) -> Bool {
+        let (mine, given) = (Array(text.utf8), Array(other.utf8))
+        var difference = UInt8(mine.count == given.count ? 0 : 1)
+        for index in mine.indices { difference |= mine[index] ^ (index < given.count ? given[index] : 0) }
+        return difference == 0
+    }
+}
+
+/// Keeps it out of everything that prints.
+extension RPCSecret: CustomStringConvertible, CustomReflectable {
+    package var description: String { "(hidden)" }
+    package var customMirror: Mirror { Mirror(self, children: ["secret": description]) }
+}

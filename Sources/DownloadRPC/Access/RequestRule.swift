@@ -1,0 +1,102 @@
+import DownloadControl
+import DownloadCore
+
+/// What a request that comes over the network may ask for. Whoever knows the secret may download; they may not run programs,
+/// read this machine's files, or write outside of the permitted folders.
+struct RequestRule: Sendable {
+    let folders: FolderRule
+    let permitsPrivateHosts: Bool
+
+    static let schemes: Set<String> = ["http", "https", "ftp", "ftps", "sftp"]
+    /// Downloads in one request.
+    static let mostRequests = 10_000
+
+    /// Returns the request with its folder resolved.
+    /// - Throws: ``WireProblem``.
+    func checked(_ request: DownloadRequest) throws(WireProblem) -> DownloadRequest {
+        for url in [request.url] + request.mirrors { try check(url) }
+        if let hooks = request.hooks, !hooks.isEmpty { throw refused("hooks", "programs are not run for the network") }
+        try check(request.secretFiles)
+        try check(request.trust)
+        try check(request.headers)
+        try check(request.http)
+        try check(request.network)
+        var request = request
+        request.destination.folder = try folders.resolve(request.destination.folder)
+        if let name = request.destination.fileName {
+            let parts = try FolderRule.name(name)
+            guard parts.folders.isEmpty else { throw WireProblem("file: not usable as a file name") }
+        }
+        if !permitsPrivateHosts { request.network.refusesPrivateAddresses = true }
+        return request
+    }
+
+    func check(_ overrides: RequestOverrides) throws(WireProblem) {
+        try check(overrides.secretFiles)
+        if let trust = overrides.trust { try check(trust) }
+        try check(overrides.headers)
+        try check(overrides.http)
+        try check(overrides.network)
+    }
+
+    func check(_ url: SourceURL) throws(WireProblem) {
+        guard Self.schemes.contains(url.scheme) else {
+            throw WireProblem("url: \(url.scheme) is not permitted over the network")
+        }
+        // Names and redirects are judged by the transport, by the addresses that they lead to.
+        if !permitsPrivateHosts, PrivateAddress.contains(url.host) {
+            throw WireProblem("url: \(url.host) is of this machine or a private network; see rpc-private-hosts")
+        }
+    }
+
+    private func refused(_ field: String, _ why: String) -> WireProblem { WireProblem("\(field): refused; \(why)") }
+
+    private func check(_ files: SecretFiles) throws(WireProblem) {
+        guard files == SecretFiles() else {
+            throw refused("secretFiles", "files of this machine are not read or written for the network")
+        }
+    }
+
+    private func check(_ trust: ServerTrustPolicy) throws(WireProblem) {
+        let files = [
+            trust.authorities, trust.revocations, trust.certificate, trust.privateKey, trust.knownHosts, trust.sshKey,
+        ]
+        let isKeyFile = trust.pinnedKey.map { !$0.hasPrefix("sha256//") } ?? false
+        guard files.allSatisfy({ $0 == nil }), !isKeyFile else {
+            throw refused("trust", "files of this machine are not read for the network")
+        }
+    }
+
+    private func check(_ headers: [RequestHeader]) throws(WireProblem) {
+        for header in headers {
+            guard Self.isOneLine(header.name), header.value.map(Self.isOneLine) ?? true else {
+                throw WireProblem("headers: a field holds a line break or another control character")
+            }
+        }
+    }
+
+    private func check(_ http: HTTPOptions) throws(WireProblem) {
+        for text in [http.userAgent, http.referer, http.method, http.signature] {
+            guard text.map(Self.isOneLine) ?? true else {
+                throw WireProblem("http: a field holds a line break or another control character")
+            }
+        }
+    }
+
+    private func check(_ network: NetworkSettings) throws(WireProblem) {
+        for text in [network.proxy?.url, network.noProxy, network.interface, network.nameServer] {
+            guard text.map(Self.isOneLine) ?? true else {
+                throw WireProblem("network: a field holds a line break or another control character")
+            }
+        }
+        if permitsPrivateHosts { return }
+        guard network.proxy == nil || network.proxy?.url == "", network.addresses == nil, network.nameServer == nil
+        else {
+            throw refused("network", "private hosts are not permitted, and a proxy or other addresses could lead there")
+        }
+    }
+
+    static func isOneLine(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }
+    }
+}

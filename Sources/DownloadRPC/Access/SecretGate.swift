@@ -1,0 +1,57 @@
+import DownloadCore
+import Foundation
+import NIOCore
+
+/// Decides whether a token is the secret, and makes guessing slow: a wrong one is answered a second later, and after some
+/// wrong ones in a minute nothing more is compared for that client until the minute is over.
+actor SecretGate {
+    enum Verdict: Sendable { case granted, refused, tooMany }
+
+    private struct Guesses {
+        var count: Int
+        let until: ContinuousClock.Instant
+    }
+
+    private let secret: RPCSecret
+    private let time: any TimeSource
+    private var guesses: [String: Guesses] = [:]
+
+    static let delay = Duration.seconds(1)
+    static let wrongOnes = 20
+    static let span = Duration.seconds(60)
+    /// Clients that are remembered at once.
+    private static let most = 1000
+
+    init(_ secret: RPCSecret, time: any TimeSource) {
+        self.secret = secret
+        self.time = time
+    }
+
+    /// - Parameter token: nil where none came, which is no guess and is delayed only.
+    func judge(_ token: String?, from client: String) async -> Verdict {
+        guard let token else { return await refuse() }
+        let now = time.now
+        let known = guesses[client].flatMap { $0.until > now ? $0 : nil }
+        if let known, known.count >= Self.wrongOnes { return .tooMany }
+        if secret.matches(token) { return .granted }
+        if guesses.count >= Self.most { guesses = guesses.filter { $0.value.until > now } }
+        // Beyond that, all unknown clients are one.
+        let client = guesses.count < Self.most || known != nil ? client : ""
+        let previous = known ?? guesses[client].flatMap { $0.until > now ? $0 : nil }
+        guesses[client] = Guesses(count: (previous?.count ?? 0) + 1, until: previous?.until ?? now + Self.span)
+        return await refuse()
+    }
+
+    private func refuse() async -> Verdict {
+        // Only the end of the server shortens it.
+        try? await time.sleep(for: Self.delay)
+        return .refused
+    }
+
+    /// Whom guesses are counted for: an address, or the network of one of IPv6, as one client has many of these.
+    static func client(_ peer: SocketAddress?) -> String {
+        guard let address = peer?.ipAddress else { return "local" }
+        guard address.contains(":") else { return address }
+        return address.split(separator: ":", omittingEmptySubsequences: false).prefix(4).joined(separator: ":")
+    }
+}

@@ -1,0 +1,244 @@
+import DownloadControl
+import DownloadCore
+
+/// A download as options of aria2 describe it, before it has a URL.
+struct Aria2Draft: Sendable {
+    private(set) var gid: GID?
+    private var folder: String
+    private var name: (folders: [String], name: String)?
+    private var changes: [@Sendable (inout DownloadRequest) -> Void] = []
+    private var overrides = RequestOverrides()
+    private var isHTTP: Bool
+    private var connectionsPerServer: Int?
+    private var split: Int?
+    private var (user, password): (String?, String?) = (nil, nil)
+    private var proxy = (url: String?.none, user: String?.none, password: String?.none)
+    private var ifExists: [Destination.IfExists] = []
+    private(set) var rateLimit: Int64??
+    /// Options that belong to the beginning of a download only.
+    private(set) var fixedOptions: [String] = []
+
+    /// - Parameters:
+    ///   - options: of the session, overridden by those of the call.
+    ///   - url: says which of the names and passwords count.
+    /// - Throws: ``RPCError`` in aria2's words.
+    init(_ options: [String: JSONValue], folder: String, url: SourceURL) throws(RPCError) {
+        self.folder = folder
+        isHTTP = url.isHTTP
+        for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+            // aria2 ignores what it does not know.
+            guard let option = Aria2Option.byName[name] else { continue }
+            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            guard let effect = option.effect else { continue }
+            try apply(effect, try Self.texts(value, name), name)
+        }
+    }
+
+    /// A value, or several in a list or in lines.
+    private static func texts(_ value: JSONValue, _ name: String) throws(RPCError) -> [String] {
+        switch value {
+        case .string(let text): [text]
+        case .array(let values): values.compactMap(\.text)
+        case .integer(let number): [String(number)]
+        case .bool(let truth): [truth ? "true" : "false"]
+        default: throw problem(name)
+        }
+    }
+
+    static func problem(_ name: String, _ why: String = "") -> RPCError {
+        RPCError("We encountered a problem while processing the option '--\(name)'." + (why.isEmpty ? "" : " \(why)"))
+    }
+
+    private mutating func apply(_ effect: Aria2Option.Effect, _ texts: [String], _ name: String) throws(RPCError) {
+        let text = texts.last ?? ""
+        switch effect {
+        case .directory:
+            if !text.isEmpty { folder = text }
+            fixedOptions.append(name)
+        case .name:
+            if !text.isEmpty {
+                self.name = try Self.rewording(name) { () throws(WireProblem) in try FolderRule.name(text) }
+            }
+            fixedOptions.append(name)
+        case .identifier:
+            guard let gid = GID(text) else { throw RPCError("Invalid GID \(text.prefix(64))") }
+            self.gid = gid
+            fixedOptions.append(name)
+        case .startsPaused:
+            let isPaused = try truth(text, name)
+            changes.append { $0.startsPaused = isPaused }
+        case .connectionsPerServer: connectionsPerServer = Int(try number(text, name, 1...64))
+        case .split: split = Int(try number(text, name, 1 ... .max).clamped(to: 1...64))
+        case .rateLimit:
+            let limit = try Self.size(text, name)
+            rateLimit = .some(limit > 0 ? limit : nil)
+        case .overallRateLimit, .concurrentDownloads: break
+        default: try applyRequest(effect, texts, name)
+        }
+    }
+
+    private mutating func applyRequest(
+        _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
+    ) throws(RPCError) {
+        let text = texts.last ?? ""
+        switch effect {
+        case .retries:
+            let limit = Int(try number(text, name, 0...1_000_000))
+            changes.append { $0.retry.limit = limit == 0 ? 1_000_000 : limit - 1 }
+        case .retryDelay:
+            let delay = Double(try number(text, name, 0...86_400))
+            if delay > 0 { changes.append { $0.retry.delay = delay } }
+        case .connectTimeout:
+            let seconds = Double(try number(text, name, 1...86_400))
+            changes.append { $0.timeouts.connect = seconds }
+        case .stallTimeout:
+            let seconds = Double(try number(text, name, 1...86_400))
+            changes.append { $0.timeouts.stall = seconds }
+        case .checksum:
+            if text.isEmpty { return }
+            guard let checksum = Checksum(text) else { throw Self.problem(name, "Give it as sha-256=HEX.") }
+            changes.append { $0.checksum = checksum }
+        case .followsMetalink:
+            let follows = text == "mem" ? true : try truth(text, name)
+            changes.append { $0.followsMetalink = follows }
+        case .location:
+            let country = text.split(separator: ",").first.map { $0.lowercased() }
+            if let country, country.utf8.count == 2 { changes.append { $0.location = country } }
+        case .renames: if try !truth(text, name) { ifExists.append(.fail) } else { ifExists.append(.rename) }
+        case .overwrites: if try truth(text, name) { ifExists.append(.overwrite) }
+        case .conditional: if try truth(text, name) { ifExists.append(.newer) }
+        case .continues:
+            let continues = try truth(text, name)
+            changes.append { $0.destination.continues = continues }
+        case .remoteTime:
+            let keeps = try truth(text, name)
+            changes.append { $0.destination.keepsRemoteTime = keeps }
+        default: try applyOverride(effect, texts, name)
+        }
+    }
+
+    /// What may also be given anew when a download is resumed.
+    private mutating func applyOverride(
+        _ effect: Aria2Option.Effect, _ texts: [String], _ name: String
+    ) throws(RPCError) {
+        let text = texts.last ?? ""
+        guard texts.allSatisfy({ RequestRule.isOneLine($0) || effect.isList }) else {
+            throw Self.problem(name, "It holds a line break or another control character.")
+        }
+        switch effect {
+        case .header:
+            // aria2's clients get several back as lines of one text.
+            for line in texts.flatMap({ $0.split(separator: "\n") }) {
+                guard let header = RequestHeader(String(line)) else {
+                    throw Self.problem(name, "Give it as 'Name: value', without control characters.")
+                }
+                overrides.headers.append(header)
+            }
+        case .userAgent: if !text.isEmpty { overrides.http.userAgent = text }
+        case .referer: if !text.isEmpty { overrides.http.referer = text }
+        case .acceptsCompressed: if try truth(text, name) { overrides.http.acceptsCompressed = true }
+        case .userName(let isHTTP): if isHTTP == self.isHTTP, !text.isEmpty { user = text }
+        case .password(let isHTTP): if isHTTP == self.isHTTP { password = text }
+        case .proxy: if !text.isEmpty { proxy.url = text.contains("://") ? text : "http://\(text)" }
+        case .proxyUser: proxy.user = text
+        case .proxyPassword: proxy.password = text
+        case .noProxy: if !text.isEmpty { overrides.network.noProxy = text }
+        case .verifiesServer: if try !truth(text, name) { overrides.trust = .insecure }
+        case .minimumTLS:
+            switch text {
+            case "", "TLSv1.2", "TLSv1.1", "TLSv1": break
+            case "TLSv1.3":
+                var trust = overrides.trust ?? .system
+                trust.minimumTLS = .tls13
+                overrides.trust = trust
+            default: throw Self.problem(name)
+            }
+        default: break
+        }
+    }
+
+    // MARK: Values
+
+    private static func rewording<Value>(
+        _ name: String, _ body: () throws(WireProblem) -> Value
+    ) throws(RPCError) -> Value {
+        do { return try body() } catch { throw problem(name, RPCError(error).message) }
+    }
+
+    private func truth(_ text: String, _ name: String) throws(RPCError) -> Bool {
+        switch text {
+        case "true": true
+        case "false", "": false
+        default: throw Self.problem(name, "Give true or false.")
+        }
+    }
+
+    private func number(_ text: String, _ name: String, _ range: ClosedRange<Int64>) throws(RPCError) -> Int64 {
+        guard let number = Int64(text), range.contains(number) else { throw Self.problem(name) }
+        return number
+    }
+
+    /// Bytes, as `500`, `500K` or `2M`.
+    static func size(_ text: String, _ name: String) throws(RPCError) -> Int64 {
+        var digits = Substring(text)
+        var unit: Int64 = 1
+        if let last = text.last, last.isLetter {
+            guard let factor = ["K": Int64(1 << 10), "M": 1 << 20, "G": 1 << 30][last.uppercased()] else {
+                throw problem(name)
+            }
+            unit = factor
+            digits = digits.dropLast()
+        }
+        guard let number = Int64(digits), number >= 0, number <= Int64.max / unit else { throw problem(name) }
+        return number * unit
+    }
+
+    // MARK: Results
+
+    /// The download of these URLs, of which the first one counts and the others are mirrors.
+    func request(_ urls: [(url: SourceURL, credential: Credential?)]) throws(RPCError) -> DownloadRequest {
+        guard let first = urls.first else { throw RPCError("URI is not provided.") }
+        var request = DownloadRequest(url: first.url, destination: Destination(folder: folder, ifExists: .rename))
+        for folder in name?.folders ?? [] {
+            request.destination.folder = FileNaming.path(request.destination.folder, folder)
+        }
+        request.destination.fileName = name?.name
+        request.mirrors = urls.dropFirst().map(\.url)
+        request.credential = first.credential
+        if ifExists.contains(.overwrite) {
+            request.destination.ifExists = .overwrite
+        } else if ifExists.contains(.newer) {
+            request.destination.ifExists = .newer
+        } else if ifExists.contains(.fail) {
+            request.destination.ifExists = .fail
+        }
+        if let rateLimit { request.rateLimit = rateLimit }
+        for change in changes { change(&request) }
+        return resumption.applied(to: request)
+    }
+
+    /// What of it may be given anew when a download goes on.
+    var resumption: RequestOverrides {
+        var overrides = overrides
+        if connectionsPerServer != nil || split != nil {
+            overrides.connections = min(connectionsPerServer ?? 64, split ?? 64)
+        }
+        if let user { overrides.credential = Credential(user: user, password: password ?? "") }
+        if let url = proxy.url {
+            let credential = proxy.user.flatMap {
+                $0.isEmpty ? nil : Credential(user: $0, password: proxy.password ?? "")
+            }
+            overrides.network.proxy = ProxyAddress(url: url, credential: credential)
+        }
+        return overrides
+    }
+}
+
+extension Aria2Option.Effect {
+    /// Each line of its text is a value.
+    fileprivate var isList: Bool { if case .header = self { true } else { false } }
+}
+
+extension Comparable {
+    fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
+}

@@ -1,0 +1,129 @@
+import DownloadCore
+
+/// aria2's methods by name.
+struct Aria2Method: Sendable {
+    let name: String
+    /// Nil for those that are about other calls, which ``JSONRPC`` carries out.
+    let run: (@Sendable (Aria2Session, Parameters) async throws -> JSONValue)?
+
+    init(_ name: String, _ run: (@Sendable (Aria2Session, Parameters) async throws -> JSONValue)?) {
+        self.name = name
+        self.run = run
+    }
+
+    static let all: [Aria2Method] = [
+        Aria2Method("aria2.addUri") { try await $0.addURI($1) },
+        Aria2Method("aria2.addTorrent") { _, _ in throw Aria2Session.noBitTorrent },
+        Aria2Method("aria2.getPeers") { try await $0.peers($1) },
+        Aria2Method("aria2.addMetalink") { try await $0.addMetalink($1) },
+        Aria2Method("aria2.remove") { try await $0.remove($1) },
+        Aria2Method("aria2.pause") { try await $0.pause($1) },
+        Aria2Method("aria2.forcePause") { try await $0.pause($1) },
+        Aria2Method("aria2.pauseAll") { session, _ in try await session.pauseAll() },
+        Aria2Method("aria2.forcePauseAll") { session, _ in try await session.pauseAll() },
+        Aria2Method("aria2.unpause") { try await $0.unpause($1) },
+        Aria2Method("aria2.unpauseAll") { session, _ in try await session.unpauseAll() },
+        Aria2Method("aria2.forceRemove") { try await $0.remove($1) },
+        Aria2Method("aria2.changePosition") { try await $0.changePosition($1) },
+        Aria2Method("aria2.tellStatus") { session, parameters in
+            let found = try await session.snapshot(try parameters.text(0))
+            return await session.status(found).object(try parameters.keys(1))
+        },
+        Aria2Method("aria2.getUris") { session, parameters in
+            .array(await session.status(try await session.snapshot(try parameters.text(0))).uris)
+        },
+        Aria2Method("aria2.getFiles") { session, parameters in
+            .array([await session.status(try await session.snapshot(try parameters.text(0))).file])
+        },
+        Aria2Method("aria2.getServers") { try await $0.servers($1) },
+        Aria2Method("aria2.tellActive") { session, parameters in
+            let keys = try parameters.keys(0)
+            return .array(await session.objects(try await session.activeOnes(), keys))
+        },
+        Aria2Method("aria2.tellWaiting") { session, parameters in
+            _ = (try parameters.integer(0), try parameters.integer(1))
+            return try await session.part(try await session.waitingOnes(), parameters)
+        },
+        Aria2Method("aria2.tellStopped") { session, parameters in
+            _ = (try parameters.integer(0), try parameters.integer(1))
+            return try await session.part(try await session.endedOnes(), parameters)
+        },
+        Aria2Method("aria2.getOption") { try await $0.option($1) },
+        Aria2Method("aria2.changeUri") { try await $0.changeURI($1) },
+        Aria2Method("aria2.changeOption") { try await $0.changeOption($1) },
+        Aria2Method("aria2.getGlobalOption") { session, _ in try await session.globalOption() },
+        Aria2Method("aria2.changeGlobalOption") { try await $0.changeGlobalOption($1) },
+        Aria2Method("aria2.purgeDownloadResult") { session, _ in try await session.purgeResults() },
+        Aria2Method("aria2.removeDownloadResult") { try await $0.removeResult($1) },
+        Aria2Method("aria2.getVersion") { session, _ in try await session.version() },
+        Aria2Method("aria2.getSessionInfo") { session, _ in ["sessionId": .string(session.identifier)] },
+        Aria2Method("aria2.shutdown") { session, _ in await session.shutdown() },
+        Aria2Method("aria2.forceShutdown") { session, _ in await session.shutdown() },
+        Aria2Method("aria2.getGlobalStat") { session, _ in try await session.globalStat() },
+        // Everything is on disk already.
+        Aria2Method("aria2.saveSession") { _, _ in "OK" },
+        Aria2Method("system.multicall", nil),
+        Aria2Method("system.listMethods") { _, _ in .array(all.map { .string($0.name) }) },
+        Aria2Method("system.listNotifications") { _, _ in
+            .array(Aria2Notification.allCases.map { .string($0.rawValue) })
+        },
+    ]
+
+    static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+    /// Answered to everybody, as aria2 does.
+    static let open: Set = ["system.listMethods", "system.listNotifications"]
+    /// Those that clients call every second and that change nothing.
+    static let reading: Set = [
+        "aria2.tellActive", "aria2.tellWaiting", "aria2.tellStopped", "aria2.tellStatus", "aria2.getGlobalStat",
+    ]
+    static let multicall = "system.multicall"
+}
+
+/// What clients with a WebSocket are told; BitTorrent's is left out.
+enum Aria2Notification: String, CaseIterable, Sendable {
+    case start = "aria2.onDownloadStart"
+    case pause = "aria2.onDownloadPause"
+    case stop = "aria2.onDownloadStop"
+    case complete = "aria2.onDownloadComplete"
+    case error = "aria2.onDownloadError"
+
+    init?(_ event: LoggedEvent.Kind) {
+        switch event {
+        case .started: self = .start
+        case .paused: self = .pause
+        case .cancelled: self = .stop
+        case .completed: self = .complete
+        case .failed: self = .error
+        case .added, .resumed, .restarted, .waiting, .removed, .changed: return nil
+        }
+    }
+
+    func message(_ gid: GID) -> JSONValue {
+        ["jsonrpc": "2.0", "method": .string(rawValue), "params": [["gid": .text(gid)]]]
+    }
+}
+
+extension Aria2Session {
+    func objects(_ snapshots: [DownloadSnapshot], _ keys: Set<String>) -> [JSONValue] {
+        snapshots.map { status($0).object(keys) }
+    }
+
+    /// The version of aria2 whose RPC this is: clients compare it. dlm's own is beside it.
+    func version() async throws -> JSONValue {
+        [
+            "version": "1.37.0",
+            "enabledFeatures": ["GZip", "HTTPS", "Message Digest", "Metalink", "SFTP"],
+            "dlm": .string(try await service.status().version),
+        ]
+    }
+
+    /// Answers first: the session pauses what runs, and ends.
+    func shutdown() -> JSONValue {
+        Task { [service, time] in
+            // Only the end of the process cancels it.
+            try? await time.sleep(for: Self.farewell)
+            try? await service.shutdown(.pause)
+        }
+        return "OK"
+    }
+}

@@ -1,0 +1,102 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+
+extension Aria2Session {
+    /// `addUri([uri, …], options, position)`: all URIs are of the same file.
+    func addURI(_ parameters: Parameters) async throws -> JSONValue {
+        let texts = try parameters.list(0).compactMap(\.text)
+        guard !texts.isEmpty else { throw RPCError("URI is not provided.") }
+        let options = try parameters.optionalFields(1)
+        let position = try parameters.optionalInteger(2)
+        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let urls = try texts.map(Self.url)
+        let draft = try draft(options, url: urls[0].url)
+        let gid = try await add(try draft.request(urls), draft, options)
+        if let position { try await move(gid, position, .start) }
+        return .text(gid)
+    }
+
+    static func url(_ text: String) throws(RPCError) -> (url: SourceURL, credential: Credential?) {
+        if text.hasPrefix("magnet:") { throw noBitTorrent }
+        switch SourceURL.parse(text) {
+        case .success(let parsed): return parsed
+        case .failure(let failure): throw RPCError(WireProblem(failure, text))
+        }
+    }
+
+    static let noBitTorrent = RPCError(
+        "dlm does not speak BitTorrent: give it a URL of http, https, ftp, ftps or sftp.")
+
+    func draft(_ options: [String: JSONValue], url: SourceURL) throws(RPCError) -> Aria2Draft {
+        let all = globals.merging(options) { _, given in given }
+        return try Aria2Draft(all, folder: folders.standard, url: url)
+    }
+
+    private func add(
+        _ request: DownloadRequest, _ draft: Aria2Draft, _ options: [String: JSONValue]
+    ) async throws -> GID {
+        if let gid = draft.gid, try await !isFree(gid) { throw RPCError("GID \(gid) is not unique.") }
+        guard let added = try await service.add([request]).first else { throw RPCError("No URI to download.") }
+        let id = added.record.id
+        let old = gids.gid(of: id)
+        if let gid = draft.gid {
+            try gids.assign(gid, to: id)
+        } else if added.kind == .adopted {
+            // The client that adds it again removes the result of the old one: that must not be this download.
+            try gids.assign(unusedGID(), to: id)
+        }
+        if gids.gid(of: id) != old, added.kind != .inserted { superseded.insert(old) }
+        var options = options
+        options["gid"] = nil
+        options["pause"] = nil
+        if given.count >= Self.mostRemembered { given.removeAll() }
+        given[id] = options
+        return gids.gid(of: id)
+    }
+
+    private func unusedGID() -> GID {
+        while true {
+            let gid = GID(value: .random(in: 1...(.max)))
+            if gids.id(of: gid) == nil { return gid }
+        }
+    }
+
+    /// `addMetalink(base64, options, position)`: a download for each file of the document.
+    func addMetalink(_ parameters: Parameters) async throws -> JSONValue {
+        guard let bytes = Data(base64Encoded: try parameters.text(0)) else {
+            throw RPCError("The parameter at 0 is not Base64.")
+        }
+        let options = try parameters.optionalFields(1)
+        let position = try parameters.optionalInteger(2)
+        if let position, position < 0 { throw RPCError("Position must be greater than or equal to 0.") }
+        let document: Metalink
+        do { document = try Metalink(Array(bytes), name: "Metalink") } catch {
+            throw RPCError("Could not parse Metalink XML document. \(RPCError(error).message)")
+        }
+        var added: [GID] = []
+        for file in document.files {
+            var file = file
+            let path = try file.path()
+            file.sources.removeAll { !$0.url.isHTTP }
+            let urls = file.sources(preferring: options["metalink-location"]?.text)
+            guard let url = urls.first else { throw RPCError("\(file.name): it has no http or https URL.") }
+            let draft = try draft(options, url: url)
+            var request = try draft.request(urls.map { ($0, nil) })
+            if request.destination.fileName == nil {
+                request.destination.fileName = path.name
+                for folder in path.folders {
+                    request.destination.folder = FileNaming.path(request.destination.folder, folder)
+                }
+            }
+            request.size = file.size
+            request.pieces = file.pieces
+            request.checksum = file.checksum
+            added.append(try await add(request, draft, options))
+        }
+        if let position {
+            for (index, gid) in added.enumerated() { try await move(gid, position + index, .start) }
+        }
+        return .array(added.map { .text($0) })
+    }
+}

@@ -1,0 +1,119 @@
+import DownloadCore
+
+extension Aria2Session {
+    /// What `addUri` takes, to add the download again: the options it was added with, or else what its record says. All
+    /// values are strings.
+    func option(_ parameters: Parameters) async throws -> JSONValue {
+        let found = try await snapshot(try parameters.text(0))
+        let request = found.record.request
+        var options = given[found.id]?.mapValues(Self.joined) ?? Self.options(of: request)
+        options["dir"] = .string(request.destination.folder)
+        if let name = request.destination.fileName { options["out"] = .string(name) }
+        options["max-download-limit"] = .text(request.rateLimit ?? 0)
+        return .object(options)
+    }
+
+    /// A list as the lines of one text.
+    private static func joined(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .array(let values): .string(values.compactMap(\.text).map { $0 + "\n" }.joined())
+        case .integer(let number): .text(number)
+        case .bool(let truth): .text(truth)
+        default: value
+        }
+    }
+
+    private static func options(of request: DownloadRequest) -> [String: JSONValue] {
+        var options: [String: JSONValue] = [:]
+        let connections = request.hasFixedConnections ? request.connections : request.connectionLimit ?? 6
+        options["split"] = .text(connections)
+        options["max-connection-per-server"] = .text(connections)
+        options["max-tries"] = .text(request.retry.limit + 1)
+        options["connect-timeout"] = .text(max(1, Int(request.timeouts.connect.rounded())))
+        options["timeout"] = .text(max(1, Int(request.timeouts.stall.rounded())))
+        options["check-certificate"] = .text(request.trust.verifiesServer)
+        options["remote-time"] = .text(request.destination.keepsRemoteTime)
+        options["continue"] = .text(request.destination.continues)
+        options["allow-overwrite"] = .text(request.destination.ifExists == .overwrite)
+        options["conditional-get"] = .text(request.destination.ifExists == .newer)
+        options["auto-file-renaming"] = .text(request.destination.ifExists != .fail)
+        if let checksum = request.checksum { options["checksum"] = .string(checksum.aria2) }
+        if let agent = request.http.userAgent { options["user-agent"] = .string(agent) }
+        if let referer = request.http.referer { options["referer"] = .string(referer) }
+        let headers = request.headers.filter { !$0.isSecret }.compactMap { header in
+            header.value.map { "\(header.name): \($0)\n" }
+        }
+        if !headers.isEmpty { options["header"] = .string(headers.joined()) }
+        return options
+    }
+
+    /// What can be changed of a download while it lives. aria2 begins most of these downloads anew; so does dlm, at the
+    /// place where they are.
+    func changeOption(_ parameters: Parameters) async throws -> JSONValue {
+        let found = try await snapshot(try parameters.text(0))
+        let options = try parameters.fields(1)
+        let draft = try Aria2Draft(options, folder: folders.standard, url: found.record.request.url)
+        if let fixed = draft.fixedOptions.first {
+            throw Aria2Draft.problem(fixed, "It belongs to the beginning of a download.")
+        }
+        guard !found.record.state.kind.isEnded else { throw RPCError("Cannot change option for GID#\(gid(found))") }
+        if let limit = draft.rateLimit { _ = try await service.change([found.id], .rateLimit(limit)) }
+        given[found.id, default: Self.options(of: found.record.request)].merge(options) { $1 }
+        guard draft.resumption != RequestOverrides() else { return "OK" }
+        if found.record.state.kind == .paused {
+            pending[found.id] = draft.resumption
+        } else {
+            _ = try await service.change([found.id], .pause)
+            _ = try await service.resume([found.id], overrides: draft.resumption)
+        }
+        return "OK"
+    }
+
+    func globalOption() async throws -> JSONValue {
+        var options = Aria2Option.standards.mapValues { JSONValue.string($0) }
+        options["dir"] = .string(folders.standard)
+        options.merge(globals.mapValues(Self.joined)) { $1 }
+        let settings = try await service.status().settings
+        options["max-concurrent-downloads"] = settings.maxConcurrent.map { .text($0) }
+        options["max-overall-download-limit"] = .text(settings.rateLimit ?? 0)
+        return .object(options)
+    }
+
+    func changeGlobalOption(_ parameters: Parameters) async throws -> JSONValue {
+        let options = try parameters.fields(0)
+        var settings = SessionSettings()
+        var kept: [String: JSONValue] = [:]
+        for (name, value) in options {
+            guard let option = Aria2Option.byName[name] else { continue }
+            if option.isRefused { throw RPCError("The option '\(name)' is refused: \(option.reason)") }
+            switch option.effect {
+            case .overallRateLimit: settings.rateLimit = try Aria2Draft.size(value.text ?? "", name)
+            case .concurrentDownloads:
+                guard let number = Int(value.text ?? ""), (1...1000).contains(number) else {
+                    throw Aria2Draft.problem(name)
+                }
+                settings.maxConcurrent = number
+            case .identifier, .name, .checksum: throw Aria2Draft.problem(name, "It belongs to one download.")
+            case .directory: kept[name] = .string(try resolved(value.text ?? "", name))
+            case .some, nil: kept[name] = value
+            }
+        }
+        // Judged as those of a download would be, so that an error comes now and not with each download.
+        _ = try Aria2Draft(kept, folder: folders.standard, url: Self.url("https://example.org/").url)
+        if settings != SessionSettings() { try await service.configure(settings) }
+        globals.merge(kept) { $1 }
+        return "OK"
+    }
+
+    private func resolved(_ folder: String, _ name: String) throws(RPCError) -> String {
+        do { return try folders.resolve(folder) } catch { throw Aria2Draft.problem(name, RPCError(error).message) }
+    }
+}
+
+extension Checksum {
+    /// As aria2 writes it: `sha-256=HEX`.
+    fileprivate var aria2: String {
+        let name = algorithm.rawValue
+        return (name.hasPrefix("sha") ? "sha-\(name.dropFirst(3))" : name) + "=\(digest)"
+    }
+}

@@ -1,0 +1,135 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+
+/// What aria2's methods do, for all clients of the server.
+actor Aria2Session {
+    let service: any DownloadService
+    let folders: FolderRule
+    let time: any TimeSource
+    var gids: GIDTable
+    /// What `changeGlobalOption` has set for downloads that are added later.
+    var globals: [String: JSONValue] = [:]
+    /// The options that downloads were added with. `getOption` answers them, so that a client can add the download again.
+    var given: [DownloadID: [String: JSONValue]] = [:]
+    /// What is given anew to paused downloads, until they go on.
+    var pending: [DownloadID: RequestOverrides] = [:]
+    /// GIDs whose downloads were added again and have others now: a client removes the old result after that.
+    var superseded: Set<GID> = []
+    /// What was counted last, and when: to count thousands takes milliseconds.
+    var endedCount: (count: Int, at: ContinuousClock.Instant)?
+    /// The downloads that have not ended, for a moment: a client that asks for one list after another finds each of them in
+    /// one of the lists, although they move from one to the other meanwhile.
+    private var unfinishedOnes: (list: [DownloadSnapshot], at: ContinuousClock.Instant)?
+    private static let moment = Duration.milliseconds(100)
+    let identifier: String
+    /// Ends the session a moment after the answer to `shutdown` is out.
+    static let farewell = Duration.seconds(1)
+
+    static let mostRemembered = 10_000
+
+    init(_ service: any DownloadService, _ configuration: RPCConfiguration, time: any TimeSource) {
+        self.service = service
+        self.time = time
+        folders = FolderRule(configuration)
+        gids = GIDTable(path: FileNaming.path(configuration.stateFolder, "rpc-gids"))
+        var generator = SystemRandomNumberGenerator()
+        identifier = (0..<40).map { _ in String(Int.random(in: 0..<16, using: &generator), radix: 16) }.joined()
+    }
+
+    // MARK: GIDs
+
+    /// Finds a download by its GID, or by the beginning of one that no other has.
+    func snapshot(_ text: String) async throws -> DownloadSnapshot {
+        guard GID.isPrefix(text) else { throw RPCError("Invalid GID \(text.prefix(64))") }
+        if let gid = GID(text) {
+            if let id = gids.id(of: gid), let found = try await find(id) { return found }
+        } else if text.utf8.count < GID.digits {
+            let found = try await service.snapshots(.all).filter {
+                gids.gid(of: $0.id).description.hasPrefix(text.lowercased())
+            }
+            if found.count > 1 { throw RPCError("GID \(text) is not unique") }
+            if let found = found.first { return found }
+        }
+        throw RPCError("GID \(text) is not found")
+    }
+
+    private func find(_ id: DownloadID) async throws -> DownloadSnapshot? {
+        do { return try await service.snapshots(.ids([id])).first } catch DownloadError.noSuchDownload { return nil }
+    }
+
+    func gid(_ snapshot: DownloadSnapshot) -> GID { gids.gid(of: snapshot.id) }
+    func status(_ snapshot: DownloadSnapshot) -> Aria2Status { Aria2Status(snapshot: snapshot, gid: gid(snapshot)) }
+
+    /// Whether a GID that a client has chosen is free.
+    func isFree(_ gid: GID) async throws -> Bool {
+        guard let id = gids.id(of: gid) else { return true }
+        return try await find(id) == nil
+    }
+
+    // MARK: Lists
+
+    static let unfinished: Set<DownloadState.Kind> = [.queued, .running, .paused, .waiting]
+    static let ended: Set<DownloadState.Kind> = [.completed, .failed, .cancelled]
+
+    private func readUnfinished() async throws -> [DownloadSnapshot] {
+        if let unfinishedOnes, unfinishedOnes.at + Self.moment > time.now { return unfinishedOnes.list }
+        let list = try await service.snapshots(DownloadSelection(.states(Self.unfinished)))
+        unfinishedOnes = (list, time.now)
+        return list
+    }
+
+    /// Before and after a call that may change something.
+    func forgetLists() {
+        unfinishedOnes = nil
+        endedCount = nil
+    }
+
+    func activeOnes() async throws -> [DownloadSnapshot] {
+        try await readUnfinished().filter { status($0).state == .active }
+    }
+
+    /// Those that wait or are paused, in the order in which they would begin.
+    func waitingOnes() async throws -> [DownloadSnapshot] {
+        try await readUnfinished().filter { [.waiting, .paused].contains(status($0).state) }.sorted {
+            QueueOrder.Entry($0).precedes(QueueOrder.Entry($1))
+        }
+    }
+
+    /// The longest list of ended downloads that is read; aria2 itself keeps 1,000.
+    static let mostEnded = 10_000
+
+    /// Those that have ended, the first one first.
+    func endedOnes() async throws -> [DownloadSnapshot] {
+        let found = try await service.snapshots(DownloadSelection(.states(Self.ended), limit: Self.mostEnded))
+        return found.sorted { ($0.record.updated, $0.id) < ($1.record.updated, $1.id) }
+    }
+
+    func part(_ list: [DownloadSnapshot], _ parameters: Parameters) throws -> JSONValue {
+        let (offset, number) = (try parameters.integer(0), try parameters.integer(1))
+        let keys = try parameters.keys(2)
+        return .array(
+            ListPart.indices(count: list.count, offset: offset, number: number).map { status(list[$0]).object(keys) })
+    }
+
+    func globalStat() async throws -> JSONValue {
+        let (active, waiting) = (try await activeOnes(), try await waitingOnes())
+        let speed = active.reduce(0) { $0 + status($1).speed }
+        let ended = try await countEnded()
+        return [
+            "downloadSpeed": .text(speed), "uploadSpeed": "0", "numActive": .text(active.count),
+            "numWaiting": .text(waiting.count), "numStopped": .text(ended), "numStoppedTotal": .text(ended),
+        ]
+    }
+
+    private func countEnded() async throws -> Int {
+        if let endedCount, endedCount.count > 500, endedCount.at + .seconds(5) > time.now { return endedCount.count }
+        let count = try await service.snapshots(DownloadSelection(.states(Self.ended), limit: Self.mostEnded)).count
+        endedCount = (count, time.now)
+        return count
+    }
+}
+
+extension QueueOrder.Entry {
+    init(_ snapshot: DownloadSnapshot) { self.init(id: snapshot.id, priority: snapshot.record.request.priority) }
+}

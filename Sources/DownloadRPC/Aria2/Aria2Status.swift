@@ -1,0 +1,193 @@
+import DownloadCore
+import Foundation
+
+/// A download in the fields of aria2's `tellStatus`. All values are strings, as aria2's are.
+struct Aria2Status: Sendable {
+    let snapshot: DownloadSnapshot
+    let gid: GID
+
+    enum State: String, Sendable { case active, waiting, paused, error, complete, removed }
+
+    private var record: DownloadRecord { snapshot.record }
+
+    static func state(_ state: DownloadState) -> State {
+        switch state {
+        case .queued, .waiting(.schedule, _): .waiting
+        // aria2 keeps the slot of a download between two attempts, too.
+        case .running, .waiting(.retry, _), .waiting(.network, _): .active
+        case .paused: .paused
+        case .completed: .complete
+        case .failed: .error
+        case .cancelled: .removed
+        }
+    }
+
+    var state: State { Self.state(snapshot.progress.state) }
+
+    private var total: Int64 { snapshot.progress.total ?? 0 }
+    private var received: Int64 { snapshot.progress.received }
+    /// Bytes per second: what the session measures of its own downloads stands in the record.
+    var speed: Int64 {
+        guard snapshot.progress.state.kind == .running else { return 0 }
+        return Int64(snapshot.progress.speed ?? record.speed ?? 0)
+    }
+
+    /// - Parameter keys: the fields that are wanted; empty for all.
+    func object(_ keys: Set<String> = []) -> JSONValue {
+        var fields: [String: JSONValue] = [:]
+        func add(_ name: String, _ value: @autoclosure () -> JSONValue?) {
+            if keys.isEmpty || keys.contains(name), let value = value() { fields[name] = value }
+        }
+        add("gid", .text(gid))
+        add("status", .string(state.rawValue))
+        add("totalLength", .text(total))
+        add("completedLength", .text(received))
+        add("uploadLength", "0")
+        add("downloadSpeed", .text(speed))
+        add("uploadSpeed", "0")
+        add("connections", .text(connections))
+        add("pieceLength", .text(pieces.length))
+        add("numPieces", .text(pieces.count))
+        add("bitfield", bitfield.map { .string($0) })
+        add("dir", .string(record.request.destination.folder))
+        add("files", [file])
+        add("errorCode", errorCode.map { .text($0) })
+        add("errorMessage", errorCode.map { _ in .string(errorMessage) })
+        add("verifiedLength", snapshot.progress.phase == .verifying ? .text(received) : nil)
+        return .object(fields)
+    }
+
+    private var connections: Int {
+        guard state == .active, snapshot.progress.state.kind == .running else { return 0 }
+        return record.attempts.last.flatMap { $0.ended == nil ? $0.connections : nil } ?? 1
+    }
+
+    // MARK: Pieces
+
+    private var pieces: PieceGrid { PieceGrid(total: total) }
+
+    private var bitfield: String? {
+        guard total > 0 else { return nil }
+        return state == .complete
+            ? pieces.bitfield(ByteRanges([0..<total])) : pieces.bitfield(record.resume.written)
+    }
+
+    // MARK: Files
+
+    /// The one file of the download.
+    var file: JSONValue {
+        [
+            "index": "1", "path": .string(path), "length": .text(total), "completedLength": .text(received),
+            "selected": "true", "uris": .array(uris),
+        ]
+    }
+
+    private var path: String {
+        record.completed?.path ?? record.finalPath
+            ?? FileNaming.path(record.request.destination.folder, record.displayName)
+    }
+
+    /// The one that is asked first, then the mirrors.
+    var uris: [JSONValue] {
+        let isUsed = state == .active || state == .complete
+        return ([record.request.url] + record.request.mirrors).enumerated().map { index, url in
+            ["uri": .string(url.string), "status": index == 0 && isUsed ? "used" : "waiting"]
+        }
+    }
+
+    var servers: JSONValue {
+        let current = record.resume.finalURL ?? record.request.url
+        return [
+            [
+                "index": "1",
+                "servers": [
+                    [
+                        "uri": .string(record.request.url.string), "currentUri": .string(current.string),
+                        "downloadSpeed": .text(speed),
+                    ]
+                ],
+            ]
+        ]
+    }
+
+    // MARK: Errors
+
+    /// aria2's exit status (its manual, EXIT STATUS) of a download that has ended.
+    private var errorCode: Int? {
+        switch record.state {
+        case .completed: 0
+        case .cancelled: 31
+        case .failed(let error): Self.code(of: error)
+        default: nil
+        }
+    }
+
+    private var errorMessage: String { record.state.error?.description ?? "" }
+
+    static func code(of error: DownloadError) -> Int {
+        switch error {
+        case .requestInvalid: 28
+        case .fileFailed(let failure, _): code(of: failure)
+        case .networkFailed(.nameResolution, _): 19
+        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _), .networkFailed(.timeLimit, _): 2
+        case .networkFailed, .trustFailed: 6
+        case .authenticationFailed: 24
+        case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused): 23
+        case .protocolViolated(.badMetalink): 20
+        case .protocolViolated: 22
+        case .serverRefused(404, _), .serverRefused(410, _): 3
+        case .serverRefused(503, _), .serverRefused(429, _): 29
+        case .serverRefused: 22
+        case .verificationFailed: 32
+        case .cancelled: 31
+        case .noSuchDownload, .sessionUnavailable, .completedFile, .unexpected: 1
+        }
+    }
+
+    private static func code(of failure: FileFailure) -> Int {
+        switch failure {
+        case .exists, .notReplaceable, .partialExists: 13
+        case .locked: 11
+        case .noSpace: 9
+        case .folderMissing, .folderMoved, .notRegular: 18
+        case .nameUnusable, .nameOutside, .permissionDenied, .readOnly: 16
+        case .replaced, .altered, .truncated, .partialMissing, .deleted: 15
+        case .system: 17
+        }
+    }
+}
+
+/// A file in pieces of one length, as aria2 shows what of it is here.
+struct PieceGrid: Sendable, Equatable {
+    let total: Int64
+    /// Bytes of a piece, but for the last one.
+    let length: Int64
+
+    private static let shortest: Int64 = 1 << 20
+    private static let most: Int64 = 8192
+
+    init(total: Int64) {
+        self.total = total
+        var length = Self.shortest
+        while length < .max / 4, total / length >= Self.most { length *= 2 }
+        self.length = length
+    }
+
+    var count: Int64 { total <= 0 ? 0 : (total - 1) / length + 1 }
+
+    /// A bit for each piece that is here as a whole, the highest bit first, in hexadecimal.
+    func bitfield(_ here: ByteRanges) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
+        for range in here.ranges {
+            let first = (range.lowerBound + length - 1) / length
+            let end = range.upperBound >= total ? count : range.upperBound / length
+            var piece = first
+            while piece < end {
+                bytes[Int(piece / 8)] |= 0x80 >> UInt8(piece % 8)
+                piece += 1
+            }
+        }
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

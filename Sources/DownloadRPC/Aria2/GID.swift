@@ -1,0 +1,53 @@
+import DownloadCore
+
+/// aria2's name for a download: 64 bits, written as 16 hexadecimal digits. The usual one is made of the download's number,
+/// by steps that can be undone, so that no table is needed and short prefixes tell downloads apart.
+struct GID: Sendable, Hashable, CustomStringConvertible {
+    let value: UInt64
+
+    init(value: UInt64) { self.value = value }
+
+    /// The usual GID of a download.
+    init(_ id: DownloadID) {
+        var mixed = UInt64(bitPattern: id) &+ Self.offset
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        value = mixed ^ mixed >> 31
+    }
+
+    /// Reads 16 hexadecimal digits.
+    init?(_ text: String) {
+        guard text.utf8.count == Self.digits, Self.isPrefix(text), let value = UInt64(text, radix: 16), value != 0
+        else {
+            return nil
+        }
+        self.value = value
+    }
+
+    static let digits = 16
+    private static let offset: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    /// The download whose usual GID this is, if there is one.
+    var id: DownloadID {
+        var mixed = value
+        mixed = mixed ^ mixed >> 31 ^ mixed >> 62
+        mixed = mixed &* 0x3196_42B2_D24D_8EC3
+        mixed = mixed ^ mixed >> 27 ^ mixed >> 54
+        mixed = mixed &* 0x96DE_1B17_3F11_9089
+        mixed = mixed ^ mixed >> 30 ^ mixed >> 60
+        return DownloadID(bitPattern: mixed &- Self.offset)
+    }
+
+    /// Whether a text can be the beginning of a GID, or a whole one.
+    static func isPrefix(_ text: String) -> Bool {
+        (1...digits).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (48...57).contains($0) || (65...70).contains($0) || (97...102).contains($0)
+            }
+    }
+
+    var description: String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: Self.digits - text.count) + text
+    }
+}

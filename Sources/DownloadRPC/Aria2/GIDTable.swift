@@ -1,0 +1,50 @@
+import DownloadCore
+import Foundation
+import Glibc
+
+/// The GIDs that clients have chosen, or that differ from the usual one for another reason. They are kept in a file, a line
+/// for each (`GID NUMBER`), so that they hold across restarts; a later line counts.
+struct GIDTable: Sendable {
+    private var ids: [GID: DownloadID] = [:]
+    private var gids: [DownloadID: GID] = [:]
+    private let path: String
+    /// Whether what is in the file is more than is needed.
+    private static let longest = 8 << 20
+
+    init(path: String) {
+        self.path = path
+        guard let data = FileManager.default.contents(atPath: path), data.count <= Self.longest else { return }
+        for line in data.split(separator: UInt8(ascii: "\n")) {
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+            guard words.count == 2, let gid = GID(String(words[0])), let id = DownloadID(words[1]) else { continue }
+            enter(gid, id)
+        }
+    }
+
+    private mutating func enter(_ gid: GID, _ id: DownloadID) {
+        if let old = gids[id] { ids[old] = nil }
+        ids[gid] = id
+        gids[id] = gid
+    }
+
+    func gid(of id: DownloadID) -> GID { gids[id] ?? GID(id) }
+
+    /// The download that a GID may mean; whether there is one with that number only the store knows.
+    func id(of gid: GID) -> DownloadID? {
+        if let id = ids[gid] { return id }
+        let id = gid.id
+        return id > 0 && gids[id] == nil ? id : nil
+    }
+
+    /// - Throws: ``RPCError`` when it cannot be kept.
+    mutating func assign(_ gid: GID, to id: DownloadID) throws(RPCError) {
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw RPCError("\(path): \(String(cString: strerror(errno)))") }
+        defer { close(descriptor) }
+        let line = Array("\(gid) \(id)\n".utf8)
+        guard write(descriptor, line, line.count) == line.count else {
+            throw RPCError("\(path): \(String(cString: strerror(errno)))")
+        }
+        enter(gid, id)
+    }
+}

@@ -1,0 +1,40 @@
+/// The parameters of a call, without the token; each error has aria2's words.
+struct Parameters: Sendable {
+    let values: [JSONValue]
+
+    /// Nil where it is left out.
+    private func optional<Value>(_ index: Int, _ read: (JSONValue) -> Value?) throws(RPCError) -> Value? {
+        guard index < values.count else { return nil }
+        guard let value = read(values[index]) else { throw RPCError("The parameter at \(index) has wrong type.") }
+        return value
+    }
+
+    private func required<Value>(_ index: Int, _ read: (JSONValue) -> Value?) throws(RPCError) -> Value {
+        guard let value = try optional(index, read) else {
+            throw RPCError("The parameter at \(index) is required but missing.")
+        }
+        return value
+    }
+
+    func text(_ index: Int) throws(RPCError) -> String { try required(index, \.text) }
+
+    func integer(_ index: Int) throws(RPCError) -> Int { try required(index, \.whole) }
+    func optionalInteger(_ index: Int) throws(RPCError) -> Int? { try optional(index, \.whole) }
+
+    func list(_ index: Int) throws(RPCError) -> [JSONValue] { try required(index, \.values) }
+
+    func fields(_ index: Int) throws(RPCError) -> [String: JSONValue] { try required(index, \.fields) }
+    func optionalFields(_ index: Int) throws(RPCError) -> [String: JSONValue] { try optional(index, \.fields) ?? [:] }
+
+    /// The names of the fields that are wanted; empty for all. What is no text is passed over.
+    func keys(_ index: Int) throws(RPCError) -> Set<String> {
+        Set(try optional(index, \.values)?.compactMap(\.text) ?? [])
+    }
+}
+
+extension JSONValue {
+    /// A number of a reasonable size.
+    fileprivate var whole: Int? {
+        if case .integer(let number) = self, abs(number) < 1 << 53 { Int(number) } else { nil }
+    }
+}

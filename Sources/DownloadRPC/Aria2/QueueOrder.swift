@@ -1,0 +1,69 @@
+import DownloadCore
+
+/// The order of downloads that wait: by priority, then by number. A download changes its place by a change of priorities.
+enum QueueOrder {
+    struct Entry: Sendable, Equatable {
+        let id: DownloadID
+        var priority: Int
+
+        /// Whether it stands before another one.
+        func precedes(_ other: Entry) -> Bool {
+            priority != other.priority ? priority > other.priority : id < other.id
+        }
+    }
+
+    /// How a new place is counted, as in aria2's `changePosition`.
+    enum Origin: String { case start = "POS_SET", current = "POS_CUR", end = "POS_END" }
+
+    /// The new place of the entry at `index`, within the list.
+    static func target(of index: Int, in count: Int, _ offset: Int, _ origin: Origin) -> Int {
+        let base =
+            switch origin {
+            case .start: 0
+            case .current: index
+            case .end: count - 1
+            }
+        return min(max(0, base + offset), max(0, count - 1))
+    }
+
+    /// The changes that bring an entry to another place: of its own priority alone where that is enough, else also of
+    /// entries above it.
+    static func moves(_ entries: [Entry], from index: Int, to target: Int) -> [Entry] {
+        var order = entries
+        let moved = order.remove(at: index)
+        order.insert(moved, at: target)
+        let above = target > 0 ? order[target - 1] : nil
+        let below = target + 1 < order.count ? order[target + 1] : nil
+        let choices = [
+            moved.priority, above?.priority, above.map { $0.priority - 1 }, below?.priority,
+            below.map { $0.priority + 1 },
+        ]
+        for case let priority? in choices {
+            let candidate = Entry(id: moved.id, priority: priority)
+            if above?.precedes(candidate) ?? true, below.map(candidate.precedes) ?? true {
+                return priority == moved.priority ? [] : [candidate]
+            }
+        }
+        var changes: [Entry] = []
+        for place in order.indices.dropLast().reversed() where !order[place].precedes(order[place + 1]) {
+            let next = order[place + 1]
+            order[place].priority = next.priority + (order[place].id < next.id ? 0 : 1)
+            changes.append(order[place])
+        }
+        return changes
+    }
+}
+
+/// Which part of a list aria2 answers for an offset and a number.
+enum ListPart {
+    /// The indices in the order of the answer: a negative offset counts from the end and turns the order round.
+    static func indices(count: Int, offset: Int, number: Int) -> [Int] {
+        guard number > 0, count > 0 else { return [] }
+        if offset >= 0 {
+            return offset < count ? Array(offset..<min(count, offset + min(number, count))) : []
+        }
+        let last = count + offset
+        guard last >= 0 else { return [] }
+        return Array(max(0, last - (min(number, count) - 1))...last).reversed()
+    }
+}

@@ -1,0 +1,66 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+
+/// `/metrics` in OpenMetrics text (openmetrics.io, 1.0), or in the older format for clients that do not ask for that: what the session does, for Prometheus and its like. Numbers that only
+/// grow are counted from the store's log, since the server began to be asked.
+struct Metrics: Sendable {
+    /// Reads metrics and nothing else. It is made of the secret, so that no other file is needed.
+    let token: String
+    private let service: any DownloadService
+    private let counter: EventCounter
+    private let time: any TimeSource
+
+    init(_ service: any DownloadService, secret: RPCSecret, time: any TimeSource) {
+        self.service = service
+        self.time = time
+        counter = EventCounter(service)
+        token = MetricsToken.text(of: secret)
+    }
+
+    /// - Parameter accept: the field of the request that says which formats the client reads.
+    func answer(_ accept: String) async -> ControlAnswer {
+        let isOpen = accept.contains("application/openmetrics-text")
+        do {
+            let text = try await text(isOpen)
+            return ControlAnswer(
+                contentType: isOpen ? Self.open : Self.older, body: .whole(Data(text.utf8))
+            )
+        } catch {
+            return ControlAnswer(
+                status: 503, contentType: "text/plain; charset=utf-8",
+                body: .whole(Data("\(RPCError(error).message)\n".utf8)))
+        }
+    }
+
+    private static let open = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    private static let older = "text/plain; version=0.0.4; charset=utf-8"
+
+    private func text(_ isOpen: Bool) async throws -> String {
+        let begun = time.now
+        let counts = try await counter.current()
+        let unfinished = try await service.snapshots(
+            DownloadSelection(.states([.queued, .running, .waiting, .paused])))
+        let latency = time.now - begun
+        let status = try await service.status()
+        var text = MetricsText(isOpen: isOpen)
+        text.gauge("dlm_downloads", "Downloads that have not ended, by state.", MetricsText.states(unfinished))
+        text.gauge("dlm_speed_bytes", "Bytes per second that come in now, by host.", MetricsText.speeds(unfinished))
+        let age = MetricsText.queueAge(unfinished, now: time.date)
+        text.gauge("dlm_queue_age_seconds", "Age of the oldest download in the queue.", [("", age)])
+        text.gauge(
+            "dlm_hosts_waiting", "Hosts with downloads between two attempts.", [("", MetricsText.held(unfinished))])
+        text.gauge("dlm_store_latency_seconds", "Time of the last look into the store.", [("", latency.inSeconds)])
+        text.gauge("dlm_event_lag_seconds", "Age of the newest event when it was read.", [("", counts.lag)])
+        let started = ("", status.started.timeIntervalSince1970)
+        text.gauge("dlm_session_start_time_seconds", "When the session began.", [started])
+        text.counter("dlm_events", "Changes of downloads, by kind.", counts.kinds)
+        text.counter("dlm_ended_bytes", "Bytes of downloads that have completed, by host.", counts.bytes)
+        text.counter("dlm_retries", "Failed attempts that were followed by another.", [("", counts.retries)])
+        return text.end()
+    }
+}
+
+extension Duration {
+    fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

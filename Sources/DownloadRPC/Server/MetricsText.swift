@@ -1,0 +1,81 @@
+import CSystem
+import DownloadCore
+import Foundation
+
+/// Writes metric families, one after another.
+struct MetricsText {
+    /// OpenMetrics; else the older text format of Prometheus, in which the family of a counter has the name of its samples.
+    let isOpen: Bool
+    private var text = ""
+
+    init(isOpen: Bool) { self.isOpen = isOpen }
+
+    mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
+        family(name, "gauge", help)
+        for sample in samples { line(name, sample.labels, sample.value) }
+    }
+
+    mutating func counter(_ name: String, _ help: String, _ samples: [(labels: String, value: Double)]) {
+        family(isOpen ? name : "\(name)_total", "counter", help)
+        for sample in samples { line("\(name)_total", sample.labels, sample.value) }
+    }
+
+    private mutating func family(_ name: String, _ type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    private mutating func line(_ name: String, _ labels: String, _ value: Double) {
+        text +=
+            "\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(value == value.rounded() ? "\(Int64(value))" : "\(value)")\n"
+    }
+
+    func end() -> String { isOpen ? text + "# EOF\n" : text }
+
+    // MARK: Samples
+
+    /// `name="value"`, with what ends a value escaped.
+    static func label(_ name: String, _ value: String) -> String {
+        let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        return "\(name)=\"\(escaped)\""
+    }
+
+    static func states(_ snapshots: [DownloadSnapshot]) -> [(labels: String, value: Double)] {
+        let kinds: [DownloadState.Kind] = [.queued, .running, .waiting, .paused]
+        return kinds.map { kind in
+            (label("state", kind.rawValue), Double(snapshots.count { $0.progress.state.kind == kind }))
+        }
+    }
+
+    static func speeds(_ snapshots: [DownloadSnapshot]) -> [(labels: String, value: Double)] {
+        let running = snapshots.filter { $0.progress.state.kind == .running }
+        return Dictionary(grouping: running, by: \.record.request.url.host).sorted { $0.key < $1.key }.map {
+            host, ones in
+            (label("host", host), ones.reduce(0) { $0 + ($1.progress.speed ?? $1.record.speed ?? 0) })
+        }
+    }
+
+    static func queueAge(_ snapshots: [DownloadSnapshot], now: Date) -> Double {
+        let oldest = snapshots.filter { $0.progress.state.kind == .queued }.map(\.record.updated).min()
+        return oldest.map { max(0, now.timeIntervalSince($0)) } ?? 0
+    }
+
+    static func held(_ snapshots: [DownloadSnapshot]) -> Double {
+        Double(Set(snapshots.filter { $0.progress.state.kind == .waiting }.map(\.record.request.url.host)).count)
+    }
+}
+
+/// The token that reads metrics: a digest of the secret, from which the secret cannot be found.
+enum MetricsToken {
+    static func text(of secret: RPCSecret) -> String {
+        let bytes = Array("dlm metrics \(secret.text)".utf8)
+        guard let digest = dlm_digest_create("SHA256") else { return UUID().uuidString }
+        defer { dlm_digest_free(digest) }
+        var out = [UInt8](repeating: 0, count: 64)
+        guard dlm_digest_update(digest, bytes, bytes.count) == 1 else { return UUID().uuidString }
+        let count = dlm_digest_finish(digest, &out)
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: out.prefix(count).prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
+    }
+}

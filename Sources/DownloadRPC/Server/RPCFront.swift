@@ -1,0 +1,121 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Answers what comes over TCP: the page, aria2's RPC, dlm's own API and the metrics. Nothing is looked at before the `Host`
+/// and the `Origin` have been judged.
+struct RPCFront: Sendable {
+    let access: AccessRule
+    let gate: SecretGate
+    let rpc: JSONRPC
+    let routes: Routes
+    let metrics: Metrics
+    let folders: FolderRule
+
+    func answer(_ request: ControlRequest) async -> ControlAnswer {
+        let hosts = request.headers["host"]
+        guard access.answersTo(hosts) else {
+            return .refusal(421, "this name is not one of the server's; see rpc-hosts in config.yaml", request)
+        }
+        let origins = request.headers["origin"]
+        guard access.permits(origins, host: hosts) else {
+            return .refusal(403, "requests of this web page are not answered; see rpc-origins in config.yaml", request)
+        }
+        var answer = request.method == "OPTIONS" ? preflight(origins) : await respond(request)
+        answer.headers.add(name: "X-Content-Type-Options", value: "nosniff")
+        if !answer.headers.contains(name: "Cache-Control") {
+            answer.headers.add(name: "Cache-Control", value: "no-store")
+        }
+        answer.headers.add(name: "Cross-Origin-Resource-Policy", value: "same-origin")
+        answer.headers.add(name: "Vary", value: "Origin")
+        if let origin = origins.first { answer.headers.add(name: "Access-Control-Allow-Origin", value: origin) }
+        return answer
+    }
+
+    /// What a browser asks before it sends a request of another page (Fetch standard, CORS preflight).
+    private func preflight(_ origins: [String]) -> ControlAnswer {
+        var answer = ControlAnswer(status: 204, contentType: "text/plain", body: .whole(Data()))
+        guard !origins.isEmpty else { return answer }
+        answer.headers.add(name: "Access-Control-Allow-Methods", value: "GET, POST, PATCH")
+        answer.headers.add(name: "Access-Control-Allow-Headers", value: "Authorization, Content-Type, Dlm-Api")
+        answer.headers.add(name: "Access-Control-Allow-Private-Network", value: "true")
+        answer.headers.add(name: "Access-Control-Max-Age", value: "600")
+        return answer
+    }
+
+    private func respond(_ request: ControlRequest) async -> ControlAnswer {
+        // An answer to HEAD has no body.
+        if request.method == "HEAD" {
+            return ControlAnswer(status: 405, contentType: "text/plain", body: .whole(Data()))
+        }
+        switch request.path.first {
+        case "jsonrpc" where request.path.count == 1: return await callMethods(request)
+        case "v1": return await withSecret(request) { await ownRoute(request) }
+        case "metrics" where request.path.count == 1:
+            return await withSecret(request, also: metrics.token) {
+                request.method == "GET"
+                    ? await metrics.answer(request.headers["accept"].joined(separator: ","))
+                    : .refusal(405, "only GET", request)
+            }
+        default:
+            guard request.method == "GET", let file = PageFile.named(request.path) else {
+                return .refusal(404, "there is no such page", request)
+            }
+            return file.answer
+        }
+    }
+
+    /// A change by GET could be made by a link or a picture on any page, so there is none.
+    private func callMethods(_ request: ControlRequest) async -> ControlAnswer {
+        guard request.method == "POST" else {
+            return .refusal(405, "aria2's RPC is asked by POST, or over a WebSocket", request)
+        }
+        let reply = await rpc.answer(request.body, from: SecretGate.client(request.peer))
+        return ControlAnswer(
+            status: reply.status, contentType: "application/json-rpc", body: .whole(reply.document.data))
+    }
+
+    private func withSecret(
+        _ request: ControlRequest, also other: String? = nil, _ body: () async -> ControlAnswer
+    ) async -> ControlAnswer {
+        let given = request.headers["authorization"].first.flatMap { field -> String? in
+            let words = field.split(separator: " ", maxSplits: 1)
+            return words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
+        }
+        if let given, let other, RPCSecret(text: other).matches(given) { return await body() }
+        switch await gate.judge(given, from: SecretGate.client(request.peer)) {
+        case .granted: return await body()
+        case .refused:
+            var answer = ControlAnswer.refusal(401, "give the secret as a bearer token; run: dlm rpc secret", request)
+            answer.headers.add(name: "WWW-Authenticate", value: "Bearer")
+            return answer
+        case .tooMany: return .refusal(429, "too many wrong secrets; wait a minute", request)
+        }
+    }
+
+    private func ownRoute(_ request: ControlRequest) async -> ControlAnswer {
+        if request.path == ["v1", "folders"], request.method == "GET" { return folderList }
+        return await routes.answer(request)
+    }
+
+    /// `GET /v1/folders`: where downloads may be put, and how much room there is.
+    private var folderList: ControlAnswer {
+        let folders = folders.roots.map { folder -> JSONValue in
+            var room = statvfs()
+            let isThere = statvfs(folder, &room) == 0
+            let free = Int64(clamping: UInt64(room.f_bavail) &* UInt64(room.f_frsize))
+            return ["path": .string(folder), "free": isThere ? .integer(free) : .null]
+        }
+        let document: JSONValue = ["version": .integer(1), "folders": .array(folders)]
+        return ControlAnswer(body: .whole(document.data))
+    }
+}
+
+extension ControlAnswer {
+    static func refusal(_ status: Int, _ message: String, _ request: ControlRequest) -> ControlAnswer {
+        let text = request.method == "HEAD" ? "" : message + "\n"
+        return ControlAnswer(status: status, contentType: "text/plain; charset=utf-8", body: .whole(Data(text.utf8)))
+    }
+}

@@ -1,0 +1,45 @@
+import DownloadCore
+import Foundation
+import Glibc
+
+extension RPCServer {
+    /// Where the server of a state folder answers, if it runs.
+    package static func runningAddress(in stateFolder: String) -> String? {
+        guard let data = FileManager.default.contents(atPath: addressFile(in: stateFolder)), data.count < 200 else {
+            return nil
+        }
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.hasPrefix("http://") && !text.contains(where: { "\"<>&".contains($0) }) ? text : nil
+    }
+
+    /// Makes a file that leads a browser to the page, with the secret behind `#`, which is not sent. The page takes it out of
+    /// the address at once.
+    /// - Returns: its path. Only its user may read it.
+    package static func makeDoor(
+        in stateFolder: String, to address: String, _ secret: RPCSecret
+    ) throws(DownloadError) -> String {
+        let path = FileNaming.path(stateFolder, "rpc-open.html")
+        let escaped = secret.text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        let page = """
+            <!DOCTYPE html><meta charset="utf-8"><title>dlm</title>
+            <meta http-equiv="refresh" content="0; url=\(address)/#secret=\(escaped)">
+
+            """
+        unlink(path)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw .fileFailed(.system(operation: "open", errno: errno), path: path)
+        }
+        defer { close(descriptor) }
+        let bytes = Array(page.utf8)
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw .fileFailed(.system(operation: "write", errno: errno), path: path)
+        }
+        return path
+    }
+}
+
+extension RPCSecret {
+    /// Reads `/metrics`, and nothing else.
+    package var metricsToken: String { MetricsToken.text(of: self) }
+}

@@ -1,0 +1,96 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// The HTTP server of the background session: aria2's RPC, the page, and dlm's own API behind the secret.
+package final class RPCServer: Sendable {
+    private let server: ConnectionServer
+    private let notifier: Notifier
+    private let addressFile: String
+    /// Where it answers: `http://127.0.0.1:6800`.
+    package let address: String
+
+    private init(server: ConnectionServer, notifier: Notifier, address: String, addressFile: String) {
+        self.server = server
+        self.notifier = notifier
+        self.address = address
+        self.addressFile = addressFile
+    }
+
+    /// The file in which a running server writes its address.
+    package static func addressFile(in stateFolder: String) -> String { FileNaming.path(stateFolder, "rpc-address") }
+
+    /// What comes over the network is granted less than what comes from this user's own programs.
+    static var limits: ControlLimits {
+        var limits = ControlLimits()
+        limits.headSize = 16 << 10
+        limits.bodySize = 2 << 20
+        limits.streams = 16
+        return limits
+    }
+
+    /// - Parameters:
+    ///   - service: the downloads of all sessions of the store.
+    ///   - identifier: the name of the session, for messages.
+    package static func start(
+        _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String,
+        time: any TimeSource = SystemTime()
+    ) async throws(DownloadError) -> RPCServer {
+        try await start(service, configuration, identifier: identifier, limits: limits, time: time)
+    }
+
+    static func start(
+        _ service: any DownloadService, _ configuration: RPCConfiguration, identifier: String, limits: ControlLimits,
+        time: any TimeSource
+    ) async throws(DownloadError) -> RPCServer {
+        let secret = try RPCSecret.load(from: configuration.stateFolder)
+        let rule = RequestRule(
+            folders: FolderRule(configuration), permitsPrivateHosts: configuration.permitsPrivateHosts)
+        let guarded = GuardedService(service: service, rule: rule)
+        let session = Aria2Session(guarded, configuration, time: time)
+        let gate = SecretGate(secret, time: time)
+        let front = RPCFront(
+            access: AccessRule(configuration), gate: gate, rpc: JSONRPC(session: session, gate: gate),
+            routes: Routes(service: guarded, identifier: identifier, limits: limits, time: time),
+            metrics: Metrics(guarded, secret: secret, time: time), folders: rule.folders)
+        let hub = SocketHub()
+        let notifier = Notifier(guarded, session, hub)
+        let upgrade = SocketUpgrade(access: front.access, rpc: front.rpc, hub: hub, limits: limits)
+        let server: ConnectionServer
+        do {
+            try await notifier.start()
+            server = try await ConnectionServer.start(
+                at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)),
+                ConnectionServer.Parts(
+                    limits: limits, answer: { await front.answer($0) }, upgrades: { [upgrade.upgrader($0)] }))
+        } catch {
+            await notifier.end()
+            throw .sessionUnavailable(
+                .startFailed(
+                    message: "cannot listen at \(configuration.host), port \(configuration.port): "
+                        + "\(words(error)); choose another one with rpc-listen"))
+        }
+        let address = "http://\(authority(configuration.host, server.address?.port ?? configuration.port))"
+        let file = addressFile(in: configuration.stateFolder)
+        try? Data((address + "\n").utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
+        return RPCServer(server: server, notifier: notifier, address: address, addressFile: file)
+    }
+
+    private static func authority(_ host: String, _ port: Int) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    private static func words(_ error: any Error) -> String {
+        (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    }
+
+    /// Ends all connections; within a second.
+    package func stop() async {
+        unlink(addressFile)
+        await notifier.end()
+        await server.stop()
+    }
+}

@@ -1,0 +1,131 @@
+import DownloadControl
+import DownloadCore
+import Foundation
+import NIOCore
+import NIOWebSocket
+
+/// One WebSocket: its calls are answered one after another, and what happens is sent in between. Lives on the event loop.
+final class SocketHandler: ChannelDuplexHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let rpc: JSONRPC
+    private let hub: SocketHub
+    private let gate: EventLoopGate
+    private let limits: ControlLimits
+    private let hears: Bool
+    private var number: Int?
+    private var context: ChannelHandlerContext?
+    /// Messages that came while another one was being answered.
+    private var waiting = CircularBuffer<ByteBuffer>()
+    private var isBusy = false
+    private var readIsHeld = false
+
+    init(
+        rpc: JSONRPC, hub: SocketHub, gate: EventLoopGate, limits: ControlLimits, hears: Bool
+    ) {
+        self.rpc = rpc
+        self.hub = hub
+        self.gate = gate
+        self.limits = limits
+        self.hears = hears
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        let (handler, gate) = (NIOLoopBound(self, eventLoop: context.eventLoop), gate)
+        number = hub.add(hears: hears) { message in
+            _ = gate.execute { handler.value.notify(message) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave()
+        context.fireChannelInactive()
+    }
+
+    private func leave() {
+        context = nil
+        guard let number else { return }
+        self.number = nil
+        hub.remove(number)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = Self.unwrapInboundIn(data)
+        switch frame.opcode {
+        case .text, .binary:
+            waiting.append(frame.unmaskedData)
+            answerNext()
+        case .ping: send(WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
+        case .connectionClose:
+            send(WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData))
+            context.close(promise: nil)
+        default: break
+        }
+    }
+
+    /// A client that sends faster than it is answered is not read from.
+    func read(context: ChannelHandlerContext) {
+        if isBusy, waiting.count > 0 { readIsHeld = true } else { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    private func answerNext() {
+        guard !isBusy, let context, let message = waiting.popFirst() else { return }
+        isBusy = true
+        let (handler, gate) = (NIOLoopBound(self, eventLoop: context.eventLoop), gate)
+        let client = SecretGate.client(context.channel.remoteAddress)
+        let bytes = Data(message.readableBytesView)
+        Task { [rpc] in
+            let reply = await rpc.answer(bytes, from: client)
+            _ = gate.execute { handler.value.finish(reply) }
+        }
+    }
+
+    private func finish(_ reply: JSONRPC.Reply) {
+        guard let context else { return }
+        if reply.isAuthorized, !hears, let number { hub.startHearing(number) }
+        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.write)) { [weak self] in
+            self?.context?.close(promise: nil)
+        }
+        let promise = context.eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            deadline.cancel()
+            self?.didAnswer()
+        }
+        send(text(String(decoding: reply.document.data, as: UTF8.self)), promise)
+    }
+
+    private func didAnswer() {
+        isBusy = false
+        answerNext()
+        if readIsHeld, !isBusy || waiting.isEmpty {
+            readIsHeld = false
+            context?.read()
+        }
+    }
+
+    /// A client that does not take what it is told is let go: nothing is kept for it.
+    private func notify(_ message: String) {
+        guard let context else { return }
+        guard context.channel.isWritable else { return context.close(promise: nil) }
+        send(text(message))
+    }
+
+    private func text(_ message: String) -> WebSocketFrame {
+        WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(string: message))
+    }
+
+    private func send(_ frame: WebSocketFrame, _ promise: EventLoopPromise<Void>? = nil) {
+        guard let context else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        context.writeAndFlush(Self.wrapOutboundOut(frame), promise: promise)
+    }
+}

@@ -1,0 +1,52 @@
+import DownloadControl
+import NIOCore
+import NIOHTTP1
+import NIOWebSocket
+
+/// Turns a connection into a WebSocket (RFC 6455) where its first request asks for `/jsonrpc`. A browser lets any page open
+/// one to any host, and leaves it to the server to look at the origin.
+struct SocketUpgrade: Sendable {
+    let access: AccessRule
+    let rpc: JSONRPC
+    let hub: SocketHub
+    let limits: ControlLimits
+
+    static let longestMessage = 1 << 20
+    private static let mostFrames = 64
+
+    func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
+        NIOWebSocketServerUpgrader(
+            maxFrameSize: Self.longestMessage,
+            shouldUpgrade: { channel, head in
+                channel.eventLoop.makeSucceededFuture(permits(head) ? HTTPHeaders() : nil)
+            },
+            upgradePipelineHandler: { channel, head in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = SocketHandler(
+                        rpc: rpc, hub: hub, gate: gate, limits: limits,
+                        hears: isLocalProgram(channel, head))
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(
+                        NIOWebSocketFrameAggregator(
+                            minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: Self.mostFrames,
+                            maxAccumulatedFrameSize: Self.longestMessage))
+                    try pipeline.addHandler(handler)
+                }
+            })
+    }
+
+    private func permits(_ head: HTTPRequestHead) -> Bool {
+        let hosts = head.headers["host"]
+        return head.uri.prefix { $0 != "?" } == "/jsonrpc" && access.answersTo(hosts)
+            && access.permits(head.headers["origin"], host: hosts) && !hub.isFull
+    }
+
+    /// Programs of this machine are told what happens without the secret, as aria2p expects: a notification has a GID and
+    /// nothing else. Web pages, and other machines, have to show the secret first.
+    private func isLocalProgram(_ channel: any Channel, _ head: HTTPRequestHead) -> Bool {
+        guard access.isOwn(head.headers["origin"], host: head.headers["host"]),
+            let peer = channel.remoteAddress?.ipAddress
+        else { return false }
+        return peer.hasPrefix("127.") || peer == "::1" || peer.hasPrefix("::ffff:127.")
+    }
+}

@@ -1,0 +1,30 @@
+import CSystem
+import DownloadKit
+import Foundation
+import Glibc
+
+/// Opens a file with the program that the desktop uses for it (xdg-open(1)).
+enum BrowserProcess {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static func open(_ file: String, environment: [String: String]) throws(Failure) {
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        guard
+            let program = folders.map({ FileNaming.path(String($0), "xdg-open") }).first(where: {
+                access($0, X_OK) == 0
+            })
+        else { throw Failure(description: "there is no xdg-open; open the address yourself") }
+        let null = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        guard null >= 0 else { throw Failure(description: String(cString: strerror(errno))) }
+        defer { close(null) }
+        var pid: pid_t = 0
+        let error = withCStrings([program, file]) { arguments in
+            withCStrings(environment.map { "\($0.key)=\($0.value)" }) { environment in
+                dlm_spawn_hook(program, arguments, environment, "/", null, null, null, &pid)
+            }
+        }
+        guard error == 0 else { throw Failure(description: "\(program): \(String(cString: strerror(error)))") }
+    }
+}

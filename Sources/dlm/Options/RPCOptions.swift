@@ -1,0 +1,162 @@
+import ArgumentParser
+import DownloadKit
+import DownloadRPC
+import Foundation
+
+/// Whether and how the background session serves aria2's RPC and the page.
+struct RPCOptions: ParsableArguments {
+    @Flag(exclusivity: .chooseLast) var rpc: RPCFlag?
+
+    @Option(
+        help: ArgumentHelp(
+            "Serve at this numeric address and port. Default: 127.0.0.1:6800. Without encryption: from elsewhere, use "
+                + "ssh -L or a reverse proxy.", valueName: "address"),
+        transform: RPCAddress.init(argument:))
+    var rpcListen: RPCAddress?
+
+    @Option(
+        help: ArgumentHelp(
+            "Let the network put downloads in this folder, and below it; repeatable. The first is for downloads that name "
+                + "none. Default: ~/Downloads.", valueName: "dir"),
+        completion: .directory)
+    var rpcFolders: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A name by which the server may be called besides localhost, as behind a reverse proxy; repeatable.",
+            valueName: "name"))
+    var rpcHosts: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A web page that may ask, such as https://example.org, besides the server's own page and browser extensions; "
+                + "null for pages from files; repeatable.", valueName: "origin"))
+    var rpcOrigins: [String] = []
+
+    @Flag(exclusivity: .chooseLast) var rpcPrivateHosts: RPCPrivateHostsFlag?
+
+    func validate() throws {
+        for folder in rpcFolders where folder.isEmpty || folder.utf8.contains(0) {
+            throw ValidationError("--rpc-folders: no folder given")
+        }
+        for origin in rpcOrigins where origin != "null" && origin != "none" && !Self.isOrigin(origin) {
+            throw ValidationError("--rpc-origins \(origin): give an origin such as https://example.org, without a path")
+        }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let url = URL(string: text), let scheme = url.scheme, url.host() != nil else { return false }
+        return url.path().isEmpty && url.query() == nil && text == text.trimmingCharacters(in: .whitespaces)
+            && !scheme.isEmpty
+    }
+
+    /// What the other one says counts.
+    func overriding(_ other: RPCOptions?) -> RPCOptions {
+        guard let other else { return self }
+        var result = self
+        result.rpc = rpc ?? other.rpc
+        result.rpcListen = rpcListen ?? other.rpcListen
+        if rpcFolders.isEmpty { result.rpcFolders = other.rpcFolders }
+        if rpcHosts.isEmpty { result.rpcHosts = other.rpcHosts }
+        if rpcOrigins.isEmpty { result.rpcOrigins = other.rpcOrigins }
+        result.rpcPrivateHosts = rpcPrivateHosts ?? other.rpcPrivateHosts
+        return result
+    }
+
+    /// How the server is to work; nil where it is not to run.
+    /// - Parameter directory: the folder of downloads that config.yaml names.
+    func configuration(
+        _ environment: [String: String], stateFolder: String, directory: String?, workingFolder: String?
+    ) throws -> RPCConfiguration? {
+        guard rpc == .rpc else { return nil }
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let named = rpcFolders.filter { $0 != "none" }
+        let standard = environment["XDG_DOWNLOAD_DIR"] ?? directory ?? home.map { FileNaming.path($0, "Downloads") }
+        let folders = try (named.isEmpty ? standard.map { [$0] } ?? [] : named).map { folder in
+            if folder.hasPrefix("/") { return folder }
+            guard let workingFolder else { throw ValidationError("--rpc-folders \(folder): give an absolute path") }
+            return FileNaming.path(workingFolder, folder)
+        }
+        guard !folders.isEmpty else { throw ValidationError("--rpc: give a folder for downloads with --rpc-folders") }
+        var configuration = RPCConfiguration(folders: folders, stateFolder: stateFolder)
+        if let rpcListen { (configuration.host, configuration.port) = (rpcListen.host, rpcListen.port) }
+        configuration.hosts = rpcHosts.filter { $0 != "none" }
+        configuration.origins = rpcOrigins.filter { $0 != "none" }
+        configuration.permitsPrivateHosts = rpcPrivateHosts != .noRpcPrivateHosts
+        if let file = SettingsFile(environment: environment) {
+            configuration.protectedFolders = [(file.path as NSString).deletingLastPathComponent]
+        }
+        return configuration
+    }
+
+    /// The same, as a command line has them.
+    var arguments: [String] {
+        var words: [String] = []
+        if let rpc { words.append(rpc == .rpc ? "--rpc" : "--no-rpc") }
+        if let rpcListen { words += ["--rpc-listen", rpcListen.description] }
+        for folder in rpcFolders { words += ["--rpc-folders", folder] }
+        for host in rpcHosts { words += ["--rpc-hosts", host] }
+        for origin in rpcOrigins { words += ["--rpc-origins", origin] }
+        if let rpcPrivateHosts {
+            words.append(rpcPrivateHosts == .rpcPrivateHosts ? "--rpc-private-hosts" : "--no-rpc-private-hosts")
+        }
+        return words
+    }
+}
+
+extension RPCOptions: ScannedGroup {
+    mutating func read(_ words: inout ScannedWords) {
+        rpc = words.last(["rpc": .rpc, "no-rpc": .noRpc])
+        rpcListen = words.value("rpc-listen", as: RPCAddress.init(argument:))
+        rpcFolders = words.paths("rpc-folders")
+        rpcHosts = words.texts("rpc-hosts")
+        rpcOrigins = words.texts("rpc-origins")
+        rpcPrivateHosts = words.last([
+            "rpc-private-hosts": .rpcPrivateHosts, "no-rpc-private-hosts": .noRpcPrivateHosts,
+        ])
+    }
+}
+
+/// `--rpc` and its opposite.
+enum RPCFlag: EnumerableFlag {
+    case rpc, noRpc
+
+    static func help(for value: Self) -> ArgumentHelp? {
+        switch value {
+        case .rpc: "Serve aria2's RPC, a web page and the API of dlm over HTTP, behind a secret (see: dlm rpc secret)."
+        case .noRpc: "Serve nothing over HTTP. The default."
+        }
+    }
+}
+
+/// `--rpc-private-hosts` and its opposite.
+enum RPCPrivateHostsFlag: EnumerableFlag {
+    case rpcPrivateHosts, noRpcPrivateHosts
+
+    static func help(for value: Self) -> ArgumentHelp? {
+        switch value {
+        case .rpcPrivateHosts: "Let the network download from any host. The default."
+        case .noRpcPrivateHosts:
+            """
+            Refuse what the network asks for from this machine, private networks and links, also behind redirects; proxies, \
+            too.
+            """
+        }
+    }
+}
+
+/// A numeric address with a port.
+struct RPCAddress: Equatable, CustomStringConvertible {
+    let host: String
+    let port: Int
+
+    init(argument: String) throws {
+        guard let address = RPCConfiguration.listen(argument) else {
+            throw ValidationError(
+                "give a numeric address such as 127.0.0.1:6800, [::1]:6800 or 0.0.0.0:6800, or a port")
+        }
+        (host, port) = address
+    }
+
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,143 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadRPC
+
+/// What a page that nobody trusts could try, by a browser that its user trusts.
+@Suite("Attacks on the RPC server: names, origins and methods", .inTurn, .timeLimit(.minutes(2)))
+struct AccessTests {
+    private static let add =
+        #"{"id":1,"method":"aria2.addUri","params":["token:SECRET",["http://127.0.0.1:9/x"],{"pause":"true"}]}"#
+
+    @Test("A name that was pointed at this machine is not answered, whatever is asked (DNS rebinding)")
+    func rebinding() async throws {
+        let bench = try await RPCBench { $0.hosts = ["nas.example.org"] }
+        let add = Self.add.replacing("SECRET", with: bench.secret)
+        let strange = [
+            "evil.example", "evil.example:\(bench.port)", "127.0.0.1.evil.example", "localhost.evil.example", "",
+            "[::1", "127.0.0.1@evil.example", "local host", "localhost:80:80", "nas.example.org.", "2130706433",
+        ]
+        for host in strange {
+            for (method, path) in [("GET", "/"), ("POST", "/jsonrpc"), ("GET", "/v1/session"), ("OPTIONS", "/jsonrpc")]
+            {
+                let answer = try await bench.ask(method, path, add, host: host, fields: [bench.bearer])
+                #expect(answer.status == 421, "\(host) \(path)")
+            }
+        }
+        #expect(try await bench.isEmpty)
+        let twice = try await bench.ask("POST", "/jsonrpc", add, fields: ["Host: evil.example"])
+        #expect(twice.status == 421)
+        for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:6800", "192.0.2.7", "nas.example.org:443"] {
+            #expect(try await bench.ask("GET", "/", host: host).status == 200, "\(host)")
+        }
+        await bench.end()
+    }
+
+    @Test("Another page's requests are refused, although they need no permission of the browser (CSRF)")
+    func otherPages() async throws {
+        let bench = try await RPCBench { $0.origins = ["https://aria.example"] }
+        let add = Self.add.replacing("SECRET", with: bench.secret)
+        let strange = [
+            "https://evil.example", "null", "http://127.0.0.1:\(bench.port + 1)",
+            "http://127.0.0.1:\(bench.port).evil.example",
+            "https://aria.example.evil.example", "http://aria.example", "file://", "chrome-extension.evil://x", "",
+        ]
+        for origin in strange {
+            for type in ["text/plain", "application/x-www-form-urlencoded", "application/json"] {
+                let answer = try await bench.ask(
+                    "POST", "/jsonrpc", add, fields: ["Origin: \(origin)", "Content-Type: \(type)"])
+                #expect(answer.status == 403, "\(origin)")
+            }
+            #expect(try await bench.ask("OPTIONS", "/jsonrpc", fields: ["Origin: \(origin)"]).status == 403)
+            #expect(
+                try await bench.ask("GET", "/v1/downloads", fields: ["Origin: \(origin)", bench.bearer]).status == 403)
+        }
+        #expect(try await bench.isEmpty)
+        let known = [
+            "http://127.0.0.1:\(bench.port)", "https://127.0.0.1:\(bench.port)", "chrome-extension://abc",
+            "moz-extension://0f-1", "https://ARIA.example",
+        ]
+        for origin in known {
+            let answer = try await bench.ask("POST", "/jsonrpc", add, fields: ["Origin: \(origin)"])
+            #expect(answer.status == 200, "\(origin)")
+            #expect(answer.text.contains("Access-Control-Allow-Origin: \(origin)\r\n"))
+            #expect(try await bench.ask("OPTIONS", "/jsonrpc", fields: ["Origin: \(origin)"]).status == 204)
+        }
+        await bench.end()
+    }
+
+    @Test("A WebSocket of another page is refused, for a browser asks nobody before it opens one")
+    func otherPagesSockets() async throws {
+        let bench = try await RPCBench()
+        for (host, origin, status) in [
+            (nil, "https://evil.example", 403), (nil, "null", 403), ("evil.example", nil, 421),
+            (nil, "http://127.0.0.1:\(bench.port)", 101), (nil, "moz-extension://a", 101), (nil, nil, 101),
+        ] as [(String?, String?, Int)] {
+            let socket = try RawWebSocket(bench.port, host: host, fields: origin.map { ["Origin: \($0)"] } ?? [])
+            #expect(await socket.status() == status, "\(host ?? "") \(origin ?? "")")
+            socket.client.close()
+        }
+        #expect(await RawWebSocket.status(bench.port, path: "/v1") == 401)
+        #expect(await RawWebSocket.status(bench.port, path: "/") == 200)
+        await bench.end()
+    }
+
+    @Test("Nothing is changed by GET, and nothing is answered as a script (JSONP)")
+    func methods() async throws {
+        let bench = try await RPCBench()
+        let parameters = Data(#"["token:\#(bench.secret)",["http://127.0.0.1:9/x"]]"#.utf8).base64EncodedString()
+        let query = "method=aria2.addUri&id=1&params=\(parameters)&jsoncallback=f"
+        for method in ["GET", "HEAD", "PUT", "DELETE", "TRACE"] {
+            let answer = try await bench.ask(method, "/jsonrpc?\(query)", fields: [bench.bearer])
+            #expect(answer.status == 405, "\(method)")
+            #expect(!answer.text.contains("javascript"))
+        }
+        #expect(try await bench.isEmpty)
+        await bench.end()
+    }
+
+    @Test(
+        "No answer is for every page, and none may be shown in a frame, guessed in its type, or run a script of its own"
+    )
+    func fields() async throws {
+        let bench = try await RPCBench()
+        let origin = "Origin: http://127.0.0.1:\(bench.port)"
+        for (method, path) in [
+            ("GET", "/"), ("GET", "/page.js"), ("POST", "/jsonrpc"), ("GET", "/v1/session"), ("OPTIONS", "/x"),
+        ] {
+            let text = try await bench.ask(method, path, fields: [origin, bench.bearer]).text
+            #expect(!text.contains("Access-Control-Allow-Origin: *"), "\(path)")
+            #expect(text.contains("X-Content-Type-Options: nosniff"), "\(path)")
+            #expect(text.contains("Vary: Origin"), "\(path)")
+        }
+        let page = try await bench.ask("GET", "/").text
+        #expect(page.contains("default-src 'self'") && page.contains("frame-ancestors 'none'"))
+        #expect(page.contains("base-uri 'none'") && page.contains("X-Frame-Options: DENY"))
+        #expect(!page.contains("unsafe-inline") && !page.contains("<script>") && !page.contains(" style="))
+        await bench.end()
+    }
+
+    @Test("Paths lead to no file of this machine")
+    func paths() async throws {
+        let bench = try await RPCBench()
+        for path in [
+            "/../../../../etc/passwd", "/..%2f..%2f..%2fetc/passwd", "//etc/passwd", "/%2e%2e/rpc-secret",
+            "/page.js/..",
+            "/.%00./x", "/state/rpc-secret", "/index.html%00.png",
+        ] {
+            let answer = try await bench.ask("GET", path)
+            #expect(answer.status == 404, "\(path)")
+            #expect(!answer.text.contains("root:") && !answer.text.contains(bench.secret))
+        }
+        await bench.end()
+    }
+}
+
+extension RawWebSocket {
+    static func status(_ port: Int, path: String) async -> Int {
+        guard let socket = try? RawWebSocket(port, path: path) else { return 0 }
+        defer { socket.client.close() }
+        return await socket.status()
+    }
+}

@@ -1,0 +1,119 @@
+import CurlTransport
+import DownloadControl
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadRPC
+
+/// A server at a port of its own, with a whole session on libcurl behind it.
+struct RPCBench {
+    let folder: TemporaryFolder
+    let manager: SessionManager
+    let server: RPCServer
+    let secret: String
+    let port: Int
+    let time = HurriedTime()
+
+    static let own = "http://127.0.0.1"
+
+    init(
+        limits: ControlLimits = RPCServer.limits, _ change: (inout RPCConfiguration) -> Void = { _ in }
+    ) async throws {
+        folder = try TemporaryFolder()
+        for name in ["downloads", "state", "other"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        }
+        manager = SessionManager(
+            parts: SessionParts(
+                store: InMemoryDownloadStore(), identifier: "background", version: "0.0",
+                start: { try CurlTransport(environment: [:]) }, end: {}, watchesWriters: false),
+            maxConcurrent: 4, maxPerHost: 4)
+        var configuration = RPCConfiguration(folders: [folder("downloads")], stateFolder: folder("state"))
+        configuration.port = 0
+        change(&configuration)
+        server = try await RPCServer.start(
+            manager, configuration, identifier: "background", limits: limits, time: time)
+        secret = try RPCSecret.load(from: folder("state")).text
+        port = try #require(Int(server.address.split(separator: ":").last ?? ""))
+    }
+
+    func end() async {
+        await server.stop()
+        await manager.close()
+        folder.remove()
+    }
+
+    // MARK: HTTP
+
+    /// Sends one request, and returns what came until the server closed.
+    func ask(
+        _ method: String, _ path: String, _ body: String = "", host: String? = nil, fields: [String] = []
+    ) async throws -> RawClient.Received {
+        let client = try RawClient(port: port)
+        defer { client.close() }
+        let head = [
+            "\(method) \(path) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port)")", "Connection: close",
+            "Content-Length: \(body.utf8.count)",
+        ]
+        client.send((head + fields).joined(separator: "\r\n") + "\r\n\r\n" + body)
+        return try await client.answer()
+    }
+
+    var bearer: String { "Authorization: Bearer \(secret)" }
+
+    // MARK: JSON-RPC
+
+    struct Answer {
+        let status: Int
+        let document: JSONValue
+
+        var result: JSONValue? { document.fields?["result"] }
+        var error: String? { document.fields?["error"]?.fields?["message"]?.text }
+    }
+
+    func post(_ document: String, fields: [String] = []) async throws -> Answer {
+        let received = try await ask("POST", "/jsonrpc", document, fields: fields)
+        return Answer(
+            status: received.status, document: try #require(JSONValue(Data(received.body.utf8)), "\(received.text)"))
+    }
+
+    /// Calls a method with the secret.
+    func call(_ method: String, _ parameters: JSONValue...) async throws -> Answer {
+        let call: JSONValue = [
+            "jsonrpc": "2.0", "id": "x", "method": .string(method),
+            "params": .array([.string("token:\(secret)")] + parameters),
+        ]
+        return try await post(String(decoding: call.data, as: UTF8.self))
+    }
+
+    func status(_ gid: JSONValue) async throws -> [String: JSONValue] {
+        try #require(try await call("aria2.tellStatus", gid).result?.fields)
+    }
+
+    /// Asks until a download is in one of these states.
+    func waitForStatus(_ gid: JSONValue, _ states: String...) async throws -> [String: JSONValue] {
+        for await _ in ticks {
+            let status = try await status(gid)
+            if let state = status["status"]?.text, states.contains(state) { return status }
+        }
+        throw SystemError("the download does not become \(states)", code: ETIMEDOUT)
+    }
+
+    /// Some hundred moments, for half a minute.
+    var ticks: AsyncStream<Int> {
+        let number = Observed(0)
+        return AsyncStream {
+            let next = number.update { number in
+                number += 1
+                return number
+            }
+            // Nobody changes it, so it only waits.
+            _ = await number.wait(atMost: .milliseconds(20)) { $0 > next }
+            return next < 1500 ? next : nil
+        }
+    }
+
+    var isEmpty: Bool { get async throws { try await manager.snapshots(.all).isEmpty } }
+}

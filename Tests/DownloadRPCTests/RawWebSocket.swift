@@ -1,0 +1,68 @@
+import DownloadTestSupport
+import Foundation
+
+@testable import DownloadRPC
+
+/// A WebSocket by hand (RFC 6455), which may break every rule.
+final class RawWebSocket: Sendable {
+    let client: RawClient
+
+    init(_ port: Int, host: String? = nil, path: String = "/jsonrpc", fields: [String] = []) throws {
+        client = try RawClient(port: port)
+        let head = [
+            "GET \(path) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port)")", "Upgrade: websocket", "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
+        ]
+        client.send((head + fields).joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    /// The status of the answer to the handshake.
+    func status() async -> Int {
+        _ = await client.received.wait { $0.text.contains("\r\n\r\n") || $0.isClosed }
+        return client.received.value.status
+    }
+
+    /// - Parameters:
+    ///   - length: what the head says, where that is not the truth.
+    func send(_ text: String, opcode: UInt8 = 1, isLast: Bool = true, length: Int? = nil) {
+        let (bytes, mask) = (Array(text.utf8), [UInt8]([1, 2, 3, 4]))
+        var frame = [(isLast ? 0x80 : 0) | opcode]
+        let count = length ?? bytes.count
+        if count < 126 {
+            frame.append(0x80 | UInt8(count))
+        } else {
+            frame.append(0x80 | 127)
+            frame += (0..<8).map { UInt8(truncatingIfNeeded: count >> (56 - 8 * $0)) }
+        }
+        client.send(frame + mask + bytes.enumerated().map { $1 ^ mask[$0 % 4] })
+    }
+
+    /// The messages that have come, as far as they are whole.
+    static func messages(_ received: RawClient.Received) -> [(opcode: UInt8, text: String)] {
+        guard let end = received.bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { return [] }
+        var rest = received.bytes[end...]
+        var messages: [(UInt8, String)] = []
+        while rest.count >= 2 {
+            let opcode = rest[rest.startIndex] & 15
+            var count = Int(rest[rest.startIndex + 1] & 127)
+            var head = 2
+            let extra = count == 126 ? 2 : count == 127 ? 8 : 0
+            guard rest.count >= 2 + extra else { break }
+            if extra > 0 { count = rest.dropFirst(2).prefix(extra).reduce(0) { $0 << 8 | Int($1) } }
+            head += extra
+            guard rest.count >= head + count else { break }
+            messages.append((opcode, String(decoding: rest.dropFirst(head).prefix(count), as: UTF8.self)))
+            rest = rest.dropFirst(head + count)
+        }
+        return messages
+    }
+
+    /// Waits for a message that holds a text.
+    func message(with text: String) async -> String? {
+        let isThere: @Sendable (RawClient.Received) -> Bool = { Self.messages($0).contains { $0.text.contains(text) } }
+        guard await client.received.wait(until: isThere) else { return nil }
+        return Self.messages(client.received.value).first { $0.text.contains(text) }?.text
+    }
+
+    func isClosed() async -> Bool { await client.received.wait(until: \.isClosed) }
+}

@@ -1,0 +1,168 @@
+import DownloadControl
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import DownloadCore
+@testable import DownloadRPC
+
+@Suite("aria2's RPC over a WebSocket, and clients that misbehave", .inTurn, .timeLimit(.minutes(2)))
+struct SocketTests {
+    private func addition(_ bench: RPCBench, _ options: String = #"{"pause":"true"}"#) -> String {
+        #"{"id":0,"method":"aria2.addUri","params":["token:\#(bench.secret)",["http://127.0.0.1:9/x"],\#(options)]}"#
+    }
+
+    @Test("Calls are answered, and what happens is told, with a GID and nothing else")
+    func notifications() async throws {
+        let bench = try await RPCBench()
+        let server = try FaultServer.serving(Content(seed: 1, size: 10))
+        defer { server.stop() }
+        let listener = try RawWebSocket(bench.port)
+        let named = try RawWebSocket(bench.port, fields: ["Origin: http://127.0.0.1:\(bench.port)"])
+        #expect(await named.status() == 101)
+        #expect(await listener.status() == 101)
+        let page = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://x"])
+        page.send(#"{"id":0,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#)
+        #expect(await page.message(with: #""id":0"#)?.contains("1.37.0") == true)
+        let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://y"])
+        #expect(await stranger.status() == 101)
+        // The log is read from the moment on at which somebody listens: what is added later is told.
+        var gid: JSONValue?
+        for await number in bench.ticks {
+            gid = try await bench.call(
+                "aria2.addUri", [.string(server.url())], ["out": .string("\(number).bin")]
+            ).result
+            let text = try #require(gid?.text)
+            let isTold: @Sendable (RawClient.Received) -> Bool = { $0.text.contains(text) }
+            if await listener.client.received.wait(atMost: .milliseconds(500), until: isTold) { break }
+        }
+        let text = try #require(gid?.text)
+        for socket in [listener, named, page] {
+            for event in ["Start", "Complete"] {
+                let message = #"{"jsonrpc":"2.0","method":"aria2.onDownload\#(event)","params":[{"gid":"\#(text)"}]}"#
+                #expect(await socket.message(with: message) == message)
+            }
+        }
+        #expect(RawWebSocket.messages(stranger.client.received.value).isEmpty)
+        await bench.end()
+    }
+
+    @Test("Pings, fragments and the end of a connection are as RFC 6455 has them")
+    func frames() async throws {
+        let bench = try await RPCBench()
+        let socket = try RawWebSocket(bench.port)
+        socket.send("hello", opcode: 9)
+        #expect(await socket.message(with: "hello") == "hello")
+        socket.send(#"{"id":7,"method":"#, isLast: false)
+        socket.send(#""system.listMethods"}"#, opcode: 0)
+        #expect(await socket.message(with: #""id":7"#) != nil)
+        socket.send(addition(bench), opcode: 2)
+        #expect(await socket.message(with: #""id":0"#) != nil)
+        socket.send("", opcode: 8)
+        #expect(await socket.isClosed())
+        await bench.end()
+    }
+
+    @Test("A frame that is too large, endless fragments and no frame at all end the connection")
+    func badFrames() async throws {
+        let bench = try await RPCBench()
+        let large = try RawWebSocket(bench.port)
+        #expect(await large.status() == 101)
+        large.send("", length: SocketUpgrade.longestMessage + 1)
+        #expect(await large.isClosed())
+        let many = try RawWebSocket(bench.port)
+        #expect(await many.status() == 101)
+        many.send("x", isLast: false)
+        for _ in 0..<200 { many.send("x", opcode: 0, isLast: false) }
+        #expect(await many.isClosed())
+        let noise = try RawWebSocket(bench.port)
+        #expect(await noise.status() == 101)
+        noise.client.send([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(await noise.isClosed())
+        let half = try RawWebSocket(bench.port)
+        #expect(await half.status() == 101)
+        half.send("", length: 1000)
+        #expect(try await bench.call("aria2.getVersion").status == 200)
+        await bench.end()
+    }
+
+    @Test("There are at most so many WebSockets, and room for requests beside them")
+    func manySockets() async throws {
+        let bench = try await RPCBench()
+        let sockets = try (0..<SocketHub.most).map { _ in try RawWebSocket(bench.port) }
+        for socket in sockets { #expect(await socket.status() == 101) }
+        let more = try RawWebSocket(bench.port)
+        #expect(await more.status() == 405)
+        #expect(try await bench.call("aria2.getVersion").status == 200)
+        await bench.end()
+        for socket in sockets { #expect(await socket.isClosed()) }
+    }
+
+    @Test("A head or a body that is too large is refused, and one that never ends is not waited for")
+    func sizes() async throws {
+        var limits = RPCServer.limits
+        limits.request = .milliseconds(300)
+        limits.linger = .milliseconds(50)
+        let bench = try await RPCBench(limits: limits)
+        #expect(
+            try await bench.ask("GET", "/", fields: ["X: " + String(repeating: "a", count: 20 << 10)]).status == 431)
+        let client = try RawClient(port: bench.port)
+        client.send("POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \((2 << 20) + 1)\r\n\r\n")
+        #expect(try await client.answer().status == 413)
+        for half in [
+            "POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+            "POST /jsonrpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{",
+        ] {
+            let slow = try RawClient(port: bench.port)
+            slow.send(half)
+            #expect(try await slow.answer().status == 408)
+        }
+        await bench.end()
+    }
+
+    @Test("Hundreds of connections that say nothing leave room for one that asks")
+    func manyConnections() async throws {
+        let bench = try await RPCBench()
+        let silent = try (0..<300).map { _ in try RawClient(port: bench.port, reads: false) }
+        #expect(try await bench.call("aria2.getVersion").status == 200)
+        for client in silent { client.close() }
+        await bench.end()
+    }
+
+    @Test("Documents that are deep or have very many parts are refused before they are read")
+    func bombs() async throws {
+        let deep = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+        #expect(JSONValue(Data(deep.utf8)) == nil)
+        #expect(JSONValue(Data(("[" + String(repeating: "1,", count: 200_000) + "1]").utf8)) == nil)
+        #expect(JSONValue(Data(#"["[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[","\"[{"]"#.utf8)) != nil)
+        #expect(JSONValue(Data("[1e999]".utf8)) == nil || JSONValue(Data("[1e999]".utf8)) == [.number(.infinity)])
+    }
+
+    @Test("Only a session that is asked for it serves a port, and a port that is taken is an error in one line")
+    func taken() async throws {
+        let bench = try await RPCBench()
+        var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
+        configuration.port = bench.port
+        let taken = configuration
+        await #expect(throws: DownloadError.self) {
+            _ = try await RPCServer.start(bench.manager, taken, identifier: "x", time: bench.time)
+        }
+        #expect(RPCServer.runningAddress(in: bench.folder("state")) == bench.server.address)
+        await bench.end()
+        #expect(RPCServer.runningAddress(in: bench.folder("state")) == nil)
+    }
+
+    @Test("The port can be had again at once, while connections of the last server still linger")
+    func again() async throws {
+        let bench = try await RPCBench()
+        let socket = try RawWebSocket(bench.port)
+        #expect(await socket.status() == 101)
+        await bench.server.stop()
+        var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
+        configuration.port = bench.port
+        let server = try await RPCServer.start(bench.manager, configuration, identifier: "x", time: bench.time)
+        #expect(server.address == bench.server.address)
+        await server.stop()
+        await bench.end()
+    }
+}

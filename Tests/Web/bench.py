@@ -1,0 +1,105 @@
+"""A home of its own for dlm, and a server whose files come as slowly as a test wants."""
+
+import http.server
+import os
+import shutil
+import socketserver
+import subprocess
+import tempfile
+import threading
+import time
+
+
+class Files(http.server.BaseHTTPRequestHandler):
+    """/slow/* is 4 MB at about 400 kB a second and connection, /small/* 1000 bytes, /missing/* is not there until `found`."""
+
+    protocol_version = "HTTP/1.1"
+    found = False
+    seen = []
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_GET(self):
+        Files.seen.append((self.path, dict(self.headers)))
+        if self.path.startswith("/missing") and not Files.found:
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        size = 4_000_000 if self.path.startswith("/slow") else 1000
+        start, end = 0, size - 1
+        asked = self.headers.get("Range", "")
+        if asked.startswith("bytes="):
+            first, last = asked[6:].split("-")
+            start, end = int(first), min(end, int(last)) if last else end
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {start}-{end}/{size}")
+        else:
+            self.send_response(200)
+        self.send_header("ETag", '"one"')
+        self.send_header("Content-Length", str(end - start + 1))
+        self.end_headers()
+        try:
+            for offset in range(start, end + 1, 40_000):
+                self.wfile.write(b"x" * min(40_000, end + 1 - offset))
+                if size > 1000:
+                    time.sleep(0.1)
+        except OSError:
+            pass
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *arguments):
+        pass
+
+
+class Bench:
+    def __init__(self, program):
+        self.program = program
+        self.home = tempfile.mkdtemp(prefix="dlm-web-")
+        self.downloads = self.home + "/downloads"
+        os.mkdir(self.downloads)
+        self.environment = {
+            "HOME": self.home, "XDG_STATE_HOME": self.home + "/state", "XDG_CONFIG_HOME": self.home + "/config",
+            "PATH": os.environ["PATH"], "LANG": "C.UTF-8",
+        }
+        self.server = Server(("127.0.0.1", 0), Files)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.files = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.port = None
+        self.start()
+
+    def run(self, *arguments):
+        done = subprocess.run([self.program, *arguments], env=self.environment, capture_output=True, text=True)
+        assert done.returncode == 0, (arguments, done.stderr)
+        return done.stdout.strip()
+
+    def start(self):
+        """Starts the background session, at the same port as before."""
+        self.run("daemon", "start", "--rpc", "--rpc-listen", f"127.0.0.1:{self.port or 0}", "--rpc-folders", self.downloads)
+        with open(self.home + "/state/dlm/rpc-address") as file:
+            self.address = file.read().strip()
+        self.port = int(self.address.rsplit(":", 1)[1])
+        self.secret = self.run("rpc", "secret")
+
+    def stop(self):
+        self.run("daemon", "stop")
+
+    def end(self):
+        self.stop()
+        self.server.shutdown()
+        shutil.rmtree(self.home)
+
+
+def wait(what, check, seconds=30):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        result = check()
+        if result:
+            return result
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds} s: {what}")
