@@ -18,17 +18,17 @@ package final class AttemptTask: AttemptPhase {
     private let started: Date
 
     /// - Parameters:
-    ///   - scout: the first transfer, if it was begun before.
+    ///   - probe: the first transfer, if it was begun before.
     ///   - started: when that transfer was begun.
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
-        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date? = nil
+        deadline: ContinuousClock.Instant? = nil, probe begun: SegmentWriter? = nil, started: Date? = nil
     ) {
         self.started = started ?? context.time.date
         attempt = Attempt(
             record: record, context: context, control: control, prefersMultiplexing: prefersMultiplexing,
             deadline: deadline)
-        probe = Probe(attempt, begun: scout)
+        probe = Probe(attempt, begun: begun)
         naming = Naming(attempt)
     }
 
@@ -198,11 +198,4 @@ package final class AttemptTask: AttemptPhase {
         attempt.recordOutcome(failure.description)
         return await LinkRenewal(attempt: attempt).outcome(of: failure)
     }
-}
-
-/// The name of ``AttemptTask`` in the session, until that is renamed.
-package typealias DownloadRunner = AttemptTask
-
-extension AttemptTask {
-    static let firstLease = Probe.firstLease
 }
