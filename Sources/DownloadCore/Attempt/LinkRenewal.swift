@@ -28,8 +28,7 @@ struct LinkRenewal: AttemptPhase {
         }
     }
 
-    /// Runs the command. With a new URL, what is here is compared with what comes, as after `set-url`.
-    /// - Returns: nil without a command.
+    /// Runs the command, if there is one. What is here is compared with what the new URL brings, as after `set-url`.
     private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
         guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
         switch await links.newURL(for: record, command: command, status: status) {

@@ -49,7 +49,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// - Returns: false when it went on in the ordinary way before its turn came.
     @discardableResult
     func begin() -> Bool {
-        let end = started.request.connections > 1 ? DownloadRunner.firstLease : nil
+        let end = started.request.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = started.request.validation
         let scout = SegmentWriter(
@@ -115,9 +115,9 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         control.attend(nil)
         if let scout, let result { control.send(.segmentFinished(scout, result)) }
         lane.goOn(
-            DownloadRunner(
+            AttemptTask(
                 record: started, context: lane.context, control: control, prefersMultiplexing: prefersMultiplexing,
-                scout: scout, started: begun))
+                probe: scout, started: begun))
     }
 
     // MARK: The file

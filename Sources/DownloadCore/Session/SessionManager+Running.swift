@@ -102,12 +102,12 @@ extension SessionManager {
         active.closes = record.closes(at: parts.time.date)
         book.begin(active)
         run(
-            DownloadRunner(
+            AttemptTask(
                 record: record, context: context, control: control,
                 prefersMultiplexing: prefersMultiplexing(record), deadline: active.deadline))
     }
 
-    private nonisolated func run(_ runner: sending DownloadRunner) {
+    private nonisolated func run(_ runner: sending AttemptTask) {
         Task {
             let outcome = await runner.run()
             await self.ended(runner.record, outcome)
@@ -130,7 +130,7 @@ extension SessionManager {
         guard let context, book[active: record.id] != nil else { return }
         let control = RunnerControl(record: record)
         if book.beginAgain(record.id, control) { control.stop() }
-        run(DownloadRunner(record: record, context: context, control: control, prefersMultiplexing: false))
+        run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
     private func ended(_ attempts: [SmallFileAttempt]) async {
@@ -218,7 +218,7 @@ extension SessionManager {
         return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
     }
 
-    private func ended(_ record: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
+    private func ended(_ record: DownloadRecord, _ outcome: AttemptTask.Outcome) async {
         learnSlots()
         let active = book.endAttempt(of: record.id)
         let reason = active?.stopReason

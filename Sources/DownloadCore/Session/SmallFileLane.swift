@@ -6,7 +6,7 @@ import Synchronization
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
         /// A runner goes on with what has come.
-        let goOn: @Sendable (sending DownloadRunner) -> Void
+        let goOn: @Sendable (sending AttemptTask) -> Void
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// Slots were passed on, or are free (see ``ReadyFiles``).
@@ -35,7 +35,7 @@ final class SmallFileLane: Sendable {
         self.calls = calls
     }
 
-    func goOn(_ runner: sending DownloadRunner) { calls.goOn(runner) }
+    func goOn(_ runner: sending AttemptTask) { calls.goOn(runner) }
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 
