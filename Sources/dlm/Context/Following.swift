@@ -1,5 +1,6 @@
 import DownloadKit
 import Foundation
+import Synchronization
 
 /// The frame of the commands that download: a follower with its output and its signals.
 struct Following {
