@@ -1,5 +1,6 @@
 import DownloadKit
 import Foundation
+import Synchronization
 
 /// The frame of the commands that download: a follower with its output and its signals.
 struct Following {
@@ -49,6 +50,8 @@ struct Following {
             throw error
         }
         await run?.finish()
+        // The last lines of the manifest may fail when nothing is followed any more.
+        if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }
         return run?.exitStatus(status) ?? status
     }
