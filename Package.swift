@@ -87,7 +87,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl"],
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",

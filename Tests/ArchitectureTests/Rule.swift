@@ -21,7 +21,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "Foundation", "Synchronization",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem", "Foundation", "Synchronization",
         ],
         "dlm": [
             "DownloadKit", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",

@@ -35,6 +35,8 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case schemeNotAllowed(String, only: String)
     /// A file that was to hold a secret holds none; with its path and why.
     case unusableSecret(String)
+    /// A rule for the answer that no answer can satisfy: no media type, or no status code.
+    case unusableValidation(String)
 }
 
 public enum FileFailure: Codable, Equatable, Sendable {
@@ -154,4 +156,6 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     case startFailed(message: String)
     case noHome
     case shuttingDown
+    /// It is to be found by this identifier, which is no file name.
+    case unusableIdentifier(String)
 }

@@ -170,8 +170,7 @@ extension DownloadRunner {
         let why =
             !record.request.asksRanges
             ? "it cannot be asked for in parts; what is here is kept and compared"
-            : "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
-                + "is kept and compared (--allow-unverified compares the last 64 KiB)"
+            : DownloadEvent.comparesAll
         context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
     }
 
@@ -231,12 +230,15 @@ extension DownloadRunner {
         }
     }
 
+    /// Parts came, and may not be joined.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
+                + "only a checksum can prove the whole"))
+
     private func launch(_ connection: Int, _ range: Range<Int64>, _ work: SegmentWork) throws {
         if !mayJoinParts {
-            throw DownloadError.verificationFailed(
-                .unverifiable(
-                    "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
-                        + "version; give a checksum, or take them together with --allow-unverified"))
+            throw Self.partsUnproved
         }
         let member = pool?.member(for: connection, running: segments.map(\.connection))
         let asked = joinsByBytes ? overlapping(range) : range

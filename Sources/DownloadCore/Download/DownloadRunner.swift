@@ -113,6 +113,7 @@ package final class DownloadRunner {
     }
 
     private func work() async throws {
+        try await adaptRequest()
         try requireSecrets()
         await renewExpiredLink()
         try await prepare()
@@ -130,6 +131,18 @@ package final class DownloadRunner {
         try saveCookies()
         context.transfersEnded(record.id, control)
         if let total { try await finish(total: total) }
+    }
+
+    /// Has the session's adapter change the request. At another URL the bytes that are here are compared, as after any
+    /// change of the address.
+    @inline(never)
+    private func adaptRequest() async throws {
+        guard let adapter = context.adapter else { return }
+        var adapted = try await adapter.adapt(record.request)
+        adapted.destination = record.request.destination
+        _ = record.apply(.url(adapted.url, adapted.credential))
+        record.request = adapted
+        control.show(record)
     }
 
     @inline(never)

@@ -62,7 +62,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
     }
 
     /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.
-    public func canMove(to next: Kind) -> Bool {
+    package func canMove(to next: Kind) -> Bool {
         switch (kind, next) {
         case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):
             true

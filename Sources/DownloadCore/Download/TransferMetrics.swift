@@ -13,5 +13,5 @@ public struct TransferMetrics: Codable, Sendable, Equatable {
     /// Bytes of the body as received.
     public var received: Int64 = 0
 
-    public init() {}
+    package init() {}
 }

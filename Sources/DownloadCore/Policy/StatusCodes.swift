@@ -23,7 +23,7 @@ public struct StatusCodes: Sendable, Equatable {
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// Whether any of them is among these.
-    public func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
+    package func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
 }
 
 extension StatusCodes: CustomStringConvertible {

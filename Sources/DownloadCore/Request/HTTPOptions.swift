@@ -89,7 +89,7 @@ extension DownloadRequest {
     var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
 
     /// To send it twice does no more than to send it once (RFC 9110 section 9.2.2).
-    public var isIdempotent: Bool { ![.post, .patch].contains(method) }
+    package var isIdempotent: Bool { ![.post, .patch].contains(method) }
 
     /// A failure may be followed by the same request: either that does no harm, or it never reached the server.
     func mayBeSentAgain(after error: DownloadError) -> Bool {

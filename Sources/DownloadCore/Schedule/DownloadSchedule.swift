@@ -30,14 +30,14 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         }
     }
 
-    public enum Answer: Sendable, Equatable {
+    package enum Answer: Sendable, Equatable {
         /// It may run; nil: for ever.
         case open(until: Date?)
         case closed(until: Date)
     }
 
     /// Whether it may run now, and how long that is so.
-    public func answer(at now: Date) -> Answer {
+    package func answer(at now: Date) -> Answer {
         let calendar = WindowCalendar(zone: timeZone)
         if let start, start > now {
             // A window that it will not find open is the next one.

@@ -51,7 +51,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     }
 
     /// Minutes after midnight of `HH:MM`, up to 24:00.
-    public static func minutes(_ text: some StringProtocol) -> Int? {
+    package static func minutes(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
             text.utf8.allSatisfy({ (0x30...0x3A).contains($0) }), let hour = Int(parts[0]), let minute = Int(parts[1]),

@@ -20,10 +20,16 @@ public enum DownloadEvent: Sendable, Equatable {
     case didFail(DownloadSnapshot, DownloadError)
 
     /// The reason of a restart whose folder was deleted: it is the same for all downloads of the folder.
-    public static let folderIsGone = "its folder was deleted"
+    package static let folderIsGone = "its folder was deleted"
     /// The reason of a restart whose partial file was deleted.
-    public static let partialIsGone = "its partial file is gone"
+    package static let partialIsGone = "its partial file is gone"
 
+    /// The reason of a restart in which what is here is fetched again, for want of a validator, and compared.
+    package static let comparesAll =
+        "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here is "
+        + "kept and compared"
+
+    /// The download at the moment of the event.
     public var snapshot: DownloadSnapshot {
         switch self {
         case .didAdd(let snapshot), .didStart(let snapshot, _), .didRestart(let snapshot, _),

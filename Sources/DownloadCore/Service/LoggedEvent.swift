@@ -33,7 +33,7 @@ public struct LoggedEvent: Codable, Sendable, Equatable {
     public var received: Int64
     public var total: Int64?
 
-    public init(
+    package init(
         cursor: EventCursor, time: Date, kind: Kind, id: DownloadID, name: String, url: String,
         session: String? = nil, state: DownloadState? = nil, received: Int64 = 0, total: Int64? = nil
     ) {

@@ -4,10 +4,10 @@ import DownloadCore
 import DownloadStorage
 import Foundation
 
-/// The front door.
-public enum DownloadSession {
-    /// dlm's version, as `dlm --version` and the user agent tell it.
-    public static let version = "0.1.0"
+/// What the program and its commands are given: the services behind a session, without the session's own handles.
+extension DownloadSession {
+    /// The version of the library and of the program, as the user agent tells it.
+    package static let version = "0.1.0"
 
     /// The downloads of a store, with a session of this process for those that are to run here. Threads, the session's
     /// lock and its socket are made when the first download needs them.
@@ -17,7 +17,7 @@ public enum DownloadSession {
     ///   - hooks: runs the programs of downloads that have ended; without it they wait for another session.
     ///   - notice: takes what went wrong and is nobody's answer, for people.
     /// - Throws: ``DownloadError`` when the store cannot be opened.
-    public static func open(
+    package static func open(
         _ configuration: SessionConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         startBackground: (@Sendable () async throws -> Void)? = nil,
@@ -50,13 +50,13 @@ public enum DownloadSession {
     }
 
     /// Begins to load what transfers need while something else is done; for a program that is going to download at once.
-    public static func prepareTransfers() { CurlTransport.prepare() }
+    package static func prepareTransfers() { CurlTransport.prepare() }
 
     /// The background session itself, which goes on where its predecessor stopped. Whoever opens it obeys its
     /// ``SessionManager/shutdownRequests``.
     /// - Parameter listener: a listening socket that somebody else made (sd_listen_fds(3)).
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` when one runs already.
-    public static func openBackground(
+    package static func openBackground(
         _ configuration: SessionConfiguration, listener: Int32? = nil, hooks: (any HookRunner)? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
@@ -73,7 +73,7 @@ public enum DownloadSession {
     }
 
     /// The sessions of a store, without opening it: who lives, and how to speak to them.
-    public static func sessions(stateFolder: String) -> any SessionDirectory {
+    package static func sessions(stateFolder: String) -> any SessionDirectory {
         sessions(stateFolder: stateFolder, time: SystemTime())
     }
 
@@ -87,7 +87,7 @@ public enum DownloadSession {
     ///   - largest: bytes; a larger document is an error.
     ///   - environment: says which certificate authorities to trust and where the home folder is.
     /// - Throws: ``DownloadError``.
-    public static func document(
+    package static func document(
         _ request: DownloadRequest, largest: Int,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> [UInt8] {
@@ -110,10 +110,12 @@ public enum DownloadSession {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
 
-    private static func manager(
+    static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, _ environment: [String: String],
         listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void,
-        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 }
+        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 },
+        adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil,
+        network: any LocalNetwork = KernelNetwork()
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
@@ -139,7 +141,8 @@ public enum DownloadSession {
                 return { await server.stop() }
             },
             isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            strictHosts: isRecorded ? strictHosts(environment, time) : nil, time: time)
+            network: network, strictHosts: isRecorded ? strictHosts(environment, time) : nil, adapter: adapter,
+            retrier: retrier, time: time)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,
@@ -148,7 +151,7 @@ public enum DownloadSession {
     }
 
     /// A foreground session is never asked for by name: the process and a random part make it unique.
-    private static func identifier(of kind: SessionConfiguration.Kind) -> String {
+    static func identifier(of kind: SessionConfiguration.Kind) -> String {
         switch kind {
         case .foreground, .ephemeral, .stream:
             "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"

@@ -1,21 +1,23 @@
 /// Speed over the last seconds, from (time, bytes) as they are seen.
-struct SpeedMeter {
+package struct SpeedMeter {
     private struct Sample {
         let time: Double
         let bytes: Int64
     }
 
     /// Seconds that are looked back.
-    static let window = 4.0
+    package static let window = 4.0
     /// Seconds before anything is said.
-    static let minimum = 0.25
+    package static let minimum = 0.25
 
     private var samples: [Sample] = []
+
+    package init() {}
 
     /// - Parameters:
     ///   - time: seconds, never running backwards.
     ///   - bytes: all there are; fewer than before (a restart) begin anew.
-    mutating func add(time: Double, bytes: Int64) {
+    package mutating func add(time: Double, bytes: Int64) {
         if let last = samples.last, bytes < last.bytes { samples = [] }
         samples.append(Sample(time: time, bytes: bytes))
         // One sample at or beyond the window stays, so that the whole of it is covered.
@@ -23,7 +25,7 @@ struct SpeedMeter {
     }
 
     /// Bytes per second; nil until there is something to go by.
-    var speed: Double? {
+    package var speed: Double? {
         guard let first = samples.first, let last = samples.last, last.time - first.time >= Self.minimum else {
             return nil
         }

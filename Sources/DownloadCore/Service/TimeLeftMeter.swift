@@ -2,7 +2,7 @@ import Foundation
 
 /// When it will be done, from (time, bytes) as they are seen: counts down like a clock while the speed merely wavers, and
 /// follows when it changes for good. Pure.
-struct TimeLeftMeter {
+package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds they count a third of what they did.
     private struct FadingSpeed {
         let memory: Double
@@ -38,11 +38,13 @@ struct TimeLeftMeter {
     /// The moment that is said.
     private var end: Double?
 
+    package init() {}
+
     /// - Parameters:
     ///   - time: seconds, never running backwards.
     ///   - bytes: all there are; fewer than before (a restart) begin anew.
     ///   - remaining: nil while the size is unknown.
-    mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
+    package mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {
             measure(Double(bytes) - Double(self.bytes), in: time - last)
         } else {
@@ -59,7 +61,7 @@ struct TimeLeftMeter {
     }
 
     /// Nil until there is something to go by.
-    var left: Double? {
+    package var left: Double? {
         guard let end, let time else { return nil }
         return max(Self.shortest, end - time)
     }
