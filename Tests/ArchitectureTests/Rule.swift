@@ -21,7 +21,8 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem", "Foundation", "Synchronization",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "CSystem", "Foundation",
+            "Synchronization",
         ],
         "dlm": [
             "DownloadKit", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",

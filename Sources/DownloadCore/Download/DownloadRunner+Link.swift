@@ -20,7 +20,8 @@ extension DownloadRunner {
         case .success: return .renewed(failure)
         case .failure(let problem):
             let told = RequestSecrets(record.request, secrets).hidden(in: problem.text)
-            let phrase = "\(failure.description.drop { $0.isNumber || $0 == " " }); \(DownloadError.newLinkCommand) \(told)"
+            let what = failure.description.drop { $0.isNumber || $0 == " " }
+            let phrase = "\(what); \(DownloadError.newLinkCommand) \(told)"
             let error = DownloadError.serverRefused(status: status, phrase: phrase)
             noteAttempt(error.description)
             return .failed(error, retryAfter: nil)

@@ -2,6 +2,7 @@
 public struct MediaRange: Sendable, Equatable {
     /// Lower-case; `*` for any.
     public let type: String
+    /// The part behind the slash, in lower case; `*` for any.
     public let subtype: String
 
     /// Nil for what is no media range; parameters are none of it.

@@ -1,10 +1,12 @@
-/// Which URLs are asked, and which redirects are followed. Pure data; the rule is ``decide(from:to:hops:)``.
+/// Which URLs are asked, and which redirects are followed. Redirects from https to http, and to other schemes, are refused
+/// in any case.
 public struct RedirectPolicy: Sendable, Equatable {
     /// The most redirects that are followed in one attempt.
     public var limit: Int
-    /// The schemes that may be used, at the start and behind redirects; nil for all that dlm knows.
+    /// The schemes that may be used, at the start and behind redirects; nil for all that can be downloaded from.
     public var schemes: [String]?
 
+    /// Makes a policy.
     public init(limit: Int = 20, schemes: [String]? = nil) {
         self.limit = limit
         self.schemes = schemes

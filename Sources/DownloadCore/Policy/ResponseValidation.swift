@@ -1,5 +1,5 @@
 /// What an answer must be to be taken for the file, judged on its head before a byte is written (Alamofire's
-/// `validate()`). Pure data; the rule is ``failure(of:total:)``.
+/// `validate()`).
 public struct ResponseValidation: Sendable, Equatable {
     /// The media types that are wanted; empty for any.
     public var types: [MediaRange]
@@ -8,6 +8,7 @@ public struct ResponseValidation: Sendable, Equatable {
     /// Bytes; nil for no limit.
     public var maximumSize: Int64?
 
+    /// Makes a validation; without arguments it accepts every file.
     public init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
         self.statuses = statuses

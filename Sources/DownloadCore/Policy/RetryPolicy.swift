@@ -9,6 +9,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// Answers that are repeated besides those that are in any case.
     public var statuses: StatusCodes?
 
+    /// Makes a policy.
     public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, statuses: StatusCodes? = nil) {
         self.limit = limit
         self.delay = delay

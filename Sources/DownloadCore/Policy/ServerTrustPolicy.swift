@@ -1,6 +1,6 @@
-/// How the server proves who it is, and dlm to the server. Files are absolute paths; nil is what was not asked for.
+/// How the server proves its identity, and the client its own. Files are absolute paths; nil is what was not asked for.
 public struct ServerTrustPolicy: Sendable, Equatable {
-    /// False (`--insecure`) is recorded, and shown wherever the download is.
+    /// False trusts every server. It is recorded, and shown wherever the download is.
     public var verifiesServer = true
     /// Certificates, in PEM, of the authorities to trust in place of this machine's.
     public var authorities: String?
@@ -8,9 +8,11 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     public var revocations: String?
     /// The client's own certificate, in PEM, perhaps with its key.
     public var certificate: String?
+    /// The key of ``certificate``, in PEM, where its file does not hold it.
     public var privateKey: String?
     /// The server's public key: a file, or `sha256//BASE64`, several with `;` between them. Over https alone.
     public var pinnedKey: String?
+    /// The oldest version of TLS that is spoken; nil leaves it to libcurl.
     public var minimumTLS: TLSVersion?
     /// The keys of SSH servers, as OpenSSH keeps them; nil: `~/.ssh/known_hosts`.
     public var knownHosts: String?
@@ -19,10 +21,14 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// For `ftp` URLs.
     public var ftpTLS: FTPEncryption?
 
+    /// Makes a policy that trusts the authorities of this machine, or everybody.
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
 
+    /// A version of TLS.
     public enum TLSVersion: String, Codable, Sendable, CaseIterable {
+        /// TLS 1.2.
         case tls12 = "1.2"
+        /// TLS 1.3.
         case tls13 = "1.3"
     }
 
@@ -30,6 +36,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     public enum FTPEncryption: String, Codable, Sendable {
         /// Where the server has it.
         case attempted
+        /// Without TLS there is no transfer.
         case required
     }
 

@@ -17,7 +17,7 @@ public struct Destination: Sendable, Equatable {
 
     /// Absolute path.
     public var folder: String
-    /// The name asked for; nil leaves it to the server's answer (see ``FileNaming``).
+    /// The name asked for; nil leaves it to the server's answer, or to the URL.
     public var fileName: String?
     /// What to do when the final name is taken.
     public var ifExists: IfExists

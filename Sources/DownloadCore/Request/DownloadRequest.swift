@@ -118,6 +118,7 @@ public struct DownloadRequest: Sendable, Equatable {
         /// The time from the first attempt to the last byte, pauses and time in the queue not counted; nil for no limit.
         public var total: Double?
 
+        /// Makes time limits, in seconds.
         public init(connect: Double = 15, stall: Double = 30, total: Double? = nil) {
             self.connect = connect
             self.stall = stall

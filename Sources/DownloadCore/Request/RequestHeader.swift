@@ -1,9 +1,11 @@
 /// A header field the user adds to the request. The value of a secret one never reaches the store.
 public struct RequestHeader: Sendable, Equatable {
+    /// The name of the field.
     public let name: String
     /// Nil: a secret that was not stored and must be given again.
     public let value: String?
 
+    /// Makes a header field.
     public init(name: String, value: String?) {
         self.name = name
         self.value = value

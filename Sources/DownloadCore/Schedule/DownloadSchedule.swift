@@ -9,6 +9,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
     /// Whose clocks the windows mean: a name of the time zone database.
     public var timeZone: String
 
+    /// Makes a schedule; without a start and windows it holds nothing back.
     public init(start: Date? = nil, windows: [TimeWindow] = [], timeZone: String = TimeZone.current.identifier) {
         self.start = start
         self.windows = windows

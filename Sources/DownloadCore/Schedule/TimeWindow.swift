@@ -9,6 +9,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     /// Minutes after midnight, up to 1440; as `start`, it is a whole day.
     public let end: Int
 
+    /// Makes a window.
     public init(days: Set<Int> = TimeWindow.allDays, start: Int, end: Int) {
         self.days = days
         self.start = start
@@ -36,6 +37,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         try values.encode(end, forKey: .end)
     }
 
+    /// Every day of the week.
     public static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 

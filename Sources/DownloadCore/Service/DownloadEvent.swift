@@ -1,22 +1,29 @@
 /// A change, as it is announced: once, and only when it really happened.
 public enum DownloadEvent: Sendable, Equatable {
+    /// The download is new in the session.
     case didAdd(DownloadSnapshot)
     /// It runs; `atOffset` bytes are there already.
     case didStart(DownloadSnapshot, atOffset: Int64)
     /// Everything is fetched again: the remote has a new version, and what was there of the old one was dropped; or
     /// nothing proves that it has not, and what was there is compared.
     case didRestart(DownloadSnapshot, why: String)
+    /// An attempt failed, and another one follows.
     case willRetry(DownloadSnapshot, DownloadError)
     /// It is not to run now, and goes on by itself at the time that its state tells.
     case didPostpone(DownloadSnapshot)
+    /// The download is paused, with its resume data on disk.
     case didPause(DownloadSnapshot)
     /// Back in the queue.
     case didResume(DownloadSnapshot)
+    /// The download was cancelled, with its resume data on disk.
     case didCancel(DownloadSnapshot)
+    /// The download was forgotten.
     case didRemove(DownloadSnapshot)
     /// Its address, priority or rate limit.
     case didChange(DownloadSnapshot)
+    /// The file has its final name.
     case didComplete(DownloadSnapshot)
+    /// The download failed, and is not tried again by itself.
     case didFail(DownloadSnapshot, DownloadError)
 
     /// The reason of a restart whose folder was deleted: it is the same for all downloads of the folder.

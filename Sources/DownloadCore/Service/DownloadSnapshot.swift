@@ -49,6 +49,7 @@ public struct DownloadProgress: Codable, Sendable, Equatable {
     /// What is done once all bytes are there; nil before.
     public var phase: Phase?
 
+    /// What is done once all bytes are there.
     public enum Phase: String, Codable, Sendable {
         /// Compared with a checksum, synced, renamed.
         case verifying

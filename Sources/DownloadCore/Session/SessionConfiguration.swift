@@ -99,10 +99,14 @@ public struct BackgroundHost: Sendable, Equatable {
     public var executable: String
     /// The arguments behind the name of the program.
     public var arguments: [String]
+    /// Variables besides those of this process's environment, or in their place.
+    public var environment: [String: String]
 
-    public init(executable: String, arguments: [String] = []) {
+    /// Makes a host from the path of its program.
+    public init(executable: String, arguments: [String] = [], environment: [String: String] = [:]) {
         self.executable = executable
         self.arguments = arguments
+        self.environment = environment
     }
 
     /// The running program itself, with these arguments.

@@ -71,7 +71,8 @@ private final class HostProcess: Sendable {
         guard output >= 0 else { throw .sessionUnavailable(.startFailed(message: "/dev/null cannot be opened")) }
         defer { close(output) }
         var pid: pid_t = 0
-        let settings = ProcessInfo.processInfo.environment.map { "\($0.key)=\($0.value)" }
+        let environment = ProcessInfo.processInfo.environment.merging(host.environment) { _, new in new }
+        let settings = environment.map { "\($0.key)=\($0.value)" }
         let error = Self.withCStrings([host.executable] + host.arguments) { arguments in
             Self.withCStrings(settings) { environment in
                 dlm_spawn_detached(host.executable, arguments, environment, output, output, &pid)

@@ -12,6 +12,9 @@ extension DownloadSession {
     /// - Parameters:
     ///   - configuration: a background one.
     ///   - idleTimeout: how long the session waits for new downloads when it has none; nil for ever.
+    ///   - adapter: changes each request before it is sent.
+    ///   - retrier: decides whether a failed attempt is followed by another one.
+    ///   - monitors: are told of every event of the session.
     /// - Throws: ``DownloadError`` when the session cannot be opened.
     public static func runBackground(
         _ configuration: SessionConfiguration, idleTimeout: Duration? = .seconds(60),

@@ -32,6 +32,7 @@ extension DownloadSession {
     /// Goes on with a download that was cancelled, failed, or left unfinished by a process that was killed. The server has
     /// to prove that its file is still the same; otherwise the file is fetched again, and never mixed.
     /// - Parameters:
+    ///   - data: what was kept of the download.
     ///   - credential: given again, because passwords are not part of resume data.
     ///   - headers: given again, as far as they hold secrets.
     public func download(

@@ -31,6 +31,7 @@ public final class DownloadSession: Sendable {
 
     /// Opens a session. A background session that runs already, in this process or another one, is joined.
     /// - Parameters:
+    ///   - configuration: how the session works.
     ///   - adapter: changes each request before it is sent.
     ///   - retrier: decides whether a failed attempt is followed by another one.
     ///   - monitors: are told of every event of the session.
