@@ -140,7 +140,7 @@ package final class DownloadRunner {
         guard let adapter = context.adapter else { return }
         var adapted = try await adapter.adapt(record.request)
         adapted.destination = record.request.destination
-        _ = record.apply(.url(adapted.url, adapted.credential))
+        if adapted.url != record.request.url { _ = record.apply(.url(adapted.url, nil)) }
         record.request = adapted
         control.show(record)
     }
