@@ -20,8 +20,8 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test check coverage deploy-test fault-test protocol-test web-test mutate fuzz sanitize bench lint generate \
-	rpc-document install uninstall clean
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test mutate \
+	fuzz sanitize bench lint generate rpc-document install uninstall clean
 
 all: build
 
@@ -45,10 +45,33 @@ test:
 	$(BUILD_TESTS)
 	$(TESTS) $(if $(FILTER),--filter '$(FILTER)')
 
+# The guides and the reference of DownloadKit as static HTML; a warning is an error.
+DOCS = .build/docs
+docs:
+	@scripts/need test
+	$(BUILD_TESTS)
+	scripts/symbol-graph $(TEST_FOLDER)/release .build/symbol-graph
+	"$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc" convert Sources/DownloadKit/DownloadKit.docc --output-dir $(DOCS) \
+		--additional-symbol-graph-dir .build/symbol-graph --fallback-display-name DownloadKit \
+		--fallback-bundle-identifier org.dlm.DownloadKit --transform-for-static-hosting --warnings-as-errors
+
+# The examples as what they are, packages of their own. make test builds and runs the same programs as targets of this one.
+examples:
+	@scripts/need build
+	@for name in fetch mirror background; do \
+		$(SWIFT) build --package-path Examples/$$name --scratch-path .build/examples || exit 1; \
+	done
+
+# The list of public symbols anew, which a test compares.
+public-interface:
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_WRITE_INTERFACE=1 $(TESTS) --filter PublicInterfaceTests
+
 # All there is, which takes hours; it goes on after a part that failed and names it in the end.
 check:
 	@failed=; \
-	for part in test deploy-test fault-test protocol-test web-test fuzz sanitize mutate; do \
+	for part in test docs examples deploy-test fault-test protocol-test web-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -127,7 +150,7 @@ bench: $(BINARY)
 	@python3 -B Benchmarks/bench.py $(BINARY) $(CASES)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
 
 # man/ and completions/ are made from the commands and committed; a test fails when they are stale.
 generate: $(BINARY)

@@ -100,7 +100,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC"],
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
@@ -124,7 +126,24 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
+        // The programs of Examples, which are packages of their own: built here as well, so that tests run them.
+        .executableTarget(
+            name: "ExampleFetch", dependencies: ["DownloadKit"], path: "Examples/fetch/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExampleMirror", dependencies: ["DownloadKit"], path: "Examples/mirror/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExampleBackground", dependencies: ["DownloadKit"], path: "Examples/background/Sources",
+            swiftSettings: swiftSettings),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DownloadKitTests",
+            dependencies: [
+                "DownloadKit", "DownloadCore", "DownloadTestSupport", "ExampleFetch", "ExampleMirror",
+                "ExampleBackground",
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadCoreTests",
             dependencies: [

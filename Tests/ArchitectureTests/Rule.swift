@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "Foundation",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "CSystem", "Foundation",
             "Synchronization",
         ],
         "dlm": [

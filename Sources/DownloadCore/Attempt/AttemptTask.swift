@@ -55,6 +55,7 @@ package final class AttemptTask: AttemptPhase {
     }
 
     private func work() async throws {
+        try await adaptRequest()
         try await prepare()
         if let stream = context.stream {
             return try await StreamDelivery(attempt: attempt, probe: probe, stream: stream).run()
@@ -78,6 +79,17 @@ package final class AttemptTask: AttemptPhase {
         try attempt.saveCookies()
         context.transfersEnded(record.id, control)
         if isFetched { try await commit() }
+    }
+
+    /// Has the session's adapter change the request. If the adapter gives another URL, the bytes that are here are compared,
+    /// as after any change of the URL.
+    private func adaptRequest() async throws {
+        guard let adapter = context.adapter else { return }
+        var adapted = try await adapter.adapt(record.request)
+        adapted.destination = record.request.destination
+        if adapted.url != record.request.url { _ = attempt.record.apply(.url(adapted.url, nil)) }
+        attempt.record.request = adapted
+        control.show(record)
     }
 
     private func prepare() async throws(DownloadError) {

@@ -105,12 +105,15 @@ final class Fetch: AttemptPhase {
         startPulse()
     }
 
+    /// The server sends parts that nothing allows to join.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
+                + "only a checksum can prove the whole"))
+
     private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {
         if !attempt.mayJoinParts {
-            throw .verificationFailed(
-                .unverifiable(
-                    "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
-                        + "version; give a checksum, or take them together with --allow-unverified"))
+            throw Self.partsUnproved
         }
         let member = sources.member(for: connection, running: attempt.transfers.connections)
         let asked = comparesOverlaps ? overlapping(range) : range

@@ -21,7 +21,8 @@ struct LinkRenewal: AttemptPhase {
         case .success: return .renewed(failure)
         case .failure(let problem):
             let told = attempt.requestSecrets.hidden(in: problem.text)
-            let phrase = "\(failure.description.drop { $0.isNumber || $0 == " " }); --url-command \(told)"
+            let what = failure.description.drop { $0.isNumber || $0 == " " }
+            let phrase = "\(what); \(DownloadError.newLinkCommand) \(told)"
             let error = DownloadError.serverRefused(status: status, phrase: phrase)
             attempt.recordOutcome(error.description)
             return .failed(error, retryAfter: nil)

@@ -208,8 +208,7 @@ extension Probe {
         let why =
             !record.request.asksRanges
             ? "it cannot be asked for in parts; what is here is kept and compared"
-            : "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
-                + "is kept and compared (--allow-unverified compares the last 64 KiB)"
+            : DownloadEvent.comparesAll
         attempt.announceRestart(why)
     }
 

@@ -203,15 +203,15 @@ extension DownloadRecord {
                 createsFolders: place.createsFolders))
         plain.destination.takesServerName = place.takesServerName
         plain.headers = request.headers
-        if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.$http = request.$http }
+        if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.boxedHTTP = request.boxedHTTP }
         plain.credential = request.credential
         plain.connections = request.connections
         plain.priority = request.priority
         plain.rateLimit = request.rateLimit
         plain.retry = request.retry
         plain.redirect = request.redirect
-        plain.$trust = request.$trust
-        plain.$network = request.$network
+        plain.boxedTrust = request.boxedTrust
+        plain.boxedNetwork = request.boxedNetwork
         plain.validation.types = request.validation.types
         plain.validation.maximumSize = request.validation.maximumSize
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)

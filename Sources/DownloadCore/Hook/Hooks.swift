@@ -1,21 +1,21 @@
 /// Programs to run once a download has ended: part of what the user asked for.
-public struct Hooks: Sendable, Equatable {
+package struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
-    public var onComplete: String?
+    package var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
-    public var onError: String?
+    package var onError: String?
     /// A shell command that prints a new URL for one that has expired.
-    public var urlCommand: String?
+    package var urlCommand: String?
     /// Seconds after which one is ended; nil for ``standardTimeLimit``.
-    public var timeLimit: Double?
+    package var timeLimit: Double?
 
-    public static let standardTimeLimit = 300.0
+    package static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
     /// There is nothing to run.
-    public var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
+    package var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
 
-    public init(
+    package init(
         onComplete: String? = nil, onError: String? = nil, urlCommand: String? = nil, timeLimit: Double? = nil
     ) {
         self.onComplete = onComplete
@@ -35,12 +35,12 @@ extension Hooks: DocumentObject {
 }
 
 /// The hook of a download that has ended. It is due until somebody takes it from the store, and is run at most once.
-public struct DueHook: Sendable, Equatable {
+package struct DueHook: Sendable, Equatable {
     /// As its download ended.
-    public let record: DownloadRecord
-    public let program: String
+    package let record: DownloadRecord
+    package let program: String
     /// Seconds.
-    public let timeLimit: Double
+    package let timeLimit: Double
 
     /// Nil when nothing is to be run: of what goes on or was cancelled, and of a file that was current, for which nothing
     /// was fetched.
@@ -60,7 +60,7 @@ public struct DueHook: Sendable, Equatable {
 }
 
 /// Runs the programs of hooks.
-public protocol HookRunner: Sendable {
+package protocol HookRunner: Sendable {
     /// Returns once the program has ended; when the task is cancelled it is ended.
     /// - Returns: what went wrong, for people; nil when nothing did.
     func run(_ hook: DueHook) async -> String?
@@ -71,13 +71,13 @@ public protocol HookRunner: Sendable {
 }
 
 /// Why there is no new link.
-public struct LinkFailure: Error, Sendable, Equatable {
-    public let text: String
-    public init(_ text: String) { self.text = text }
+package struct LinkFailure: Error, Sendable, Equatable {
+    package let text: String
+    package init(_ text: String) { self.text = text }
 }
 
 extension HookRunner {
-    public func newURL(
+    package func newURL(
         for record: DownloadRecord, command: String, status: Int?
     ) async -> Result<String, LinkFailure> { .failure(LinkFailure("cannot be run here")) }
 }

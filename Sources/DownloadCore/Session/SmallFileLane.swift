@@ -31,7 +31,8 @@ final class SmallFileLane: Sendable {
     init(context: RunnerContext, mostByFiles: Int, calls: Calls) {
         pendingAtMost = min(512, mostByFiles)
         self.context = context
-        isPossible = Atomic(context.stream == nil)
+        // An adapter is asked by the runner.
+        isPossible = Atomic(context.stream == nil && context.adapter == nil)
         self.calls = calls
     }
 
