@@ -1,4 +1,4 @@
-/// Programs to run once a download has ended: part of what the user asked for.
+/// What is done once a download has ended: programs to run and notices to give, part of what the user asked for.
 public struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
     public var onComplete: String?
@@ -6,14 +6,22 @@ public struct Hooks: Sendable, Equatable {
     public var onError: String?
     /// A shell command that prints a new URL for one that has expired.
     public var urlCommand: String?
+    /// A URL of http or https to which the JSON document of a complete download is sent by POST.
+    public var completeURL: String?
+    /// Absolute path of a file with the bearer token for ``completeURL``, read each time.
+    public var completeBearerFile: String?
+    /// Whether the desktop of the user shows a notice of the end.
+    public var notifies = false
     /// Seconds after which one is ended; nil for ``standardTimeLimit``.
     public var timeLimit: Double?
 
     public static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
-    /// There is nothing to run.
-    public var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
+    /// There is nothing to do.
+    public var isEmpty: Bool {
+        onComplete == nil && onError == nil && urlCommand == nil && completeURL == nil && !notifies
+    }
 
     public init(
         onComplete: String? = nil, onError: String? = nil, urlCommand: String? = nil, timeLimit: Double? = nil
@@ -30,6 +38,9 @@ extension Hooks: DocumentObject {
         DocumentField("onComplete", \.onComplete),
         DocumentField("onError", \.onError),
         DocumentField("urlCommand", \.urlCommand),
+        DocumentField("completeURL", \.completeURL),
+        DocumentField("completeBearerFile", \.completeBearerFile),
+        DocumentField("notifies", \.notifies),
         DocumentField("timeLimit", \.timeLimit),
     ]
 }
@@ -38,7 +49,10 @@ extension Hooks: DocumentObject {
 public struct DueHook: Sendable, Equatable {
     /// As its download ended.
     public let record: DownloadRecord
-    public let program: String
+    /// Nil where there is only a notice to give.
+    public let program: String?
+    /// Where the document of the download is sent; nil for nowhere.
+    public let url: String?
     /// Seconds.
     public let timeLimit: Double
 
@@ -46,23 +60,22 @@ public struct DueHook: Sendable, Equatable {
     /// was fetched.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
-        let program: String? =
-            switch record.state {
-            case .completed: record.completed?.wasCurrent == true ? nil : hooks.onComplete
-            case .failed: hooks.onError
-            case .queued, .running, .waiting, .paused, .cancelled: nil
-            }
-        guard let program else { return nil }
+        switch record.state {
+        case .completed where record.completed?.wasCurrent != true:
+            (program, url) = (hooks.onComplete, hooks.completeURL)
+        case .failed: (program, url) = (hooks.onError, nil)
+        case .completed, .queued, .running, .waiting, .paused, .cancelled: return nil
+        }
+        if program == nil, url == nil, !hooks.notifies { return nil }
         self.record = record
-        self.program = program
         timeLimit = hooks.timeLimit ?? Hooks.standardTimeLimit
     }
 }
 
-/// Runs the programs of hooks.
+/// Runs the programs of hooks, and gives the notices.
 public protocol HookRunner: Sendable {
-    /// Returns once the program has ended; when the task is cancelled it is ended.
-    /// - Returns: what went wrong, for people; nil when nothing did.
+    /// Returns once the program has ended and the notices are given; when the task is cancelled the program is ended.
+    /// - Returns: what went wrong, for people, with the name of the program or the URL; nil when nothing did.
     func run(_ hook: DueHook) async -> String?
     /// Runs the command of a download whose link has expired; when the task is cancelled it is ended.
     /// - Parameter status: what the server answered; nil before it was asked.

@@ -9,6 +9,8 @@ struct Get: ContextAction {
     var metalinkFile: String?
     var background: Bool
     var ephemeral: Bool
+    /// Brackets and braces in URLs are what they are.
+    var literal: Bool
     var session: SessionOptions
     var item: ItemOptions
     var progress: ProgressOptions
@@ -22,13 +24,12 @@ struct Get: ContextAction {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
         }
         try validateMetalink()
-        if item.place.output != nil, urls.count > 1 || inputFile != nil {
-            throw ValidationError("-o names one file; give several URLs a folder with -d")
-        }
-        if item.checksums.checksum != nil, urls.count > 1 || inputFile != nil {
+        let count = try patterns.count(in: urls)
+        try validateName(count)
+        if item.checksums.checksum != nil, count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
-        if !item.mirrors.mirror.isEmpty, urls.count > 1 || inputFile != nil {
+        if !item.mirrors.mirror.isEmpty, count > 1 || inputFile != nil {
             throw ValidationError(
                 "--mirror belongs to one URL; in a list write it below its URL, or behind it and a tab")
         }
@@ -49,25 +50,41 @@ struct Get: ContextAction {
         }
     }
 
+    private var patterns: URLPatterns { URLPatterns(isLiteral: literal) }
+
+    /// - Parameter count: of the files that the command line names.
+    private func validateName(_ count: Int) throws {
+        guard let name = item.place.output, count > 1 || inputFile != nil else { return }
+        let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if inputFile == nil, urls.count == 1, URLPatterns.hasPlace(name), !URLPatterns.hasPlace(folder) { return }
+        let hint = count > urls.count ? ", or write #1 into the name for what the brackets stand for" : ""
+        throw ValidationError("-o names one file; give several URLs a folder with -d\(hint)")
+    }
+
     func run(in context: Context) async throws -> Int32 {
         let settings = try context.settings()
         var command = self
         try command.item.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
-        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
+        let expanded = try patterns.expanded(urls)
+        let choice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
+        let urls = try await choice.urls(expanded.map(\.url))
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
-        let given = try urls.map { [maker] in try maker.request($0).get() }
+        let given = try zip(urls, expanded).map { [maker] in try maker.request($0, values: $1.values) }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
         let list = try inputFile.map { try InputList(path: $0) }
-        return try await context.withService(
+        let begin = context.time.now
+        let status = try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
             // A terminal is the file's.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
-            let following = Following(context, output, choice, keepsUnfinished: isRecorded)
+            let following = Following(
+                context, output, choice, keepsUnfinished: isRecorded,
+                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
             return try await following.follow(service, for: .get(maker.overrides)) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(requests)
@@ -76,6 +93,11 @@ struct Get: ContextAction {
                 }
             }
         }
+        let seconds = (context.time.now - begin) / .seconds(1)
+        if isRecorded {
+            context.tell(Tip.due(afterSeconds: seconds, inBackground: background, status: status), output)
+        }
+        return status
     }
 
     private func handOver(
@@ -106,6 +128,7 @@ extension Get: ScannedOptions {
         metalinkFile = arguments.metalinkFile
         background = arguments.background
         ephemeral = arguments.ephemeral
+        literal = arguments.noGlob
         session = arguments.session
         item = arguments.item
         progress = arguments.progress
@@ -117,6 +140,7 @@ extension Get: ScannedOptions {
         metalinkFile = words.path("metalink-file", "M")
         background = words.flag("background", "b")
         ephemeral = words.flag("ephemeral")
+        literal = words.flag("no-glob")
         session = words.group()
         item = ItemOptions(&words)
         progress = words.group()

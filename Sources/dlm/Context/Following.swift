@@ -1,5 +1,6 @@
 import DownloadKit
 import Foundation
+import Synchronization
 
 /// The frame of the commands that download: a follower with its output and its signals.
 struct Following {
@@ -10,7 +11,7 @@ struct Following {
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -23,6 +24,7 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
             tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(
             mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment),
@@ -36,7 +38,9 @@ struct Following {
         let follower = Follower(
             service, narrator: narrator, display: display, purpose: purpose, fate: context.fate)
         context.signals.onInterrupt { signal in await follower.interrupt(Self.reason(signal)) }
-        return try await follower.follow(limit: limit, ask)
+        let status = try await follower.follow(limit: limit, ask)
+        context.failures?.record(follower.ledger.withLock(\.lastFailure))
+        return status
     }
 
     /// Bars need a terminal; asked for elsewhere, they become lines.
