@@ -1,19 +1,27 @@
 /// Programs to run once a download has ended: part of what the user asked for.
-package struct Hooks: Sendable, Equatable {
+public struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
     package var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
     package var onError: String?
     /// A shell command that prints a new URL for one that has expired.
     package var urlCommand: String?
+    /// A URL of http or https to which the JSON document of a complete download is sent by POST.
+    package var completeURL: String?
+    /// Absolute path of a file with the bearer token for ``completeURL``, read each time.
+    package var completeBearerFile: String?
+    /// Whether the desktop of the user shows a notice of the end.
+    package var notifies = false
     /// Seconds after which one is ended; nil for ``standardTimeLimit``.
     package var timeLimit: Double?
 
     package static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
-    /// There is nothing to run.
-    package var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
+    /// There is nothing to do.
+    package var isEmpty: Bool {
+        onComplete == nil && onError == nil && urlCommand == nil && completeURL == nil && !notifies
+    }
 
     package init(
         onComplete: String? = nil, onError: String? = nil, urlCommand: String? = nil, timeLimit: Double? = nil
@@ -30,6 +38,9 @@ extension Hooks: DocumentObject {
         DocumentField("onComplete", \.onComplete),
         DocumentField("onError", \.onError),
         DocumentField("urlCommand", \.urlCommand),
+        DocumentField("completeURL", \.completeURL),
+        DocumentField("completeBearerFile", \.completeBearerFile),
+        DocumentField("notifies", \.notifies),
         DocumentField("timeLimit", \.timeLimit),
     ]
 }
@@ -38,7 +49,10 @@ extension Hooks: DocumentObject {
 package struct DueHook: Sendable, Equatable {
     /// As its download ended.
     package let record: DownloadRecord
-    package let program: String
+    /// Nil where there is only a notice to give.
+    package let program: String?
+    /// Where the document of the download is sent; nil for nowhere.
+    package let url: String?
     /// Seconds.
     package let timeLimit: Double
 
@@ -46,21 +60,20 @@ package struct DueHook: Sendable, Equatable {
     /// was fetched.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
-        let program: String? =
-            switch record.state {
-            case .completed: record.completed?.wasCurrent == true ? nil : hooks.onComplete
-            case .failed: hooks.onError
-            case .queued, .running, .waiting, .paused, .cancelled: nil
-            }
-        guard let program else { return nil }
+        switch record.state {
+        case .completed where record.completed?.wasCurrent != true:
+            (program, url) = (hooks.onComplete, hooks.completeURL)
+        case .failed: (program, url) = (hooks.onError, nil)
+        case .completed, .queued, .running, .waiting, .paused, .cancelled: return nil
+        }
+        if program == nil, url == nil, !hooks.notifies { return nil }
         self.record = record
-        self.program = program
         timeLimit = hooks.timeLimit ?? Hooks.standardTimeLimit
     }
 }
 
 /// Runs the programs of hooks.
-package protocol HookRunner: Sendable {
+public protocol HookRunner: Sendable {
     /// Returns once the program has ended; when the task is cancelled it is ended.
     /// - Returns: what went wrong, for people; nil when nothing did.
     func run(_ hook: DueHook) async -> String?

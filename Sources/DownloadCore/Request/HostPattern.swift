@@ -36,8 +36,10 @@ package struct HostPattern: Hashable, Sendable {
         return isExact ? text.utf8.elementsEqual(name) : Self.matches(text.utf8[...], name)
     }
 
+    /// Returns whether a text matches a pattern in which `*` stands for any bytes, none included.
+    ///
     /// Each `*` takes as little as it can; where that fails, the last one takes more.
-    private static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
+    package static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
         var (pattern, name) = (pattern, name)
         var retry: (pattern: Substring.UTF8View, name: Substring.UTF8View)?
         while let byte = name.first {

@@ -12,7 +12,7 @@ struct Following {
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -26,6 +26,7 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
             tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(
             mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment),
@@ -50,6 +51,7 @@ struct Following {
             throw error
         }
         await run?.finish()
+        context.failures?.record(follower.ledger.withLock(\.lastFailure))
         // The last lines of the manifest may fail when nothing is followed any more.
         if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }
