@@ -105,15 +105,9 @@ final class Fetch: AttemptPhase {
         startPulse()
     }
 
-    /// The server sends parts that nothing allows to join.
-    package static let partsUnproved = DownloadError.verificationFailed(
-        .unverifiable(
-            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
-                + "only a checksum can prove the whole"))
-
     private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {
         if !attempt.mayJoinParts {
-            throw Self.partsUnproved
+            throw .partsUnproved
         }
         let member = sources.member(for: connection, running: attempt.transfers.connections)
         let asked = comparesOverlaps ? overlapping(range) : range
@@ -185,4 +179,12 @@ final class Fetch: AttemptPhase {
         // If the store fails, the next session learns it anew.
         try? await context.store.learn(knowledge, ofHost: answer.url.origin)
     }
+}
+
+extension DownloadError {
+    /// The server sends parts that nothing allows to join.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
+                + "only a checksum can prove the whole"))
 }
