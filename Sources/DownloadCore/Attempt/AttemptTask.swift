@@ -80,6 +80,7 @@ package final class AttemptTask: AttemptPhase {
         if isFetched { try await commit() }
     }
 
+    @inline(never)
     private func prepare() async throws(DownloadError) {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
@@ -127,6 +128,7 @@ package final class AttemptTask: AttemptPhase {
     }
 
     /// Handles a file that has the final name already. Returns whether there is nothing left to fetch.
+    @inline(never)
     private func isComplete(_ existing: ExistingFile) async throws -> Bool {
         await attempt.endTransfers()
         switch existing {
@@ -143,6 +145,7 @@ package final class AttemptTask: AttemptPhase {
     private static let slowlyFinished: Int64 = 1 << 20
 
     /// All bytes are written: verifies and syncs the file, gives it its name and records it.
+    @inline(never)
     private func commit() async throws {
         guard let file, let total = record.resume.total else {
             throw DownloadError.unexpected("nothing to finish")
