@@ -72,6 +72,7 @@ final class Fetch: AttemptPhase {
     }
 
     /// Reports to the planner what happened, and does what the planner decides.
+    @inline(never)
     func follow(_ event: SegmentPlanner.Event) throws {
         for segment in running { reportAnswer(of: segment) }
         let now = (context.time.now - started) / .seconds(1)
@@ -160,6 +161,7 @@ final class Fetch: AttemptPhase {
     private static let roundLimit = 3
 
     /// Everything received is written, and it is everything.
+    @inline(never)
     private func confirm() throws {
         try attempt.requireWritten()
         if let check = attempt.sourceCheck { attempt.prove(check) }
