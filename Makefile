@@ -7,9 +7,7 @@ DESTDIR =
 URL =
 ARGS =
 
-# Half of the program would be ICU's data, of which dlm needs a tenth: see scripts/trim-icu.c.
-ICU_DATA = $(CURDIR)/.build/icu/icudata.o
-RELEASE = DLM_ICU_DATA=$(ICU_DATA) $(SWIFT) build -c release --static-swift-stdlib --product dlm
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
@@ -35,10 +33,7 @@ get:
 
 build: $(BINARY)
 
-$(ICU_DATA): scripts/icu-data scripts/trim-icu.c
-	@scripts/icu-data $@ $(SWIFT)
-
-$(BINARY): $(SOURCES) | $(ICU_DATA)
+$(BINARY): $(SOURCES)
 	@scripts/need build
 	$(RELEASE)
 	@touch $(BINARY)

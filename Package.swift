@@ -31,9 +31,6 @@ let packedRelocations: [String] = {
     return []
 }()
 
-/// An object file with the part of ICU's data that dlm needs (scripts/icu-data), which takes the place of the whole.
-let unicodeData: [String] = Context.environment["DLM_ICU_DATA"].map { [$0] } ?? []
-
 /// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
 /// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
 /// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
@@ -42,7 +39,7 @@ let linkerSettings: [LinkerSetting] = [
         [
             "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xlinker",
             "--version-script=" + Context.packageDirectory + "/scripts/link/exports.map",
-        ] + packedRelocations + unicodeData, .when(configuration: .release))
+        ] + packedRelocations, .when(configuration: .release))
 ]
 
 let package = Package(
