@@ -7,7 +7,9 @@ DESTDIR =
 URL =
 ARGS =
 
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product dlm
+# Half of the program would be ICU's data, of which dlm needs a tenth: see scripts/trim-icu.c.
+ICU_DATA = $(CURDIR)/.build/icu/icudata.o
+RELEASE = DLM_ICU_DATA=$(ICU_DATA) $(SWIFT) build -c release --static-swift-stdlib --product dlm
 BINARY = .build/release/dlm
 SOURCES = Package.swift Makefile $(shell find Sources -type f)
 
@@ -20,8 +22,8 @@ BUILD_TESTS = $(SWIFT) build --build-tests $(TEST_FLAGS)
 # With arguments as those of swift test: --filter, --skip.
 TESTS = $(TEST_FOLDER)/release/dlmPackageTests.xctest --testing-library swift-testing
 
-.PHONY: all get build test check coverage deploy-test fault-test protocol-test web-test mutate fuzz sanitize bench lint generate \
-	rpc-document install uninstall clean
+.PHONY: all get build test docs examples public-interface check coverage deploy-test fault-test protocol-test web-test \
+	drop-in-test package-test mutate fuzz sanitize bench lint generate rpc-document install install-files uninstall clean deb dist
 
 all: build
 
@@ -33,7 +35,10 @@ get:
 
 build: $(BINARY)
 
-$(BINARY): $(SOURCES)
+$(ICU_DATA): scripts/icu-data scripts/trim-icu.c
+	@scripts/icu-data $@ $(SWIFT)
+
+$(BINARY): $(SOURCES) | $(ICU_DATA)
 	@scripts/need build
 	$(RELEASE)
 	@touch $(BINARY)
@@ -45,10 +50,33 @@ test:
 	$(BUILD_TESTS)
 	$(TESTS) $(if $(FILTER),--filter '$(FILTER)')
 
+# The guides and the reference of DownloadKit as static HTML; a warning is an error.
+DOCS = .build/docs
+docs:
+	@scripts/need test
+	$(BUILD_TESTS)
+	scripts/symbol-graph $(TEST_FOLDER)/release .build/symbol-graph
+	"$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc" convert Sources/DownloadKit/DownloadKit.docc --output-dir $(DOCS) \
+		--additional-symbol-graph-dir .build/symbol-graph --fallback-display-name DownloadKit \
+		--fallback-bundle-identifier org.dlm.DownloadKit --transform-for-static-hosting --warnings-as-errors
+
+# The examples as what they are, packages of their own. make test builds and runs the same programs as targets of this one.
+examples:
+	@scripts/need build
+	@for name in fetch mirror background; do \
+		$(SWIFT) build --package-path Examples/$$name --scratch-path .build/examples || exit 1; \
+	done
+
+# The list of public symbols anew, which a test compares.
+public-interface:
+	@scripts/need test
+	$(BUILD_TESTS)
+	DLM_WRITE_INTERFACE=1 $(TESTS) --filter PublicInterfaceTests
+
 # All there is, which takes hours; it goes on after a part that failed and names it in the end.
 check:
 	@failed=; \
-	for part in test deploy-test fault-test protocol-test web-test fuzz sanitize mutate; do \
+	for part in test docs examples deploy-test fault-test protocol-test web-test drop-in-test package-test fuzz sanitize mutate; do \
 		echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "make check: failed:$$failed" >&2; exit 1; fi
@@ -127,12 +155,12 @@ bench: $(BINARY)
 	@python3 -B Benchmarks/bench.py $(BINARY) $(CASES)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests Examples Package.swift
 
 # man/ and completions/ are made from the commands and committed; a test fails when they are stale.
 generate: $(BINARY)
 	mkdir -p man completions
-	$(BINARY) manual man
+	$(BINARY) manual --drop-in docs/drop-in.md man
 	$(BINARY) --generate-completion-script bash >completions/dlm.bash
 	$(BINARY) --generate-completion-script zsh >completions/_dlm
 	$(BINARY) --generate-completion-script fish >completions/dlm.fish
@@ -143,13 +171,21 @@ rpc-document:
 	$(BUILD_TESTS)
 	DLM_WRITE_DOCUMENTS=yes $(TESTS) --filter Aria2DocumentTests
 
-install: $(BINARY)
+install: $(BINARY) install-files
+
+# A folder with the names of the programs that dlm can take the place of, for those who put it first in PATH.
+COMPAT = $(DESTDIR)$(PREFIX)/lib/dlm/compat
+STRIP = -s
+install-files:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(PREFIX)/lib/systemd/user
-	install -s -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/dlm
+	install $(STRIP) -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/dlm
+	install -d $(COMPAT)
+	for name in aria2c wget curl; do ln -sf ../../../bin/dlm $(COMPAT)/$$name || exit 1; done
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 completions/dlm.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm
+	sed '1{/^#!/d}' completions/dlm.bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm
+	chmod 644 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm
 	install -m 644 completions/_dlm $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm
 	install -m 644 completions/dlm.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish
 	for unit in dlm.service dlm.socket; do \
@@ -163,7 +199,32 @@ uninstall:
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/dlm \
 		$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dlm \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/dlm.fish \
-		$(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.service $(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.socket
+		$(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.service $(DESTDIR)$(PREFIX)/lib/systemd/user/dlm.socket \
+		$(COMPAT)/aria2c $(COMPAT)/wget $(COMPAT)/curl
+	-rmdir $(COMPAT) $(DESTDIR)$(PREFIX)/lib/dlm 2>/dev/null
+
+# .build/deb: a Debian package, which lintian has nothing to say against.
+deb: $(BINARY)
+	@scripts/need package
+	scripts/deb $(BINARY)
+
+# .build/dist: an archive that can be unpacked anywhere, with SHA256SUMS and an SBOM (SPDX).
+dist: $(BINARY)
+	@scripts/need package
+	scripts/dist $(BINARY)
+
+# The package's life in a Debian root of its own: install, use, upgrade with a queue, purge. Needs root.
+package-test: $(BINARY)
+	@scripts/need package
+	scripts/package-test $(BINARY)
+
+# yt-dlp from PyPI with dlm in the place of aria2c, wget and curl, from a page on this machine.
+YT_DLP = $(CURDIR)/.build/yt-dlp
+drop-in-test:
+	@scripts/need test
+	[ -x $(YT_DLP)/bin/yt-dlp ] || { python3 -m venv $(YT_DLP) && $(YT_DLP)/bin/pip install -q yt-dlp; }
+	$(BUILD_TESTS)
+	DLM_YT_DLP=$(YT_DLP)/bin/yt-dlp $(TESTS) --filter DropIn
 
 clean:
 	rm -rf .build

@@ -31,6 +31,9 @@ let packedRelocations: [String] = {
     return []
 }()
 
+/// An object file with the part of ICU's data that dlm needs (scripts/icu-data), which takes the place of the whole.
+let unicodeData: [String] = Context.environment["DLM_ICU_DATA"].map { [$0] } ?? []
+
 /// With C++'s library in the program, of which Swift's runtime needs little, no start of it binds the thousands of symbols
 /// of the shared one. scripts/link is searched first and names the static one; that takes lld, which comes with Swift.
 /// Nothing is looked up in the program by name, so that it exports nothing: 2 MiB less of it are in memory.
@@ -39,7 +42,7 @@ let linkerSettings: [LinkerSetting] = [
         [
             "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xlinker",
             "--version-script=" + Context.packageDirectory + "/scripts/link/exports.map",
-        ] + packedRelocations, .when(configuration: .release))
+        ] + packedRelocations + unicodeData, .when(configuration: .release))
 ]
 
 let package = Package(
@@ -100,7 +103,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "DownloadKit",
-            dependencies: ["DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC"],
+            dependencies: [
+                "CDownloadSystem", "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC",
+            ],
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "dlm",
@@ -124,7 +129,24 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "Tests/DownloadTestSupport", swiftSettings: swiftSettings),
+        // The programs of Examples, which are packages of their own: built here as well, so that tests run them.
+        .executableTarget(
+            name: "ExampleFetch", dependencies: ["DownloadKit"], path: "Examples/fetch/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExampleMirror", dependencies: ["DownloadKit"], path: "Examples/mirror/Sources",
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ExampleBackground", dependencies: ["DownloadKit"], path: "Examples/background/Sources",
+            swiftSettings: swiftSettings),
         .testTarget(name: "ArchitectureTests", swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DownloadKitTests",
+            dependencies: [
+                "DownloadKit", "DownloadCore", "DownloadTestSupport", "ExampleFetch", "ExampleMirror",
+                "ExampleBackground",
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "DownloadCoreTests",
             dependencies: [

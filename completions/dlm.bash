@@ -186,9 +186,9 @@ _dlm() {
 
 _dlm_get() {
     repeating_flags=(--verbose -v)
-    non_repeating_flags=(--background -b --ephemeral --help-all -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --follow-metalink --no-follow-metalink --repair --json --quiet -q --version -h --help)
+    non_repeating_flags=(--background -b --ephemeral --help-all --manifest-digest --retry-failed --spread -c --continue --content-disposition --no-content-disposition --remote-time --no-remote-time --paused --compressed --hsts --no-hsts --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --follow-metalink --no-follow-metalink --repair --json --quiet -q --version -h --help)
     repeating_options=(--window --expect-type --query -H --header --data --data-urlencode --resolve --mirror)
-    non_repeating_options=(--input-file -i -M --metalink-file -j --max-concurrent --max-per-host --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --metalink-location --on-complete --on-error --url-command --hook-timeout --progress --color)
+    non_repeating_options=(--input-file -i -M --metalink-file -j --max-concurrent --max-per-host --shard --shard-by --manifest --max-failures --name-by --per-host-rate --state --output -o --directory -d --if-exists --limit-rate --retries --retry-delay --connect-timeout --stall-timeout --max-redirects --priority --retry-on --max-time --at --wait --checksum --checksum-file --expect-status --max-size -A --user-agent -e --referer -X --method -x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --metalink-location --on-complete --on-error --url-command --hook-timeout --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -205,6 +205,31 @@ _dlm_get() {
         return
         ;;
     '--max-per-host')
+        return
+        ;;
+    '--shard')
+        return
+        ;;
+    '--shard-by')
+        __dlm_add_completions -W 'host'$'\n''line'$'\n''url'
+        return
+        ;;
+    '--manifest')
+        __dlm_add_completions -f
+        return
+        ;;
+    '--max-failures')
+        return
+        ;;
+    '--name-by')
+        __dlm_add_completions -W 'url'$'\n''hash'$'\n''number'
+        return
+        ;;
+    '--per-host-rate')
+        return
+        ;;
+    '--state')
+        __dlm_add_completions -d
         return
         ;;
     '--output'|'-o')
@@ -373,6 +398,9 @@ _dlm_get() {
     '--doh-url')
         return
         ;;
+    '--dns-cache-time')
+        return
+        ;;
     '--mirror')
         return
         ;;
@@ -483,7 +511,7 @@ _dlm_resume() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--all --background -b --basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(--state -H --header --data --data-urlencode --resolve)
-    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --progress --color)
+    non_repeating_options=(-x --connections --user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --progress --color)
     __dlm_offer_flags_options -1
 
     # Offer option value completions
@@ -579,6 +607,9 @@ _dlm_resume() {
         return
         ;;
     '--doh-url')
+        return
+        ;;
+    '--dns-cache-time')
         return
         ;;
     '--progress')
@@ -854,6 +885,99 @@ _dlm_verify() {
     esac
 }
 
+_dlm_manifest() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options 0
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    summary|merge|failed)
+        # Offer subcommand argument completions
+        "_dlm_manifest_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'summary merge failed' -- "${cur}"))
+        ;;
+    esac
+}
+
+_dlm_manifest_summary() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_dlm_manifest_merge() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __dlm_offer_flags_options -1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_dlm_manifest_failed() {
+    repeating_flags=(--verbose -v)
+    non_repeating_flags=(--retryable --json --quiet -q --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--host --kind --color)
+    __dlm_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--host')
+        return
+        ;;
+    '--kind')
+        return
+        ;;
+    '--color')
+        __dlm_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __dlm_add_completions -f
+        return
+        ;;
+    esac
+}
+
 _dlm_daemon() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
@@ -1024,7 +1148,7 @@ _dlm_doctor() {
     repeating_flags=(--verbose -v)
     non_repeating_flags=(--basic --digest --ntlm --negotiate --anyauth --netrc -k --insecure --allow-unverified --ssl --ssl-reqd -4 --ipv4 -6 --ipv6 --http1.1 --http2 --json --quiet -q --version -h --help)
     repeating_options=(-H --header --resolve)
-    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --color)
+    non_repeating_options=(--user -u --aws-sigv4 --netrc-file --bearer-file --bearer-command --cookie-file --cookie-jar --ca-certificate --crl-file --certificate --private-key --pinned-public-key --tls-min --known-hosts --ssh-key --proto --proxy --no-proxy --interface --doh-url --dns-cache-time --color)
     __dlm_offer_flags_options 1
 
     # Offer option value completions
@@ -1106,6 +1230,9 @@ _dlm_doctor() {
         return
         ;;
     '--doh-url')
+        return
+        ;;
+    '--dns-cache-time')
         return
         ;;
     '--color')

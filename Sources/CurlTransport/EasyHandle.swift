@@ -83,8 +83,7 @@ final class EasyHandle {
             return .requestInvalid(.missingProtocol(request.url.string, scheme: request.url.scheme))
         }
         if code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION {
-            let what = "the libcurl here cannot do all that is asked for; dlm doctor tells what it has"
-            return .requestInvalid(.notForScheme(request.url.string, what: what))
+            return .requestInvalid(.notForScheme(request.url.string, what: RequestFailure.beyondLibcurl))
         }
         if let remote = transfer.remote, let error = fileServerFailure(code, remote, request.url) { return error }
         let errno = Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))

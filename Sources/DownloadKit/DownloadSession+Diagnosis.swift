@@ -7,12 +7,12 @@ import Foundation
 extension DownloadSession {
     /// What this machine's libcurl can do.
     /// - Throws: ``DownloadError`` when it cannot be loaded.
-    public static func transportFeatures(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
+    package static func transportFeatures(environment: [String: String]) throws(DownloadError) -> TransportFeatures {
         try CurlTransport.features(environment: environment)
     }
 
     /// Looks at a store, if there is one; takes a few seconds where it is large.
-    public static func storeHealth(stateFolder: String) -> StoreHealth {
+    package static func storeHealth(stateFolder: String) -> StoreHealth {
         storeHealth(stateFolder: stateFolder, time: SystemTime())
     }
 
@@ -21,14 +21,14 @@ extension DownloadSession {
     }
 
     /// What there is of sessions in a state folder, living and dead.
-    public static func sessionTraces(stateFolder: String) -> [SessionTrace] {
+    package static func sessionTraces(stateFolder: String) -> [SessionTrace] {
         SessionRegistry(stateFolder: stateFolder).traces()
     }
 
     /// Asks for the first byte of what a URL leads to, and tells all about it.
     /// - Parameter environment: says which certificate authorities to trust and where the home folder is.
     /// - Throws: ``DownloadError`` when there is no libcurl.
-    public static func probe(
+    package static func probe(
         _ request: DownloadRequest, environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> ProbedRequest {
         try await probe(request, environment: environment, time: SystemTime())

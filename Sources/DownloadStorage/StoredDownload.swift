@@ -62,7 +62,7 @@ struct StoredDownload: Sendable {
 
     /// Says what is damaged and what to do.
     static func failure(_ id: DownloadID, _ column: RowReader.Column) -> DownloadError {
-        .unexpected("its record in the store is damaged (\(column)); run: dlm remove \(id)")
+        .unexpected("its record in the store is damaged (\(column)); remove the download")
     }
 
     /// What can be told of a damaged row.

@@ -36,6 +36,7 @@ struct DLM: ParsableCommand {
     /// Reads the command line; help and version are thrown as what is to be printed.
     static func command(_ arguments: [String]? = nil) throws -> any ContextAction {
         let given = arguments ?? Array(CommandLine.arguments.dropFirst())
+        if given.isEmpty { return Overview() }
         return try scanned(given) ?? parsed(given)
     }
 
@@ -75,13 +76,17 @@ enum Program {
         signals.block()
         let console = Console()
         let fault = Surroundings.fault()
-        if fault == nil, DLM.downloads(CommandLine.arguments) { DownloadSession.prepareTransfers() }
+        let program = DropInProgram(calledAs: CommandLine.arguments.first ?? "")
+        if fault == nil, program == nil, DLM.downloads(CommandLine.arguments) { DownloadSession.prepareTransfers() }
         let command: any ContextAction
         do {
             try ArgumentEncoding.check()
             let arguments = Array(CommandLine.arguments.dropFirst())
             ArgumentSecrets.hide()
-            command = try DLM.command(arguments)
+            command = if let program { try DropInCommand(program, arguments) } else { try DLM.command(arguments) }
+        } catch let failure as DropInFailure {
+            console.report(failure.message)
+            _exit(console.finish(failure.status))
         } catch {
             _exit(console.finish(UsageReport(error).print(on: console)))
         }

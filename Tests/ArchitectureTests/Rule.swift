@@ -25,7 +25,7 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "Foundation",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "CSystem", "Foundation",
             "Synchronization",
         ],
         "dlm": [
@@ -102,11 +102,12 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The time limit of a wait, the time that a running download is given before it is interrupted, and the clock of
-    /// tests with its own tests.
+    /// The time limit of a wait, the time that a running download is given before it is interrupted, and the clocks of
+    /// tests.
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
         "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",
+        "Tests/DownloadRPCTests/HurriedTime.swift",
     ]
 
     static let sleeping = Rule(description: "No test sleeps to wait for something") { file in

@@ -65,7 +65,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
             "import NIOPosix\nimport CurlTransport\nimport CCurl\nimport DownloadStorage\nimport GRDB\nimport NIO",
             [2, 3, 4, 5, 6]),
         Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadControl\nimport NIOCore", [2]),
-        Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadCore\nimport GRDB\nimport CSystem", [2, 3]),
+        Sample(.imports, "Sources/DownloadKit/A.swift", "import DownloadCore\nimport GRDB\nimport CCurl", [2, 3]),
         Sample(
             .imports, program, "import DownloadKit\nimport DownloadCore\nimport CurlTransport\nimport GRDB", [2, 3, 4]),
         Sample(.imports, "Sources/Unknown/A.swift", "import Foundation", [1]),

@@ -77,7 +77,7 @@ struct SocketTests {
         #expect(await many.isClosed())
         let noise = try RawWebSocket(bench.port)
         #expect(await noise.status() == 101)
-        noise.client.send([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF])
+        noise.client.send([UInt8](repeating: 0xFF, count: 20))
         #expect(await noise.isClosed())
         let half = try RawWebSocket(bench.port)
         #expect(await half.status() == 101)

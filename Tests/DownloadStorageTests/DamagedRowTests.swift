@@ -49,7 +49,7 @@ struct DamagedRowTests {
     func isTold(assignment: String, column: String) async throws {
         let store = try await damagedStore(assignment)
         let failure = DownloadError.unexpected(
-            "its record in the store is damaged (\(column)); run: dlm remove 2")
+            "its record in the store is damaged (\(column)); remove the download")
         let records = try await store.records(.all)
         #expect(records.map(\.id) == [1, 2, 3])
         #expect(records.map(\.state) == [.paused(.user), .failed(failure), .paused(.user)])

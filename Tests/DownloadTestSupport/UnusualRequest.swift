@@ -36,8 +36,12 @@ extension DownloadRequest {
         request.validation = ResponseValidation(
             types: ["image/*"].compactMap { MediaRange($0) }, statuses: StatusCodes("200,203"), maximumSize: 7)
         request.startsPaused = true
-        request.hooks = Hooks(
+        var hooks = Hooks(
             onComplete: "/usr/bin/true", onError: "/usr/bin/false", urlCommand: "new link", timeLimit: 1.5)
+        hooks.completeURL = "https://example.org/hook"
+        hooks.completeBearerFile = "/token"
+        hooks.notifies = true
+        request.hooks = hooks
         request.schedule = DownloadSchedule(
             start: Date(timeIntervalSince1970: 0.5), windows: [TimeWindow("Mon-Fri 22:00-06:00")].compactMap(\.self),
             timeZone: "Europe/Berlin")

@@ -30,6 +30,7 @@ extension EndToEnd {
             case "dlm-set-url.1": "dlm get -b --paused https://example.org/f1 https://example.org/f2 $iso"
             case "dlm-verify.1":
                 "dlm get https://example.org/f1 https://example.org/x.zip; dlm get --checksum-file SHA256SUMS $iso"
+            case "dlm-manifest.1": "dlm get -i urls.txt --manifest manifest-0.jsonl"
             default: ":"
             }
         }

@@ -16,8 +16,19 @@ struct RecipeCase: Sendable, CustomTestStringConvertible {
 
     static let all = [
         verified, cron, script, list, background, night, crash, expired, limit, stream, type, hook, verify, mirror,
-        doctor,
+        workers, doctor,
     ]
+
+    static let workers = RecipeCase("A million URLs, on many machines") { kitchen in
+        try kitchen.sandbox.root.write("https://example.org/prices.csv\n", to: "files/urls.txt")
+        try await kitchen.typeAll().expectSuccess()
+        for index in 1..<8 {
+            let shard = "--shard \(index)/8 --manifest manifest-\(index).jsonl"
+            try await kitchen.type("dlm get -i urls.txt -d data --name-by hash --spread \(shard)").expectSuccess()
+        }
+        let summary = try await kitchen.type("dlm manifest summary manifest-*.jsonl")
+        #expect(summary.stdout.contains(": 1 done, "), "\(summary.stdout)\(summary.stderr)")
+    }
 
     static let mirror = RecipeCase("From whichever mirror answers") { kitchen in
         try await kitchen.typeAll().expectSuccess()

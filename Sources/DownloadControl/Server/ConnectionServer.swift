@@ -22,6 +22,8 @@ package final class ConnectionServer: Sendable {
         /// Fails where a connection is not to be served.
         var verify: @Sendable (any Channel) -> EventLoopFuture<Void>
         /// What the first request of a connection may switch to. The gate leads to the event loop as long as it runs.
+        /// Whether a first request that asks to switch may; else it is answered as any other.
+        var mayUpgrade: @Sendable (HTTPRequestHead) -> Bool
         var upgrades: @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable]
 
         package init(
@@ -29,11 +31,13 @@ package final class ConnectionServer: Sendable {
             verify: @escaping @Sendable (any Channel) -> EventLoopFuture<Void> = {
                 $0.eventLoop.makeSucceededVoidFuture()
             },
+            mayUpgrade: @escaping @Sendable (HTTPRequestHead) -> Bool = { _ in false },
             upgrades: @escaping @Sendable (EventLoopGate) -> [any HTTPServerProtocolUpgrader & Sendable] = { _ in [] }
         ) {
             self.limits = limits
             self.answer = answer
             self.verify = verify
+            self.mayUpgrade = mayUpgrade
             self.upgrades = upgrades
         }
     }
@@ -96,14 +100,15 @@ package final class ConnectionServer: Sendable {
             }
             .childChannelInitializer { channel in
                 parts.verify(channel).flatMapThrowing {
-                    try equip(channel, table.value, parts.upgrades(table.value.gate))
+                    try equip(channel, table.value, parts)
                 }
             }
     }
 
     private static func equip(
-        _ channel: any Channel, _ table: ConnectionTable, _ upgrades: [any HTTPServerProtocolUpgrader & Sendable]
+        _ channel: any Channel, _ table: ConnectionTable, _ parts: Parts
     ) throws {
+        let upgrades = parts.upgrades(table.gate)
         var limit = NIOHTTPDecoderLimitConfiguration()
         limit.maxHeaderFieldSize = table.limits.headSize
         limit.maxHeaderListSize = table.limits.headSize
@@ -117,9 +122,11 @@ package final class ConnectionServer: Sendable {
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandlers([watch, encoder, decoder])
         if !upgrades.isEmpty {
+            let filter = UpgradeFilter(mayUpgrade: parts.mayUpgrade)
+            try pipeline.addHandler(filter)
             try pipeline.addHandler(
                 HTTPServerUpgradeHandler(
-                    upgraders: upgrades, httpEncoder: encoder, extraHTTPHandlers: [watch, decoder, connection],
+                    upgraders: upgrades, httpEncoder: encoder, extraHTTPHandlers: [watch, decoder, filter, connection],
                     upgradeCompletionHandler: { _ in }))
         }
         try pipeline.addHandler(connection)
@@ -148,5 +155,23 @@ package final class ConnectionServer: Sendable {
         try? await isEmpty.get()
         gate.shut()
         try? await group.shutdownGracefully()
+    }
+}
+
+/// Takes the wish to switch out of a request that may not: it is answered as any other, and the client told why.
+private final class UpgradeFilter: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    private let mayUpgrade: @Sendable (HTTPRequestHead) -> Bool
+
+    init(mayUpgrade: @escaping @Sendable (HTTPRequestHead) -> Bool) { self.mayUpgrade = mayUpgrade }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = Self.unwrapInboundIn(data), head.headers.contains(name: "Upgrade"),
+            !mayUpgrade(head)
+        else { return context.fireChannelRead(data) }
+        head.headers.remove(name: "Upgrade")
+        context.fireChannelRead(Self.wrapInboundOut(.head(head)))
     }
 }

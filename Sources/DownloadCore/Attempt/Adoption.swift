@@ -1,5 +1,3 @@
-import Foundation
-
 /// Continues what another tool left unfinished under the final name (`-c`).
 struct Adoption: AttemptPhase {
     let attempt: Attempt
@@ -7,8 +5,7 @@ struct Adoption: AttemptPhase {
     let naming: Naming
     let found: FileBeginning
 
-    /// Makes the file the partial file if the server's file has the same bytes where the file ends.
-    /// - Returns: whether the file is complete.
+    /// Makes the file the partial file if the server has the same bytes at its end. Returns whether it is complete.
     func run() async throws -> Bool {
         if size > 0 {
             let isLocal = record.request.url.known == .file
@@ -18,7 +15,8 @@ struct Adoption: AttemptPhase {
                 return false
             }
             if total == size {
-                try await recordComplete()
+                let completed = CompletedFile(path, found.file, record.resume.validators)
+                try await Verification(attempt: attempt).complete(with: completed)
                 return true
             }
         }
@@ -79,7 +77,9 @@ struct Adoption: AttemptPhase {
         let theirs = try await context.disk.onWriter { [compared] () throws(DownloadError) in
             try source.read(compared)
         }
-        guard try await read().elementsEqual(theirs) else { throw differs("its last \(compared.count) bytes are others") }
+        guard try await read().elementsEqual(theirs) else {
+            throw differs("its last \(compared.count) bytes are others")
+        }
         return source.status.size
     }
 
@@ -87,15 +87,6 @@ struct Adoption: AttemptPhase {
         try await context.disk.onWriter { [path, compared] () throws(DownloadError) in
             try FileStatus.read(path, compared)
         }
-    }
-
-    private func recordComplete() async throws {
-        let completed = CompletedFile(path, found.file, record.resume.validators)
-        record.completed = try await Verification(attempt: attempt).verified(completed)
-        record.fileName = found.name
-        record.resume = record.resume.afterCompletion
-        control.show(received: size)
-        control.show(record)
     }
 
     /// The store has the file before it is renamed: if the process ends in between, the file is found under either name.

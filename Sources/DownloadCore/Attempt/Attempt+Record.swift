@@ -1,16 +1,11 @@
-import Foundation
-
 /// What the attempt enters into its record, and when the store gets it.
 extension Attempt {
-    func save(durably: Bool = false) async throws(DownloadError) {
+    /// - Parameter other: saved in the place of the record.
+    func save(_ other: DownloadRecord? = nil, durably: Bool = false) async throws(DownloadError) {
         record.updated = context.time.date
-        try await save(record, durably: durably)
-    }
-
-    private func save(_ record: DownloadRecord, durably: Bool) async throws(DownloadError) {
         let lost: Set<DownloadID>
         do {
-            lost = try await context.store.save([record], session: context.session, durably: durably)
+            lost = try await context.store.save([other ?? record], session: context.session, durably: durably)
         } catch {
             throw error as? DownloadError ?? .unexpected("\(error)")
         }
@@ -28,8 +23,6 @@ extension Attempt {
         _ = try? await context.store.save([record], session: context.session)
         return true
     }
-
-    // MARK: Checkpoints
 
     /// Enters the ranges that the disk has into the record.
     func readFile() {
@@ -56,8 +49,6 @@ extension Attempt {
 
     /// Waits for the save that is under way: what is saved afterwards comes after every checkpoint.
     func finishCheckpoint() async { await checkpoints.saving?.value }
-
-    // MARK: Parts of the record
 
     /// Enters how many bytes of a stream went out: no file has them.
     func recordDelivered(_ stream: StreamOutput) {
@@ -93,10 +84,7 @@ extension Attempt {
     /// What must be hidden in texts that a server may have sent.
     var requestSecrets: RequestSecrets { RequestSecrets(record.request, transfers.secrets) }
 
-    // MARK: Another version
-
-    /// Something proves that the source has another file than the one that is here. A mirror is wrong then, and the URL
-    /// of the request is right.
+    /// Starts over, because the source has another file. A mirror is wrong then, and the URL of the request is right.
     func replace(why: String) async throws(DownloadError) {
         if sourceCheck != nil, record.isMirror { throw .verificationFailed(.otherMirror(why)) }
         try await startOver(why: why)
@@ -126,17 +114,24 @@ extension Attempt {
         try await save(forgetful, durably: true)
         record = forgetful
         sourceCheck = nil
-        local.forgetInherited()
+        local.inherited = ByteRanges()
+        local.digest = nil
         FaultPoint.reached("beforeTruncate")
         if let file = local.file {
-            file.notifyWrites(nil)
             try await context.disk.onWriter { () throws(DownloadError) in try file.startOver() }
             FaultPoint.reached("afterTruncate")
         }
-        local.endDigest()
-        control.show(received: 0)
+        show(received: 0)
+        announceRestart(requestSecrets.hidden(in: why))
+    }
+
+    func announceRestart(_ why: String) {
+        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+    }
+
+    func show(received count: Int64) {
+        control.show(received: count)
         control.show(record)
-        context.announce(.didRestart(DownloadSnapshot(record: record), why: requestSecrets.hidden(in: why)))
     }
 }
 

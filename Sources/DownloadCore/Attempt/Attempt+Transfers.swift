@@ -2,7 +2,7 @@ import HTTPTypes
 
 /// Beginning transfers, and what they leave in the file.
 extension Attempt {
-    /// Returns the receiver of a first answer, which must be what the user accepts.
+    /// Returns the receiver of a first answer, which must be what the user accepts. No other transfer runs then.
     /// - Parameters:
     ///   - countedFrom: the bytes before this offset are compared and do not count as received.
     ///   - countedTo: the same for the bytes from this offset on.
@@ -10,8 +10,8 @@ extension Attempt {
         var judge = judge
         judge.validation = record.request.validation
         return SegmentWriter(
-            connection: transfers.newConnection(), judge: judge, file: nil, countedFrom: countedFrom,
-            countedTo: countedTo, disk: context.disk, control: control)
+            connection: 0, judge: judge, file: nil, countedFrom: countedFrom, countedTo: countedTo, disk: context.disk,
+            control: control)
     }
 
     func start(_ segment: SegmentWriter, _ route: RequestRoute, conditionalOn candidate: CompletedFile? = nil) {
@@ -40,24 +40,24 @@ extension Attempt {
         return request
     }
 
-    // MARK: The file
-
     /// Continues in a file that has these ranges already.
     func resume(in file: PartialFile, written: ByteRanges, durable: ByteRanges = ByteRanges()) {
         if context.watchesWriters { file.watchWriters() }
         file.trust(written: written, durable: durable)
         local = LocalFile(file, inherited: written)
-        control.show(received: written.count)
-        control.show(record)
+        show(received: written.count)
     }
 
     /// Hashes what is written, a little behind.
-    func startDigest() { local.startDigest(of: record.expected?.checksum, on: context.disk.digests) }
+    func startDigest() {
+        guard local.digest == nil, let file = local.file, let expected = record.expected else { return }
+        local.digest = FileDigest(of: file, checksum: expected.checksum, queue: context.disk.digests)
+    }
 
     /// Bytes that were hashed are no longer in the file.
     func restartDigest() {
         guard local.digest != nil else { return }
-        local.endDigest()
+        local.digest = nil
         startDigest()
     }
 
@@ -68,17 +68,13 @@ extension Attempt {
         restartDigest()
     }
 
-    // MARK: Ended transfers
-
-    /// Returns the facts of an ended transfer. A body that exceeds its length is no error where a digest, or the user,
-    /// says that the file is whole.
+    /// Returns the facts of an ended transfer. A body may exceed its length where a digest, or the user, proves the file.
     func ended(_ segment: SegmentWriter, _ result: TransferResult, hasAll: Bool = false) -> EndedTransfer {
         let isProved = record.expected != nil || record.request.acceptsUnverified
         return segment.ended(result, hasAll: hasAll, excess: isProved ? nil : SegmentWriter.overlong)
     }
 
-    /// Forgets those bytes of an ended transfer that cannot be believed.
-    /// - Returns: the offset up to which its bytes can be believed.
+    /// Forgets what an ended transfer brought and cannot be believed. Returns the offset up to which its bytes can.
     func forgetDoubtful(of segment: SegmentWriter, _ result: TransferResult) async -> Int64 {
         let doubtful = segment.doubtful(after: ended(segment, result).ending)
         if !doubtful.isEmpty { context.stream?.isDoubted = true }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What proves that bytes belong to the version of the file that is here.
 extension Attempt {
     /// The validators that the answers of the source that is asked must have.
@@ -21,14 +19,12 @@ extension Attempt {
             || record.resume.movedFrom != nil || isKnownBySizeAndTime || record.hasPieces
     }
 
-    /// Servers without HTTP tell no more of a version than size and time. With the same size and time, the end of what is
-    /// here is compared.
+    /// Servers without HTTP tell only size and time of a version. If both match, the end of what is here is compared.
     var isKnownBySizeAndTime: Bool {
         !record.source.isHTTP && record.resume.total != nil && validators.lastModified != nil
     }
 
-    /// Whether the request begins behind what is here. Otherwise all of it is fetched again and compared, as a short
-    /// beginning is in any case.
+    /// Whether the request begins near the end of what is here. Otherwise all of it is fetched again and compared.
     var mayResume: Bool {
         let written = record.resume.written
         return mayJoinParts || written.prefix == written.count && written.count <= Overlap.unproven
@@ -52,8 +48,6 @@ extension Attempt {
             && sourceCheck == nil && !distrustsRanges
         throw claimsSameVersion ? RoundEnd.misplaced(why: why) : RoundEnd.changed(why: why)
     }
-
-    // MARK: Another source
 
     /// Begins the check of a source that the bytes in the file do not come from. Called before each probe.
     func beginSourceCheck() {

@@ -1,7 +1,4 @@
-import Foundation
-
-/// What the phases of one attempt share: the record, the messages that arrive, the file and the transfers. Only the task
-/// of the attempt uses it.
+/// What the phases of one attempt share: the record, the messages, the file and the transfers. Used by one task.
 final class Attempt {
     var record: DownloadRecord
     let context: RunnerContext
@@ -30,8 +27,6 @@ final class Attempt {
         transfers = Transfers(sources: SourcePool(record.source), prefersMultiplexing: prefersMultiplexing)
         checkpoints = Checkpoints(record, now: context.time.now)
     }
-
-    // MARK: Messages
 
     /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop on the way.
     func nextMessage() async throws -> RunnerControl.Message {
@@ -88,8 +83,6 @@ final class Attempt {
         }
     }
 
-    // MARK: Waiting
-
     /// Returns once everything handed over so far went out, however slow the reader of the stream is.
     func deliverAll() async throws {
         context.disk.afterWrites { [control] in control.send(.delivered) }
@@ -101,13 +94,18 @@ final class Attempt {
         while true { if case .delivered = try await nextMessage() { return } }
     }
 
+    /// Sends a message to this attempt at the moment, unless the task that is returned is cancelled before.
+    func send(_ message: RunnerControl.Message, at moment: ContinuousClock.Instant) -> Task<Void, Never> {
+        Task { [control, time = context.time] in
+            guard (try? await time.sleep(until: moment)) != nil else { return }
+            control.send(message)
+        }
+    }
+
     /// Waits until the moment and handles messages meanwhile. No transfer may run.
     func wait(until moment: ContinuousClock.Instant) async throws {
         guard moment > context.time.now else { return }
-        let alarm = Task { [control, time = context.time] in
-            try await time.sleep(until: moment)
-            control.send(.delivered)
-        }
+        let alarm = send(.delivered, at: moment)
         defer { alarm.cancel() }
         try await awaitDelivered()
     }
@@ -121,8 +119,6 @@ final class Attempt {
             }
         }
     }
-
-    // MARK: The end of transfers
 
     /// Ends the running transfers. Afterwards everything received is on disk and in the record. Only what a transfer
     /// without a file brought is lost: it may belong to another version than the file.

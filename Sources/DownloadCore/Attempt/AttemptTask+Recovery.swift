@@ -3,9 +3,8 @@ extension AttemptTask {
     /// A file that changes again and again is not fetched for ever.
     private static let roundLimit = 3
 
-    /// Prepares another round.
+    /// Prepares another round, or throws the end itself if no other round follows.
     /// - Parameter round: how many rounds there were before the one that ended.
-    /// - Throws: the end itself, if no other round follows.
     func recover(from end: RoundEnd, round: Int) async throws {
         switch end {
         case .stopped: throw end
@@ -20,12 +19,11 @@ extension AttemptTask {
         }
     }
 
-    /// Looks for bytes that another program removed from the partial file: then no answer was misplaced.
-    /// - Returns: whether there were any; they are fetched again.
+    /// Returns whether another program removed bytes from the partial file: then no answer was misplaced.
     private func forgetHoles() async throws(DownloadError) -> Bool {
-        guard let file = attempt.local.file, let total = record.resume.total else { return false }
+        guard let file, let total = record.resume.total else { return false }
         await attempt.finishCheckpoint()
-        let isDamaged = try await attempt.context.disk.onWriter { () throws(DownloadError) in
+        let isDamaged = try await context.disk.onWriter { () throws(DownloadError) in
             let written = file.written
             guard try !file.cutOff(before: total, margin: 0).intersection(written).isEmpty else { return false }
             file.forget(try file.cutOff(before: total))
@@ -35,7 +33,7 @@ extension AttemptTask {
         guard isDamaged else { return false }
         attempt.restartDigest()
         try await saveLoss()
-        announceRestart("another program cut bytes off; they are fetched again")
+        attempt.announceRestart("another program cut bytes off; they are fetched again")
         return true
     }
 
@@ -45,7 +43,7 @@ extension AttemptTask {
     private func distrustRanges(_ why: String) async throws(DownloadError) {
         await attempt.finishCheckpoint()
         let inherited = attempt.local.inherited
-        if let file = attempt.local.file {
+        if let file {
             attempt.forget(inherited.missing(in: 0..<file.written.end).intersection(file.written))
             file.forgetDifference()
         }
@@ -54,17 +52,14 @@ extension AttemptTask {
         // The bytes that are here came from another source.
         if record.isMirror, !inherited.isEmpty { throw .verificationFailed(.otherMirror(why)) }
         attempt.distrustsRanges = true
-        announceRestart("a part of it was not from the place that the server named; the file is fetched in one answer")
+        attempt.announceRestart(
+            "a part of it was not from the place that the server named; the file is fetched in one answer")
     }
 
     /// The store must not believe in bytes that were given up.
     private func saveLoss() async throws(DownloadError) {
         attempt.readFile()
         try await attempt.save(durably: true)
-        attempt.control.show(received: record.received)
-    }
-
-    private func announceRestart(_ why: String) {
-        attempt.context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+        control.show(received: record.received)
     }
 }

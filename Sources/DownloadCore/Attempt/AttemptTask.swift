@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 
 /// One attempt at a download, from its first request to the final name: probe, fetch, verify, commit. Used by one task.
-package final class AttemptTask {
+package final class AttemptTask: AttemptPhase {
     package enum Outcome: Sendable, Equatable {
         case completed
         /// The attempt was asked to stop, and its resume data is on disk.
@@ -18,36 +18,34 @@ package final class AttemptTask {
     private let started: Date
 
     /// - Parameters:
-    ///   - prefersMultiplexing: share a connection with others where possible: one of many small files.
-    ///   - deadline: when the time that the request allows is over.
-    ///   - scout: the first transfer, if it was begun before.
+    ///   - probe: the first transfer, if it was begun before.
     ///   - started: when that transfer was begun.
     package init(
         record: DownloadRecord, context: RunnerContext, control: RunnerControl, prefersMultiplexing: Bool,
-        deadline: ContinuousClock.Instant? = nil, scout: SegmentWriter? = nil, started: Date? = nil
+        deadline: ContinuousClock.Instant? = nil, probe begun: SegmentWriter? = nil, started: Date? = nil
     ) {
         self.started = started ?? context.time.date
         attempt = Attempt(
             record: record, context: context, control: control, prefersMultiplexing: prefersMultiplexing,
             deadline: deadline)
-        probe = Probe(attempt, begun: scout)
+        probe = Probe(attempt, begun: begun)
         naming = Naming(attempt)
     }
 
     package var record: DownloadRecord { attempt.record }
-    private var context: RunnerContext { attempt.context }
-    private var control: RunnerControl { attempt.control }
 
     package func run() async -> Outcome {
         attempt.record.attempts.append(AttemptRecord(started: started))
         if record.attempts.count > DownloadRecord.attemptsKept { attempt.record.attempts.removeFirst() }
-        let alarm = attempt.deadline.map { deadline in
-            Task { [control, time = context.time] in
-                guard (try? await time.sleep(until: deadline)) != nil else { return }
-                control.send(.timeIsUp)
-            }
+        let alarm = attempt.deadline.map { attempt.send(.timeIsUp, at: $0) }
+        let outcome: Outcome
+        do {
+            try await work()
+            attempt.recordOutcome("completed")
+            outcome = .completed
+        } catch {
+            outcome = await end(with: error)
         }
-        let outcome = await outcome()
         alarm?.cancel()
         // Not left to the end of this object: others may retain the file a little longer, and the next attempt opens it.
         attempt.local.close()
@@ -56,27 +54,20 @@ package final class AttemptTask {
         return outcome
     }
 
-    private func outcome() async -> Outcome {
-        do {
-            try await work()
-            attempt.recordOutcome("completed")
-            return .completed
-        } catch {
-            return await end(with: error)
-        }
-    }
-
     private func work() async throws {
+        try await adaptRequest()
         try await prepare()
-        if let stream = context.stream { return try await deliver(to: stream) }
+        if let stream = context.stream {
+            return try await StreamDelivery(attempt: attempt, probe: probe, stream: stream).run()
+        }
         if record.request.repairs, try await Repair(attempt: attempt).run() { return }
-        if attempt.local.file == nil {
+        if file == nil {
             switch try await Resumption(attempt: attempt).run() {
             case .unfinished: break
             case .named: return
-            case .whole(let total):
+            case .whole:
                 context.transfersEnded(record.id, control)
-                return try await commit(total)
+                return try await commit()
             }
         }
         try await Verification(attempt: attempt).verifyCompleted()
@@ -84,10 +75,21 @@ package final class AttemptTask {
             // The request cannot be made for a part, and may not be made twice.
             try await attempt.startOver(why: "a \(record.request.method.rawValue) is sent as a whole")
         }
-        let total = try await fetch()
+        let isFetched = try await fetch()
         try attempt.saveCookies()
         context.transfersEnded(record.id, control)
-        if let total { try await commit(total) }
+        if isFetched { try await commit() }
+    }
+
+    /// Has the session's adapter change the request. If the adapter gives another URL, the bytes that are here are compared,
+    /// as after any change of the URL.
+    private func adaptRequest() async throws {
+        guard let adapter = context.adapter else { return }
+        var adapted = try await adapter.adapt(record.request)
+        adapted.destination = record.request.destination
+        if adapted.url != record.request.url { _ = attempt.record.apply(.url(adapted.url, nil)) }
+        attempt.record.request = adapted
+        control.show(record)
     }
 
     private func prepare() async throws(DownloadError) {
@@ -100,41 +102,27 @@ package final class AttemptTask {
         attempt.transfers.secrets.remember(context.memory(of: record))
     }
 
-    private func deliver(to stream: StreamOutput) async throws {
-        let delivery = StreamDelivery(attempt: attempt, probe: probe, stream: stream)
-        if record.request.url.known == .file {
-            return try await LocalCopy(attempt: attempt, probe: probe).send(to: delivery)
-        }
-        try await delivery.run()
-        try attempt.saveCookies()
-    }
-
-    // MARK: Probe and fetch
-
-    /// Fetches, in as many rounds as it takes.
-    /// - Returns: the size of the file once all of it is written; nil when there was nothing to fetch.
-    private func fetch() async throws -> Int64? {
+    /// Returns true once all bytes are in the partial file, false when there is nothing to fetch.
+    private func fetch() async throws -> Bool {
         for number in 0... {
-            let existing: ExistingFile
+            let existing: ExistingFile?
             do {
-                switch try await round() {
-                case .complete(let total): return total
-                case .current: return nil
-                case .existing(let found): existing = found
-                }
+                existing = try await round()
             } catch let end as RoundEnd {
                 try await recover(from: end, round: number)
                 continue
             }
-            if try await isComplete(existing) { return nil }
+            guard let existing else { return true }
+            if try await isComplete(existing) { return false }
         }
-        return nil
+        return false
     }
 
-    private func round() async throws -> RoundResult {
+    /// Returns the file that has the final name already; nil where all bytes are in the partial file.
+    private func round() async throws -> ExistingFile? {
         // A transfer that was begun before has brought bytes, which are kept first.
         if !probe.isBegun { try attempt.obeyStop() }
-        if let existing = try naming.checkBeforehand() { return .existing(existing) }
+        if let existing = try naming.checkBeforehand() { return existing }
         if record.request.url.known == .file {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
         }
@@ -145,15 +133,16 @@ package final class AttemptTask {
         // The whole file is in one buffer: what is left needs the disk and the store, and no slot.
         if answer.isWhole { context.transfersEnded(record.id, control) }
         try probe.learn(from: answer)
-        if let existing = try await naming.openFile(for: answer) { return .existing(existing) }
-        return .complete(total: try await Fetch(attempt, answer).run())
+        if let existing = try await naming.openFile(for: answer) { return existing }
+        try await Fetch(attempt, answer).run()
+        return nil
     }
 
-    /// Handles a file that has the final name already.
-    /// - Returns: whether there is nothing left to fetch.
+    /// Handles a file that has the final name already. Returns whether there is nothing left to fetch.
     private func isComplete(_ existing: ExistingFile) async throws -> Bool {
         await attempt.endTransfers()
         switch existing {
+        case .current: return true
         case .kept(let file):
             attempt.record.completed = try await Verification(attempt: attempt).verified(file)
             return true
@@ -162,14 +151,14 @@ package final class AttemptTask {
         }
     }
 
-    // MARK: Verify and commit
-
     /// From this size on a file is saved before it is hashed and synced, in bytes: that takes its time.
     private static let slowlyFinished: Int64 = 1 << 20
 
     /// All bytes are written: verifies and syncs the file, gives it its name and records it.
-    private func commit(_ total: Int64) async throws {
-        guard let file = attempt.local.file else { throw DownloadError.unexpected("nothing to finish") }
+    private func commit() async throws {
+        guard let file, let total = record.resume.total else {
+            throw DownloadError.unexpected("nothing to finish")
+        }
         try record.requireSize(total)
         control.showFinishing()
         await attempt.finishCheckpoint()
@@ -193,44 +182,32 @@ package final class AttemptTask {
         attempt.record = try await context.committer.commit(record, file, rule)
     }
 
-    // MARK: The end
-
     /// Ends the attempt and keeps everything received.
     private func end(with error: any Error) async -> Outcome {
         await attempt.endTransfers()
         // The error of the attempt is worth more than a failure to keep the cookies.
         try? attempt.saveCookies()
         await attempt.finishCheckpoint()
-        if let file = attempt.local.file {
-            if !record.resume.written.isEmpty {
-                // If the file system cannot tell the time, the next attempt looks at the file again.
-                attempt.record.resume.modified =
-                    file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
-            }
-            file.notifyWrites(nil)
+        if let file, !record.resume.written.isEmpty {
+            // If the file system cannot tell the time, the next attempt looks at the file again.
+            attempt.record.resume.modified =
+                file.isWrittenByOthers ? ResumeData.altered : (try? file.modified()) ?? nil
         }
-        if error as? DownloadError != attempt.disowned, attempt.local.removeIfEmpty() {
+        if let file, file.written.isEmpty, file.failure != .fileFailed(.replaced, path: file.path),
+            error as? DownloadError != attempt.disowned
+        {
+            file.remove()
             attempt.record.resume.file = nil
             attempt.record.fileName = nil
         }
         attempt.record.speed = nil
-        let failure: DownloadError
-        switch error {
-        case RoundEnd.stopped:
+        if case RoundEnd.stopped = error {
             attempt.recordOutcome("stopped")
             return .stopped
-        case let end as RoundEnd: failure = end.failure ?? .unexpected("\(end)")
-        default: failure = error as? DownloadError ?? .unexpected("\(error)")
         }
-        let told = failure.hiding(attempt.requestSecrets)
-        attempt.recordOutcome(told.description)
-        return await LinkRenewal(attempt: attempt).outcome(of: told)
+        let reason = (error as? RoundEnd)?.failure ?? error as? DownloadError ?? .unexpected("\(error)")
+        let failure = reason.hiding(attempt.requestSecrets)
+        attempt.recordOutcome(failure.description)
+        return await LinkRenewal(attempt: attempt).outcome(of: failure)
     }
-}
-
-/// The name of ``AttemptTask`` in the session, until that is renamed.
-package typealias DownloadRunner = AttemptTask
-
-extension AttemptTask {
-    static let firstLease = Probe.firstLease
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Decides when the store is told what an attempt has on disk, and when that becomes durable. One save at a time: a store
-/// that is slow for a moment holds nothing up.
+/// Decides when the store gets what an attempt has on disk, and when that becomes durable. One save runs at a time: a
+/// slow store delays nothing else.
 struct Checkpoints {
     /// The save that is under way.
     private(set) var saving: Task<Void, Never>?
-    /// Counts the saves: word of one may come when the next is under way.
+    /// Counts the saves: the end of one may be reported when the next is under way.
     private var number = 0
     private var lastSync: ContinuousClock.Instant
-    /// What the store was last told to be durable in the file.
+    /// The durable ranges of the file that the store was last given.
     private var savedDurable: ByteRanges
     private var speedMark: (at: ContinuousClock.Instant, received: Int64)
     /// How many bytes were on disk when the attempt began.
@@ -30,16 +30,16 @@ struct Checkpoints {
     var isFirst: Bool { number == 0 }
 
     mutating func save(_ record: DownloadRecord, in context: RunnerContext, for control: RunnerControl) {
-        // What a sync has made durable in the file is of use after a loss of power only if the record survives it.
+        // Durable ranges are of use after a loss of power only if the record survives it, too.
         let isDurable = record.resume.durable != savedDurable
         savedDurable = record.resume.durable
         number += 1
         saving = Task { [number] in
             FaultPoint.reached("beforeCheckpoint")
-            // A store that fails now is asked again at the next checkpoint; the end of the attempt reports it.
+            // If the store fails, the next checkpoint asks it again, and the end of the attempt reports the failure.
             let lost = (try? await context.store.save([record], session: context.session, durably: isDurable)) ?? []
             FaultPoint.reached("afterCheckpoint")
-            // Somebody else owns it now: two must not write one file.
+            // Another session owns the download now, and two must not write one file.
             if lost.contains(record.id) { control.send(.disowned) }
             control.send(.checkpointSaved(number))
         }
@@ -47,7 +47,7 @@ struct Checkpoints {
 
     mutating func didSave(_ number: Int) { if number == self.number { saving = nil } }
 
-    /// The speed of late in bytes per second, smoothed with the one before; nil where too little time has passed.
+    /// Returns the smoothed speed in bytes per second; nil where too little time has passed.
     mutating func speed(of record: DownloadRecord, now: ContinuousClock.Instant) -> Double? {
         let seconds = (now - speedMark.at) / .seconds(1)
         guard seconds > 0.2 else { return nil }
@@ -56,8 +56,7 @@ struct Checkpoints {
         return record.speed.map { 0.7 * $0 + 0.3 * speed } ?? speed
     }
 
-    /// Whether what is written is to become durable: every few seconds once there is enough to make it worth while, else
-    /// twice a minute.
+    /// Returns whether to sync the file: every few seconds where much is unsynced (in bytes), else twice a minute.
     mutating func isSyncDue(unsynced: Int64, now: ContinuousClock.Instant) -> Bool {
         let bytes = FaultPoint.limit("DLM_FAULT_SYNC_BYTES", 64 << 20 as Int64)
         let seconds = FaultPoint.limit("DLM_FAULT_SYNC_SECONDS", 5.0)

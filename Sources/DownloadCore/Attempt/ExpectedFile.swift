@@ -5,7 +5,8 @@ import HTTPTypes
 extension DownloadRecord {
     /// The checksum that the user gave, or else the server's digest of this version.
     var expected: VerifiedChecksum? {
-        request.checksum.map { VerifiedChecksum($0, by: .user) } ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
+        request.checksum.map { VerifiedChecksum($0, by: .user) }
+            ?? resume.digest.map { VerifiedChecksum($0, by: .server) }
     }
 
     /// With a checksum from the user nothing depends on what a server says of the digest.
@@ -26,8 +27,6 @@ extension DownloadRecord {
         throw .verificationFailed(.size(expected: size, actual: total))
     }
 
-    // MARK: Checksums
-
     /// Records the digest that a first answer tells and, for a list of checksums, the name of the file.
     mutating func learnDigest(from head: ResponseHead, _ url: SourceURL) throws(DownloadError) {
         if request.checksums != nil {
@@ -47,18 +46,14 @@ extension DownloadRecord {
     /// Looks up the checksum in the list that came with the request, by the names that the server gave.
     mutating func findListedChecksum() throws(DownloadError) { request.checksum = try askedChecksum(of: fileName) }
 
-    /// Returns the checksum that the user gave or that is listed for the file; nil where there is neither.
-    /// - Parameter name: the name of the file on disk.
+    /// Returns the checksum that the user gave, or that is listed for the file that has this name on disk, if any.
     func askedChecksum(of name: String?) throws(DownloadError) -> Checksum? {
         if let checksum = request.checksum { return checksum }
         let names = [resume.servedName, resume.finalURL.map(ChecksumList.path), name]
         return try request.checksums?.checksum(forFirstOf: names.compactMap(\.self))
     }
 
-    // MARK: A complete file that is here
-
-    /// The file of an earlier completion, if it is as it was left, has the checksum that is asked for, and the server can
-    /// tell whether it is current.
+    /// The file of an earlier completion, if it is unchanged, is what is asked for, and has validators to ask with.
     var currentFile: CompletedFile? {
         guard let completed = unchangedCompletion else { return nil }
         do throws(DownloadError) {

@@ -1,7 +1,6 @@
 /// What the end of a transfer means for its connection and for its source.
 extension Fetch {
-    /// Handles the end of a transfer: its connection continues with its next range, or other connections get what it did
-    /// not bring.
+    /// Handles the end of a transfer: its connection continues, or other connections get what the transfer did not bring.
     func settle(_ segment: SegmentWriter, _ result: TransferResult) async throws {
         var position = await attempt.forgetDoubtful(of: segment, result)
         // The bytes before its range, which are compared first, belong to another connection.
@@ -38,8 +37,6 @@ extension Fetch {
         }
     }
 
-    // MARK: The only source
-
     private func ending(
         _ outcome: TransferOutcome, ofOnly segment: SegmentWriter
     ) async throws -> SegmentPlanner.Ending {
@@ -71,8 +68,8 @@ extension Fetch {
         return [429, 503].contains(status) ? .refused : .unfit
     }
 
-    /// A server without HTTP that has enough connections refuses the login, or closes the next connection at once. Those
-    /// that it accepted continue. The only one is asked for again, for the server may still count one that has just ended.
+    /// A server without HTTP that has enough connections refuses the login, or closes the next connection at once. If it
+    /// refuses the only connection, it may still count one that has just ended, and is asked again.
     /// - Returns: nil where the connection failed for another reason.
     private func refusal(
         of segment: SegmentWriter, _ error: DownloadError
@@ -96,8 +93,6 @@ extension Fetch {
         try await attempt.wait(until: context.time.now + .seconds(1))
         return .cut
     }
-
-    // MARK: One of several sources
 
     /// A source that fails leaves the rest of the file to the others.
     private func ending(
@@ -144,8 +139,6 @@ extension Fetch {
         let brought = segment.brought
         if !brought.isEmpty { sources.note(brought, from: sources.member(of: segment.connection)) }
     }
-
-    // MARK: Pieces
 
     /// A piece does not have its digest: it is fetched again, and no longer from the source that brought it.
     func fetchAgain(_ piece: Int) throws {

@@ -1,15 +1,11 @@
-import Foundation
-
-/// Fetches a file: the transfer of the probe first, then as many connections to as many sources as there may be, until
-/// every byte is in the partial file. One source is a pool of one.
+/// Fetches a file over as many connections and from as many sources as there may be, beginning with the transfer of the
+/// probe, until every byte is in the partial file. One source is a pool of one.
 final class Fetch: AttemptPhase {
     let attempt: Attempt
     private let answer: ProbeAnswer
     let target: PartialFile
     let sources: SourcePool
     var planner: SegmentPlanner
-    /// The part in the connections with the host; nil where one connection is all there can be.
-    let share: ConnectionShare?
     private let started: ContinuousClock.Instant
     /// The timer for the next look at the speeds.
     private var pulse: Task<Void, Never>?
@@ -33,15 +29,17 @@ final class Fetch: AttemptPhase {
         answer.segment.attach(target)
         attempt.transfers.probe = nil
         await plan.recallHost()
-        share = plan.joinHosts(sources)
+        plan.joinHosts(sources)
         planner = plan.makePlanner(sources)
         started = attempt.context.time.now
     }
 
+    /// The part in the connections with the host of the answer; nil where one connection is all there can be.
+    var share: ConnectionShare? { sources.members[0].share }
     var running: [SegmentWriter] { attempt.transfers.running }
 
-    /// - Returns: the size of the file once all of it is written.
-    func run() async throws -> Int64 {
+    /// Returns once every byte is written.
+    func run() async throws {
         defer { end() }
         if let result = answer.result {
             try await settle(answer.segment, result)
@@ -64,16 +62,14 @@ final class Fetch: AttemptPhase {
         } while try await !piecesAreRight() || !running.isEmpty
         if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
         await context.disk.afterWrites()
-        return try confirm()
+        try confirm()
     }
 
     private func end() {
         endPulse()
         sources.leaveHosts()
-        attempt.local.endVerifier()
+        attempt.local.verifier = nil
     }
-
-    // MARK: Requests
 
     /// Reports to the planner what happened, and does what the planner decides.
     func follow(_ event: SegmentPlanner.Event) throws {
@@ -109,12 +105,15 @@ final class Fetch: AttemptPhase {
         startPulse()
     }
 
+    /// The server sends parts that nothing allows to join.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
+                + "only a checksum can prove the whole"))
+
     private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {
         if !attempt.mayJoinParts {
-            throw .verificationFailed(
-                .unverifiable(
-                    "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one "
-                        + "version; give a checksum, or take them together with --allow-unverified"))
+            throw Self.partsUnproved
         }
         let member = sources.member(for: connection, running: attempt.transfers.connections)
         let asked = comparesOverlaps ? overlapping(range) : range
@@ -144,18 +143,13 @@ final class Fetch: AttemptPhase {
     /// There is one timer at a time, and none where speeds make no difference.
     private func startPulse() {
         guard pulse == nil, !running.isEmpty, let interval = planner.tickInterval else { return }
-        pulse = Task { [control, time = context.time] in
-            do { try await time.sleep(for: .seconds(interval)) } catch { return }
-            control.send(.pulse)
-        }
+        pulse = attempt.send(.pulse, at: context.time.now + .seconds(interval))
     }
 
     func endPulse() {
         pulse?.cancel()
         pulse = nil
     }
-
-    // MARK: The end
 
     /// Asks for what is missing when every request is over: the comparison at a join did not come to its end.
     private func fetchRest() async throws {
@@ -172,7 +166,7 @@ final class Fetch: AttemptPhase {
     private static let roundLimit = 3
 
     /// Everything received is written, and it is everything.
-    private func confirm() throws -> Int64 {
+    private func confirm() throws {
         try attempt.requireWritten()
         if let check = attempt.sourceCheck { attempt.prove(check) }
         try attempt.requireKnownEnd(of: answer)
@@ -183,7 +177,6 @@ final class Fetch: AttemptPhase {
         record.resume.total = total
         control.show(total: total)
         control.show(received: total)
-        return total
     }
 
     /// Keeps what was learned about the host of the answer for later sessions.

@@ -9,8 +9,6 @@ struct FetchPlan: AttemptPhase {
     private var origin: String { answer.url.origin }
     private var sendsPart: Bool { answer.head.status == 206 }
 
-    // MARK: Sources
-
     /// Returns the source of the answer, with others where something proves what each of them brings: a strong ETag that
     /// all have, the digest of the file, or those of its pieces (RFC 6249 section 5).
     func makeSources() -> SourcePool {
@@ -23,7 +21,7 @@ struct FetchPlan: AttemptPhase {
                 of: target, pieces, total: total, queue: context.disk.digests,
                 unless: { [control] in control.isStopping },
                 failed: { [control] in control.send(.pieceFailed($0)) })
-            attempt.local.startVerifier(verifier)
+            attempt.local.verifier = verifier
         }
         return sources
     }
@@ -39,8 +37,6 @@ struct FetchPlan: AttemptPhase {
         return record.request.sources.filter { $0 != source && !book.standing(of: $0.string).isFinal }
     }
 
-    // MARK: Connections
-
     /// Asks the store what earlier sessions learned about the host, once and only where it may make a difference.
     func recallHost() async {
         guard !answer.isWhole, !record.request.hasFixedConnections,
@@ -51,16 +47,13 @@ struct FetchPlan: AttemptPhase {
         context.hosts.recall(try? await context.store.knowledge(ofHost: origin), of: origin)
     }
 
-    /// Joins the connections of the session with each host.
-    /// - Returns: the part in those with the host of the answer; nil where one connection is all there can be.
-    func joinHosts(_ sources: SourcePool) -> ConnectionShare? {
+    /// Joins the connections of the session with each host, unless one connection is all there can be.
+    func joinHosts(_ sources: SourcePool) {
         let isFixed = record.request.hasFixedConnections
         let share = { [hosts = context.hosts, now = context.time.date] (origin: String) in
             hosts.share(of: origin, isFixed: isFixed, limit: connectionLimit, at: now)
         }
-        let first = answer.isWhole ? nil : share(origin)
-        sources.join(first: first, share)
-        return first
+        sources.join(first: answer.isWhole ? nil : share(origin), share)
     }
 
     private var connectionLimit: Int { record.request.connectionLimit ?? SegmentPlanner.automaticLimit }
@@ -93,8 +86,7 @@ struct FetchPlan: AttemptPhase {
             start: sources.usable, keepsConnections: isHTTP, now: 0)
     }
 
-    /// A file may be written to twice in a second. As with HTTP (RFC 9110 section 8.8.2.2) a time of change tells one
-    /// version from another only when it is a minute old.
+    /// A time of change tells versions apart only when it is a minute old (as in RFC 9110 section 8.8.2.2).
     private var isOld: Bool {
         let now = context.time.date
         let modified = attempt.validators.lastModified.flatMap { HTTPDate.parse($0, now: now) }

@@ -1,5 +1,3 @@
-import HTTPTypes
-
 /// What the server's `Link` fields say of the file: its mirrors, and the Metalink document that describes it (RFC 6249).
 final class FileDescription: AttemptPhase {
     let attempt: Attempt
@@ -25,17 +23,14 @@ final class FileDescription: AttemptPhase {
         }
     }
 
-    // MARK: Reading
-
     /// For the document, with its redirects: the file waits for it.
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
-    /// Reads the document that the answer names, if it names one that may be used.
-    /// - Returns: the answer, with its end if it ended meanwhile.
+    /// Reads the document that the answer names, if it may be used. Returns the answer, with its end if it has ended.
     func read(before answer: ProbeAnswer) async throws -> ProbeAnswer {
         guard let url = documentToRead() else { return answer }
-        let fetch = attempt.metalinkFetch(
-            from: url, sendsCredentials: url.origin == record.request.url.origin, acceptsCompressed: nil)
+        let fetch = DocumentFetch(
+            at: url, for: attempt, sendsCredentials: url.origin == record.request.url.origin, acceptsCompressed: nil)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
         var answer = answer
@@ -76,8 +71,6 @@ final class FileDescription: AttemptPhase {
         else { return nil }
         return url
     }
-
-    // MARK: Applying
 
     /// Enters what the document and the links say into the record, as far as they are about this file.
     func apply() {
@@ -137,20 +130,18 @@ final class FileDescription: AttemptPhase {
     }
 }
 
-extension Attempt {
-    /// Returns a fetch of a document about the file. What the user accepts of the file does not matter for the document.
-    func metalinkFetch(
-        from url: SourceURL, sendsCredentials: Bool = true, acceptsCompressed: Bool?
-    ) -> DocumentFetch {
-        var asked = record.request
+extension DocumentFetch {
+    /// A fetch of a document about the file of an attempt. What the user accepts of the file does not matter for it.
+    init(at url: SourceURL, for attempt: Attempt, sendsCredentials: Bool = true, acceptsCompressed: Bool?) {
+        let context = attempt.context
+        var asked = attempt.record.request
         asked.url = url
         asked.validation = ResponseValidation()
         asked.http.acceptsCompressed = acceptsCompressed
-        var fetch = DocumentFetch(
+        self.init(
             asked, over: context.transport, userAgent: context.userAgent, largest: Metalink.largest,
             strictHosts: context.strictHosts, sendsCredentials: sendsCredentials, time: context.time)
-        fetch.remember(context.memory(of: record))
-        return fetch
+        remember(context.memory(of: attempt.record))
     }
 }
 
@@ -162,8 +153,7 @@ extension Checksum {
 }
 
 extension Metalink {
-    /// Returns the one file of the document that is meant: it lists one of these URLs, has the name of one, or is alone and
-    /// has the size.
+    /// Returns the one file that lists one of these URLs, or has the name of one, or is alone and has the size.
     func file(at urls: [SourceURL], size: Int64?) -> File? {
         let fitting = files.filter { $0.size == nil || size == nil || $0.size == size }
         let listed = fitting.filter { file in file.sources.contains { urls.contains($0.url) } }

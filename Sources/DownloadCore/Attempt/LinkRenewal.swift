@@ -21,15 +21,15 @@ struct LinkRenewal: AttemptPhase {
         case .success: return .renewed(failure)
         case .failure(let problem):
             let told = attempt.requestSecrets.hidden(in: problem.text)
-            let phrase = "\(failure.description.drop { $0.isNumber || $0 == " " }); --url-command \(told)"
+            let what = failure.description.drop { $0.isNumber || $0 == " " }
+            let phrase = "\(what); \(DownloadError.newLinkCommand) \(told)"
             let error = DownloadError.serverRefused(status: status, phrase: phrase)
             attempt.recordOutcome(error.description)
             return .failed(error, retryAfter: nil)
         }
     }
 
-    /// Runs the command. With a new URL, what is here is compared with what comes, as after `set-url`.
-    /// - Returns: nil without a command.
+    /// Runs the command, if there is one. What is here is compared with what the new URL brings, as after `set-url`.
     private func renew(status: Int?) async -> Result<Void, LinkFailure>? {
         guard let command = record.request.hooks?.urlCommand, let links = context.links else { return nil }
         switch await links.newURL(for: record, command: command, status: status) {

@@ -9,7 +9,8 @@ struct LocalCopy: AttemptPhase {
     /// Bytes copied at once: long enough to be cheap, short enough to be stopped.
     private static let longestStep: Int64 = 8 << 20
 
-    func run(_ naming: Naming) async throws -> RoundResult {
+    /// Returns the file that has the name already; nil where all bytes are in the partial file.
+    func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
         let candidate = record.currentFile
         let segment = try probe.makeSegment(asksRange: true, isConditional: false)
@@ -27,11 +28,11 @@ struct LocalCopy: AttemptPhase {
             return .current
         }
         try probe.learn(from: answer)
-        if let existing = try await naming.openFile(for: answer) { return .existing(existing) }
+        if let existing = try await naming.openFile(for: answer) { return existing }
         guard let file else { throw DownloadError.unexpected("a copy without a file") }
         try await copy(from: source, to: file, startingAt: segment.judge.start)
         if source.hasChanged { throw RoundEnd.changed(why: "it was written to while it was copied") }
-        return .complete(total: source.status.size)
+        return nil
     }
 
     private func copy(from source: LocalSource, to file: PartialFile, startingAt start: Int64) async throws {
@@ -82,12 +83,9 @@ struct LocalCopy: AttemptPhase {
         try delivery.complete()
     }
 
-    // MARK: Steps
-
     private var limits: [RateLimit] { [context.rateLimit, control.rateLimit] }
 
-    /// Waits until the rate limits allow some bytes.
-    /// - Returns: how many bytes may be copied now.
+    /// Waits until the rate limits allow some bytes, and returns how many.
     private func nextCount(upTo most: Int64, _ allowance: any RateAllowance) async throws -> Int64 {
         while true {
             let limit = limits.compactMap(\.bytesPerSecond).min()
@@ -107,8 +105,6 @@ struct LocalCopy: AttemptPhase {
         try await attempt.awaitDelivered()
         return try await step.value
     }
-
-    // MARK: The answer
 
     private func answer(from source: LocalSource, to segment: SegmentWriter) -> ProbeAnswer {
         let head = Self.head(of: source, from: segment.judge.start)

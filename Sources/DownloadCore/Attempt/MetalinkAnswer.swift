@@ -9,13 +9,13 @@ struct MetalinkAnswer: AttemptPhase {
             && record.resume.written.isEmpty && context.stream == nil && record.request.asksRanges
     }
 
-    /// Fetches the document and makes the request one for the file that it describes. A document of several files is
-    /// downloaded as a file itself.
+    /// Fetches the document and asks for the file in it. A document of several files is downloaded as a file itself.
     func follow() async throws {
         await attempt.endTransfers()
         try attempt.obeyStop()
         let url = record.request.url
-        let fetch = attempt.metalinkFetch(from: url, acceptsCompressed: record.request.http.acceptsCompressed)
+        let fetch = DocumentFetch(
+            at: url, for: attempt, acceptsCompressed: record.request.http.acceptsCompressed)
         let metalink = try Metalink(try await fetch.run(), name: url.string)
         guard metalink.files.count == 1, let file = metalink.files.first else {
             record.request.followsMetalink = false

@@ -3,6 +3,8 @@ import HTTPTypes
 
 /// A file that has the final name already and changes what the attempt does.
 enum ExistingFile {
+    /// The file is current, and is recorded as that.
+    case current
     /// The file is left alone, and the download succeeds.
     case kept(CompletedFile)
     /// The file may be the beginning of the wanted one.
@@ -17,13 +19,6 @@ struct FileBeginning {
 
 /// Decides the name of the file and makes the partial file.
 final class Naming: AttemptPhase {
-    private enum Choice {
-        case free
-        /// Another name is tried.
-        case taken
-        case existing(ExistingFile)
-    }
-
     let attempt: Attempt
     /// Set once the server has given the file another name than its URL does.
     var isNamedByServer = false
@@ -38,12 +33,11 @@ final class Naming: AttemptPhase {
         let name =
             destination.fileName
             ?? (destination.continues && !isNamedByServer ? FileNaming.name(fromPath: record.request.url.path) : nil)
-        if let name, case .existing(let existing) = try choice(of: name) { return existing }
-        return nil
+        guard let name else { return nil }
+        return try existing(named: name)
     }
 
-    /// Makes sure that there is a file for the answer.
-    /// - Returns: a file that has the name already and is kept or continued instead; nil where the partial file is ready.
+    /// Makes sure that there is a partial file for the answer. Returns nil, or the file that has the name already.
     func openFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         if file == nil, let existing = try await createFile(for: answer) { return existing }
         guard let file else { throw .unexpected("a transfer without a file") }
@@ -65,31 +59,29 @@ final class Naming: AttemptPhase {
             name: file.name, replaces: replaces(existing, modified: modified), renames: destination.ifExists == .rename)
     }
 
-    // MARK: Names that are taken
-
-    /// Applies the rules for a name that is taken.
+    /// Applies the rules for a name that is taken, where no alternative is wanted. Returns nil if the name may be used.
     /// - Parameter modified: when the server's file changed, where the server was asked.
-    private func choice(of name: String, modified: Date? = nil) throws(DownloadError) -> Choice {
+    private func existing(named name: String, modified: Date? = nil) throws(DownloadError) -> ExistingFile? {
         let path = FileNaming.path(destination.folder, name)
         // The file could be reached through its folder, but not by a program that is given its path.
         if path.utf8.count >= PATH_MAX { throw .fileFailed(.nameUnusable, path: path) }
-        guard let existing = FileStatus.of(path) else { return .free }
+        guard let existing = FileStatus.of(path) else { return nil }
         try requireNoPartial(name, path)
         switch destination.ifExists {
         case .overwrite, .newer:
             guard existing.isRegular else { throw .fileFailed(.notReplaceable, path: path) }
-            if replaces(existing, modified: modified) { return .free }
+            if replaces(existing, modified: modified) { return nil }
         case .fail:
             guard destination.continues, record.request.asksRanges, existing.isRegular else {
                 throw .fileFailed(.exists, path: path)
             }
-            return .existing(.beginning(FileBeginning(name: name, file: existing)))
+            return .beginning(FileBeginning(name: name, file: existing))
         case .skip:
             // A folder is no file that the user has already. A link to a file is one.
             guard FileStatus.isFile(path) else { throw .fileFailed(.notReplaceable, path: path) }
-        case .rename: return .taken
+        case .rename: return nil
         }
-        return .existing(.kept(CompletedFile(path, existing)))
+        return .kept(CompletedFile(path, existing))
     }
 
     /// Whether the server's file may take the place of one that has its name.
@@ -122,10 +114,7 @@ final class Naming: AttemptPhase {
         if destination.fileName == nil { throw .fileFailed(.partialExists, path: path) }
     }
 
-    // MARK: The partial file
-
-    /// Decides the name and makes the partial file. The store has the name before the file exists, so that a file found
-    /// later has an owner.
+    /// Decides the name and makes the partial file. The store has the name first, so that a file found has an owner.
     private func createFile(for answer: ProbeAnswer) async throws(DownloadError) -> ExistingFile? {
         let destination = destination
         if destination.createsFolders {
@@ -138,11 +127,9 @@ final class Naming: AttemptPhase {
             .flatMap { HTTPDate.parse($0, now: context.time.date) }
         for count in 0...9999 {
             let name = count == 0 ? wanted : FileNaming.alternative(wanted, count)
-            switch try choice(of: name, modified: modified) {
-            case .existing(let existing): return existing
-            case .taken: continue
-            case .free: break
-            }
+            let isTaken = FileStatus.of(FileNaming.path(destination.folder, name)) != nil
+            if destination.ifExists == .rename, isTaken { continue }
+            if let existing = try existing(named: name, modified: modified) { return existing }
             if try await createFile(named: name) { return nil }
             let path = FileNaming.path(destination.folder, FileNaming.partial(name))
             guard destination.ifExists == .rename else {

@@ -1,25 +1,16 @@
 import Foundation
-import HTTPTypes
 
 /// The first request of an attempt, which learns what the file is: the head of its answer tells size, validators, name and
 /// whether the server sends parts. The body is the beginning of what is fetched.
 final class Probe: AttemptPhase {
-    /// What is asked now, and where.
-    private struct Question {
-        var route: RequestRoute
-        var asksRange: Bool
-        /// A complete file that is here and may be current.
-        var candidate: CompletedFile?
-    }
-
     /// What follows an answer.
     private enum Step {
-        /// The answer led elsewhere, or to another question.
+        /// The answer led elsewhere, or to another request.
         case ask
         /// The answer is given up, and the file is asked for in another way.
         case askAgain
-        /// The file that is here is current. The answer brings it nevertheless where it has a body.
-        case keepCurrent(hasBody: Bool)
+        /// The file that is here is current.
+        case keepCurrent
         case open(ProbeAnswer)
         /// The answer is a Metalink document, which says where the file is.
         case followMetalink
@@ -27,7 +18,10 @@ final class Probe: AttemptPhase {
 
     let attempt: Attempt
     private let description: FileDescription
-    private var question: Question
+    private var route: RequestRoute
+    private var asksRange = true
+    /// A complete file that is here and may be current.
+    private var candidate: CompletedFile?
     /// A transfer that was begun before the attempt (``SmallFileAttempt``), until its answer is read.
     private var begun: SegmentWriter?
     /// Parts of the file cannot be joined, so all of it is asked for in one answer.
@@ -39,7 +33,7 @@ final class Probe: AttemptPhase {
         self.attempt = attempt
         self.begun = begun
         description = FileDescription(attempt)
-        question = Question(route: RequestRoute(attempt.record.source), asksRange: true)
+        route = RequestRoute(attempt.record.source)
         guard let begun else { return }
         attempt.transfers.probe = begun
         attempt.transfers.add(begun)
@@ -53,9 +47,9 @@ final class Probe: AttemptPhase {
     func run() async throws -> ProbeAnswer? {
         attempt.beginSourceCheck()
         attempt.transfers.sources = SourcePool(record.source)
-        question = Question(
-            route: routeToSource, asksRange: record.request.asksRanges && !attempt.distrustsRanges,
-            candidate: record.currentFile)
+        route = routeToSource
+        asksRange = record.request.asksRanges && !attempt.distrustsRanges
+        candidate = record.currentFile
         while true {
             let segment = try begin()
             let result = try await answer(to: segment)
@@ -64,9 +58,8 @@ final class Probe: AttemptPhase {
             case .askAgain:
                 await attempt.endTransfers()
                 try attempt.obeyStop()
-            case .keepCurrent(let hasBody):
-                if hasBody { await attempt.endTransfers() }
-                record.keepCurrent(question.candidate)
+            case .keepCurrent:
+                record.keepCurrent(candidate)
                 return nil
             case .open(let answer): return try await description.read(before: answer)
             case .followMetalink:
@@ -75,8 +68,8 @@ final class Probe: AttemptPhase {
                     record.keepCurrent(current)
                     return nil
                 }
-                question.candidate = nil
-                question.route = routeToSource
+                candidate = nil
+                route = routeToSource
             }
         }
     }
@@ -97,14 +90,13 @@ final class Probe: AttemptPhase {
             self.begun = nil
             return begun
         }
-        let segment = try makeSegment(asksRange: question.asksRange, isConditional: question.candidate != nil)
+        let segment = try makeSegment(asksRange: asksRange, isConditional: candidate != nil)
         attempt.transfers.probe = segment
-        attempt.start(segment, question.route, conditionalOn: question.candidate)
+        attempt.start(segment, route, conditionalOn: candidate)
         return segment
     }
 
-    /// Waits until the transfer wants a file, or has ended.
-    /// - Returns: how it ended; nil while it runs.
+    /// Waits until the transfer wants a file (nil), or has ended.
     private func answer(to segment: SegmentWriter) async throws -> TransferResult? {
         while true {
             switch try await attempt.nextMessage() {
@@ -115,8 +107,6 @@ final class Probe: AttemptPhase {
         }
     }
 
-    // MARK: The answer
-
     private func judge(_ segment: SegmentWriter, _ result: TransferResult?) throws -> Step {
         guard let head = segment.head, let verdict = segment.verdict else {
             throw result.flatMap { attempt.ended(segment, $0).outcome.error } ?? RoundEnd.stopped
@@ -125,24 +115,24 @@ final class Probe: AttemptPhase {
         if attempt.comparesInstead(of: verdict) { return .askAgain }
         switch verdict {
         case .redirect(let location):
-            try question.route.follow(
+            try route.follow(
                 head.status, to: location, of: record.request, upgradedBy: context.strictHosts)
-            record.lastAttempt.redirects = question.route.hops
+            record.lastAttempt.redirects = route.hops
             return .ask
-        case .askWithoutRange where question.asksRange:
-            question.asksRange = false
+        case .askWithoutRange where asksRange:
+            asksRange = false
             return .ask
         case .askWithoutRange:
             throw DownloadError.protocolViolated(.malformedReply("no answer without a range either"))
-        case .current: return .keepCurrent(hasBody: false)
+        case .current: return .keepCurrent
         case .failed(let error): throw error
         case .changed(let why): throw RoundEnd.changed(why: why)
         case .body, .newVersion:
             if MetalinkAnswer(attempt: attempt).isAnswered(by: head) { return .followMetalink }
-            if let candidate = question.candidate,
+            if let candidate,
                 candidate.isSame(as: head, verdict, now: context.time.date)
             {
-                return .keepCurrent(hasBody: true)
+                return .keepCurrent
             }
             if wantsOwnConnection(verdict), result == nil {
                 attempt.transfers.prefersMultiplexing = false
@@ -152,12 +142,12 @@ final class Probe: AttemptPhase {
                 asksWhole = true
                 return .askAgain
             }
-            return .open(ProbeAnswer(segment: segment, head: head, route: question.route, result: result))
+            return .open(ProbeAnswer(segment: segment, head: head, route: route, result: result))
         }
     }
 
     private func observe(_ head: ResponseHead, of segment: SegmentWriter) {
-        let url = question.route.url
+        let url = route.url
         context.strictHosts?.learn(head, url, of: record.request)
         attempt.transfers.secrets.learn(head.cookies)
         segment.learnedCookies = head.cookies?.lines
@@ -165,8 +155,8 @@ final class Probe: AttemptPhase {
         description.observe(head, from: url)
     }
 
-    /// A large file on a connection that others share begins again on a connection of its own. A shared connection has
-    /// one window for all its files, and libcurl keeps in memory what comes while the disk is busy.
+    /// A large file leaves a shared connection, which has one window for all: libcurl keeps in memory what comes while the
+    /// disk is busy.
     private func wantsOwnConnection(_ verdict: ResponseJudge.Verdict) -> Bool {
         let request = record.request
         return request.multiplexes(byDefault: attempt.transfers.prefersMultiplexing) && request.asksRanges
@@ -189,7 +179,7 @@ final class Probe: AttemptPhase {
 extension Probe {
     /// Enters what the answer says of the file into the record.
     func learn(from answer: ProbeAnswer) throws(DownloadError) {
-        let (head, total) = (answer.head, answer.total)
+        let (head, total) = (answer.head, answer.segment.verdict?.total)
         if record.resume.written.isEmpty {
             record.resume.total = total
             record.resume.validators = Validators(head: head, now: context.time.date)
@@ -218,12 +208,9 @@ extension Probe {
         let why =
             !record.request.asksRanges
             ? "it cannot be asked for in parts; what is here is kept and compared"
-            : "without a strong ETag or Last-Modified, nothing proves that the server's file is still the same; what is here "
-                + "is kept and compared (--allow-unverified compares the last 64 KiB)"
-        context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+            : DownloadEvent.comparesAll
+        attempt.announceRestart(why)
     }
-
-    // MARK: The request
 
     /// With several connections the first answer is short, so that none of it has to be cut off. Bytes.
     static let firstLease: Int64 = 4 << 20

@@ -17,9 +17,6 @@ struct ProbeAnswer {
         default: return false
         }
     }
-
-    /// The size of the file that the answer announces.
-    var total: Int64? { segment.verdict?.total }
 }
 
 extension ResponseJudge.Verdict {

@@ -1,11 +1,8 @@
-import Foundation
-
 /// `--repair`: of a file that is here, only the pieces that do not have their digests are fetched again.
 struct Repair: AttemptPhase {
     let attempt: Attempt
 
-    /// Continues in the file, finished or not, with the pieces that are right.
-    /// - Returns: whether all of the file is right.
+    /// Continues in the file, finished or not, with the pieces that are right. Returns whether all of it is right.
     func run() async throws -> Bool {
         guard let pieces = record.request.pieces else {
             throw DownloadError.verificationFailed(
@@ -19,7 +16,7 @@ struct Repair: AttemptPhase {
         if let existing = FileStatus.of(path), existing.isRegular {
             let right = try await rightRanges(of: path, pieces, size: existing.size)
             if right.size == existing.size, right.ranges.contains(0..<right.size) {
-                try await recordRight(path, name, existing)
+                try await Verification(attempt: attempt).complete(with: CompletedFile(path, existing))
                 return true
             }
             try await open(name, existing, right) { () throws(DownloadError) in
@@ -47,14 +44,6 @@ struct Repair: AttemptPhase {
         }
         control.showFinishing()
         return (try await Verification(attempt: attempt).rightPieces(of: path, pieces, total: total), total)
-    }
-
-    private func recordRight(_ path: String, _ name: String, _ existing: FileStatus.Info) async throws {
-        record.completed = try await Verification(attempt: attempt).verified(CompletedFile(path, existing))
-        record.fileName = name
-        record.resume = record.resume.afterCompletion
-        control.show(received: existing.size)
-        control.show(record)
     }
 
     /// The store has the right ranges before the file is renamed: if the process ends in between, they are looked for again.

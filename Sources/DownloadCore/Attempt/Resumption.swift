@@ -6,7 +6,7 @@ struct Resumption: AttemptPhase {
         /// Bytes are missing, or all of them.
         case unfinished
         /// All bytes are in the partial file.
-        case whole(total: Int64)
+        case whole
         /// The file has its final name already.
         case named
     }
@@ -40,7 +40,7 @@ struct Resumption: AttemptPhase {
             return .unfinished
         }
         control.show(total: total)
-        return .whole(total: total)
+        return .whole
     }
 
     /// A small file that was about to get its first name (``SmallFileLane``) either has its name now or is gone.
@@ -56,8 +56,6 @@ struct Resumption: AttemptPhase {
         throw .fileFailed(.exists, path: path)
     }
 
-    // MARK: The partial file is there
-
     private func open(_ file: PartialFile) throws(DownloadError) {
         if let identity = record.resume.file, !identity.isSame(as: file.identity) {
             throw .fileFailed(.replaced, path: file.path)
@@ -72,8 +70,7 @@ struct Resumption: AttemptPhase {
         attempt.resume(in: file, written: trusted, durable: durable)
     }
 
-    /// Bytes that another program wrote would be in the finished file, unless a checksum tells. After a loss of power the
-    /// file system may know an older time.
+    /// Refuses a file that another program wrote to, unless a checksum tells. On another boot the time may be older.
     private func requireUnaltered(_ file: PartialFile) throws(DownloadError) {
         guard let modified = record.resume.modified, record.expected == nil, !record.resume.written.isEmpty else {
             return
@@ -83,18 +80,12 @@ struct Resumption: AttemptPhase {
         if let now = try file.modified(), now != modified { throw .fileFailed(.altered, path: file.path) }
     }
 
-    // MARK: The partial file is gone
-
     /// The file has its final name already, or it was deleted and there is nothing to resume.
     private func partialIsGone() async throws -> Found {
         if let finished = finishedFile() {
-            let file = try await Verification(attempt: attempt).verified(finished)
             let folder = record.request.destination.folder
             try await context.disk.onWriter { () throws(DownloadError) in try FileStatus.syncFolder(folder) }
-            record.completed = file
-            record.fileName = FileNaming.lastComponent(file.path)
-            record.resume = record.resume.afterCompletion
-            record.isFinishing = false
+            try await Verification(attempt: attempt).complete(with: finished)
             return .named
         }
         let hadData = !record.resume.written.isEmpty
@@ -104,11 +95,9 @@ struct Resumption: AttemptPhase {
         record.resume.digest = digest
         record.isFinishing = false
         record.fileName = nil
-        control.show(received: 0)
-        control.show(record)
+        attempt.show(received: 0)
         if hadData {
-            let why = isFolderGone ? DownloadEvent.folderIsGone : DownloadEvent.partialIsGone
-            context.announce(.didRestart(DownloadSnapshot(record: record), why: why))
+            attempt.announceRestart(isFolderGone ? DownloadEvent.folderIsGone : DownloadEvent.partialIsGone)
         }
         return .unfinished
     }
@@ -131,9 +120,8 @@ struct Resumption: AttemptPhase {
         return nil
     }
 
-    /// Throws if the disk with the file is not mounted. Such a disk looks like a folder without the file, and the file is
-    /// not given up for that. A folder that was deleted leaves its parent on the device, and is made again.
-    /// - Returns: whether the folder was deleted.
+    /// Throws if the disk with the file is not mounted, which looks like a folder without the file.
+    /// - Returns: whether the folder was deleted: then its parent is still on the device, and the folder is made again.
     private func requireSameDevice() throws(DownloadError) -> Bool {
         let folder = record.request.destination.folder
         let (place, parent) = (FileNaming.path(folder, "."), (folder as NSString).deletingLastPathComponent)

@@ -1,4 +1,3 @@
-import Foundation
 import HTTPTypes
 
 /// A download that goes to a stream and not to a file: in order, over one connection. What went out cannot be taken back,
@@ -9,6 +8,14 @@ struct StreamDelivery: AttemptPhase {
     let stream: StreamOutput
 
     func run() async throws {
+        if record.request.url.known == .file {
+            return try await LocalCopy(attempt: attempt, probe: probe).send(to: self)
+        }
+        try await deliver()
+        try attempt.saveCookies()
+    }
+
+    private func deliver() async throws {
         do {
             var budget = RequestBudget(limit: RequestBudget.limit(retries: record.request.retry.limit))
             while !budget.isExhausted {
@@ -59,8 +66,7 @@ struct StreamDelivery: AttemptPhase {
         if let error = attempt.ended(segment, result, hasAll: hasAll).outcome.error { throw error }
     }
 
-    /// Hashes what goes out: it must have the expected digest, and without a validator only a digest can prove that what
-    /// comes again is the same.
+    /// Hashes what goes out: without a validator, only a digest can prove that what comes again is the same.
     private func beginDigest(_ head: ResponseHead) throws(DownloadError) {
         if let expected = record.expected { return try stream.beginDigest(expected.checksum.algorithm) }
         let isChunked = head.fields.value(.transferEncoding) != nil

@@ -9,7 +9,6 @@ struct Transfers {
     var secrets = LoadedSecrets()
     /// Whether the transfers share a connection with other downloads where they can: one of many small files.
     var prefersMultiplexing: Bool
-    private var nextConnection = 0
 
     init(sources: SourcePool, prefersMultiplexing: Bool) {
         self.sources = sources
@@ -19,16 +18,7 @@ struct Transfers {
     /// The connections that have a request.
     var connections: [Int] { running.map(\.connection) }
 
-    /// Returns a number for a new connection.
-    mutating func newConnection() -> Int {
-        defer { nextConnection += 1 }
-        return nextConnection
-    }
-
-    mutating func add(_ segment: SegmentWriter) {
-        running.append(segment)
-        nextConnection = max(nextConnection, segment.connection + 1)
-    }
+    mutating func add(_ segment: SegmentWriter) { running.append(segment) }
 
     mutating func remove(_ segment: SegmentWriter) { running.removeAll { $0 === segment } }
 }

@@ -12,11 +12,12 @@ struct Verification: AttemptPhase {
         }
         if file.isWrittenByOthers {
             // What was hashed may no longer be in the file.
-            attempt.local.endDigest()
+            attempt.local.digest = nil
             file.forgetOtherWriters()
         }
         let queue = context.disk.digests
-        guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue) else {
+        guard let digest = attempt.local.digest ?? FileDigest(of: file, checksum: expected.checksum, queue: queue)
+        else {
             throw DownloadError.unexpected("OpenSSL here has no \(expected.checksum.algorithm.rawValue)")
         }
         do throws(DownloadError) {
@@ -26,7 +27,7 @@ struct Verification: AttemptPhase {
                 return
             }
         } catch {
-            attempt.local.endDigest()
+            attempt.local.digest = nil
             if keepsOwnOnly(file) { throw error }
             if let wrong = try await forgetWrongPieces(of: file, total), !wrong.isEmpty { throw error }
             throw mismatch(error, expected)
@@ -34,16 +35,14 @@ struct Verification: AttemptPhase {
         throw RoundEnd.stopped
     }
 
-    /// Records that all bytes came and do not have the checksum.
-    /// - Returns: the error to report: a server's digest that is wrong is told as such.
+    /// Records that all bytes came and do not have the checksum. Returns the error to report.
     func mismatch(_ error: DownloadError, _ expected: VerifiedChecksum) -> DownloadError {
         guard case .verificationFailed(.checksum(let checksum, let actual)) = error else { return error }
         record.resume.mismatched = checksum
         return expected.source == .user ? error : .verificationFailed(.serverDigest(expected: checksum, actual: actual))
     }
 
-    /// Only the whole file has a digest, and several sources brought the file: what the other sources brought is fetched
-    /// again from the first one alone.
+    /// Where only the whole file has a digest, what other sources brought is fetched again from the first one alone.
     private func keepsOwnOnly(_ file: PartialFile) -> Bool {
         let sources = attempt.transfers.sources
         guard sources.isMixed, record.resume.sources?.isAlone != true else { return false }
@@ -55,10 +54,7 @@ struct Verification: AttemptPhase {
         return true
     }
 
-    // MARK: Pieces
-
-    /// Forgets the pieces that do not have their digests.
-    /// - Returns: the ranges of these pieces; nil where no digests of pieces are known.
+    /// Forgets the pieces that do not have their digests, and returns their ranges; nil where no digests are known.
     private func forgetWrongPieces(of file: PartialFile, _ total: Int64) async throws -> ByteRanges? {
         guard let pieces = record.request.pieces, pieces.fits(size: total) else { return nil }
         let wrong = try await rightPieces(of: file.path, pieces, total: total).missing(in: 0..<total)
@@ -83,10 +79,7 @@ struct Verification: AttemptPhase {
         return right
     }
 
-    // MARK: Complete files
-
-    /// What an earlier run left may have the checksum that is asked for now: then the server only has to say that the file
-    /// is current. If not, or if the file cannot be read, the rule for a name that is taken decides.
+    /// Hashes what an earlier run completed: with the checksum that is asked for now, the file only has to be current.
     func verifyCompleted() async throws {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
             // A digest of the same algorithm is known already.
@@ -99,6 +92,15 @@ struct Verification: AttemptPhase {
             guard case .verificationFailed = error else { return }
             record.completed?.mismatched = asked
         }
+    }
+
+    /// Records a file that has its final name already, if it hashes to what it must.
+    func complete(with file: CompletedFile) async throws {
+        record.completed = try await verified(file)
+        record.fileName = FileNaming.lastComponent(file.path)
+        record.resume = record.resume.afterCompletion
+        record.isFinishing = false
+        attempt.show(received: file.bytes)
     }
 
     /// Verifies a file that has its final name already: from an attempt that was cut off behind the rename, from an earlier

@@ -50,18 +50,18 @@ package struct RequestProbe: Sendable {
 }
 
 /// What came of a probe, step by step.
-public struct ProbedRequest: Sendable, Equatable {
+package struct ProbedRequest: Sendable, Equatable {
     /// One request and its answer.
-    public struct Step: Sendable, Equatable {
-        public var url: SourceURL
+    package struct Step: Sendable, Equatable {
+        package var url: SourceURL
         /// The URL without what a server may have repeated in it of the request's secrets.
-        public var text: String
+        package var text: String
         /// Nil when none came.
-        public var head: ResponseHead?
-        public var metrics: TransferMetrics
-        public var connection: ConnectionTrace
+        package var head: ResponseHead?
+        package var metrics: TransferMetrics
+        package var connection: ConnectionTrace
 
-        public init(
+        package init(
             url: SourceURL, text: String, head: ResponseHead?, metrics: TransferMetrics, connection: ConnectionTrace
         ) {
             self.url = url
@@ -73,13 +73,13 @@ public struct ProbedRequest: Sendable, Equatable {
     }
 
     /// The redirects, and what they lead to.
-    public var steps: [Step] = []
+    package var steps: [Step] = []
     /// Of the last step, when it answered with the file.
-    public var abilities: ServerAbilities?
+    package var abilities: ServerAbilities?
     /// Why a download would fail.
-    public var error: DownloadError?
+    package var error: DownloadError?
 
-    public init() {}
+    package init() {}
 }
 
 extension ProbedRequest.Step {

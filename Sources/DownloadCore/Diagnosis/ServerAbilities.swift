@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 
 /// What an answer to a request for the first byte tells of its server, and of the file.
-public struct ServerAbilities: Sendable, Equatable {
-    public enum Ranges: Sendable, Equatable {
+package struct ServerAbilities: Sendable, Equatable {
+    package enum Ranges: Sendable, Equatable {
         case honoured
         /// The file is empty: there is nothing to ask a range of.
         case unsatisfiable
@@ -11,19 +11,19 @@ public struct ServerAbilities: Sendable, Equatable {
         case ignored
     }
 
-    public var ranges: Ranges
-    public var validators: Validators
+    package var ranges: Ranges
+    package var validators: Validators
     /// Bytes of the whole file; nil when they are not said.
-    public var total: Int64?
-    public var mediaType: String?
-    public var contentEncoding: String?
+    package var total: Int64?
+    package var mediaType: String?
+    package var contentEncoding: String?
     /// What the file would be called.
-    public var name: String
+    package var name: String
     /// `Alt-Svc` names HTTP/3 (RFC 9114 section 3.1.1).
-    public var offersHTTP3: Bool
+    package var offersHTTP3: Bool
 
     /// - Parameter now: see ``Validators/init(head:now:)``.
-    public init(_ head: ResponseHead, url: SourceURL, now: Date) {
+    package init(_ head: ResponseHead, url: SourceURL, now: Date) {
         switch head.status {
         case 206: ranges = .honoured
         case 416: ranges = .unsatisfiable

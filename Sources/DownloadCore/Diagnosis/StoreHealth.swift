@@ -1,36 +1,36 @@
 /// How a store is, found out without changing it.
-public struct StoreHealth: Sendable, Equatable {
-    public var path: String
+package struct StoreHealth: Sendable, Equatable {
+    package var path: String
     /// Of the database with its log; nil when there is no store.
-    public var bytes: Int64?
+    package var bytes: Int64?
     /// Nil when it could not be read.
-    public var schema: Int?
+    package var schema: Int?
     /// What this program brings a store to.
-    public var newestSchema: Int
+    package var newestSchema: Int
     /// Recorded downloads.
-    public var downloads: Int?
+    package var downloads: Int?
     /// False: it is too large for a quick look.
-    public var isChecked = false
+    package var isChecked = false
     /// Why it cannot be used.
-    public var error: DownloadError?
+    package var error: DownloadError?
 
-    public init(path: String, newestSchema: Int) {
+    package init(path: String, newestSchema: Int) {
         self.path = path
         self.newestSchema = newestSchema
     }
 }
 
 /// What is left or held of a session in `sessions/`.
-public struct SessionTrace: Sendable, Equatable {
-    public var identifier: String
+package struct SessionTrace: Sendable, Equatable {
+    package var identifier: String
     /// Its process holds the lock.
-    public var isAlive: Bool
+    package var isAlive: Bool
     /// As it says itself.
-    public var pid: Int32?
+    package var pid: Int32?
     /// There is a socket, whoever listens.
-    public var hasSocket: Bool
+    package var hasSocket: Bool
 
-    public init(identifier: String, isAlive: Bool, pid: Int32?, hasSocket: Bool) {
+    package init(identifier: String, isAlive: Bool, pid: Int32?, hasSocket: Bool) {
         self.identifier = identifier
         self.isAlive = isAlive
         self.pid = pid

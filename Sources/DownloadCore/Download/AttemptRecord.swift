@@ -1,17 +1,21 @@
 import Foundation
 
-/// One run of a download's runner, as `dlm show` tells it afterwards.
+/// One attempt at a download, from its first request to its end.
 public struct AttemptRecord: Codable, Sendable, Equatable {
+    /// When the attempt began.
     public var started: Date
+    /// When the attempt ended; nil while it runs.
     public var ended: Date?
-    /// Bytes that this attempt added.
+    /// The bytes that this attempt added.
     public var received: Int64 = 0
+    /// The number of connections that the attempt used.
     public var connections = 1
+    /// The number of redirects that were followed.
     public var redirects = 0
-    /// Of its first transfer.
+    /// What the first transfer of the attempt cost.
     public var metrics: TransferMetrics?
     /// How it ended, in a few words.
     public var outcome: String?
 
-    public init(started: Date) { self.started = started }
+    package init(started: Date) { self.started = started }
 }

@@ -3,7 +3,7 @@
 /// million instructions instead of 2,989 million. What a type requires of another is looked up among all that the program
 /// knows when the first is used; so this requires little.
 @propertyWrapper
-public struct Boxed<Value: Sendable>: Sendable {
+package struct Boxed<Value: Sendable>: Sendable {
     /// Written to only by a struct that alone refers to it.
     private final class Box: @unchecked Sendable {
         var value: Value
@@ -14,10 +14,10 @@ public struct Boxed<Value: Sendable>: Sendable {
     private var box: Box
 
     /// A value in a box of its own.
-    public init(wrappedValue: Value) { box = Box(wrappedValue) }
+    package init(wrappedValue: Value) { box = Box(wrappedValue) }
 
     /// The value.
-    public var wrappedValue: Value {
+    package var wrappedValue: Value {
         get { box.value }
         set {
             if isKnownUniquelyReferenced(&box) { box.value = newValue } else { box = Box(newValue) }
@@ -29,7 +29,7 @@ public struct Boxed<Value: Sendable>: Sendable {
     }
 
     /// The box itself: where it is handed on, the value is shared and not copied.
-    public var projectedValue: Boxed {
+    package var projectedValue: Boxed {
         get { self }
         set { self = newValue }
     }
@@ -37,20 +37,20 @@ public struct Boxed<Value: Sendable>: Sendable {
 
 extension Boxed: CustomStringConvertible {
     /// That of the value, which hides what is secret.
-    public var description: String { "\(box.value)" }
+    package var description: String { "\(box.value)" }
 }
 
 extension Boxed: Codable where Value: Codable {
     /// Coded as the value alone.
-    public init(from decoder: any Decoder) throws { box = Box(try Value(from: decoder)) }
+    package init(from decoder: any Decoder) throws { box = Box(try Value(from: decoder)) }
 
     /// Coded as the value alone.
-    public func encode(to encoder: any Encoder) throws { try box.value.encode(to: encoder) }
+    package func encode(to encoder: any Encoder) throws { try box.value.encode(to: encoder) }
 }
 
 extension Boxed: Equatable where Value: Equatable {
     /// Whether the values are the same.
-    public static func == (first: Boxed, second: Boxed) -> Bool {
+    package static func == (first: Boxed, second: Boxed) -> Bool {
         first.box === second.box || first.box.value == second.box.value
     }
 }

@@ -1,27 +1,27 @@
 import Foundation
 
 /// The finished file, as it was when its download completed.
-public struct CompletedFile: Codable, Sendable, Equatable {
-    public var path: String
-    public var bytes: Int64
+package struct CompletedFile: Codable, Sendable, Equatable {
+    package var path: String
+    package var bytes: Int64
     /// It went to a stream, and is no file.
-    public var isStream: Bool { path == StreamOutput.name }
-    public var identity: FileIdentity
+    package var isStream: Bool { path == StreamOutput.name }
+    package var identity: FileIdentity
     /// Nanoseconds since 1970.
-    public var modified: Int64
-    public var validators: Validators
+    package var modified: Int64
+    package var validators: Validators
     /// What was verified: the checksum asked for, or else the server's digest.
-    public var checksum: Checksum?
+    package var checksum: Checksum?
     /// Who said so; in old records nobody else than the user.
-    public var verifiedBy: ChecksumSource?
+    package var verifiedBy: ChecksumSource?
     /// What was verified, and who said what it must be.
-    public var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
+    package var verified: VerifiedChecksum? { checksum.map { VerifiedChecksum($0, by: verifiedBy ?? .user) } }
     /// What it was found not to hash to.
-    public var mismatched: Checksum?
+    package var mismatched: Checksum?
     /// The remote said that this very file is still current: nothing was fetched.
-    public var wasCurrent = false
+    package var wasCurrent = false
 
-    public init(
+    package init(
         path: String, bytes: Int64, identity: FileIdentity, modified: Int64, validators: Validators,
         checksum: Checksum? = nil, verifiedBy: ChecksumSource? = nil
     ) {

@@ -40,7 +40,7 @@ extension DownloadRecord {
     /// Looks once at the file of a completed download (one `statx`).
     /// - Returns: nil for a download without a finished file, and where the look fails (a folder that may not be
     ///   entered).
-    public var completedFileFate: CompletedFileFate? {
+    package var completedFileFate: CompletedFileFate? {
         guard state == .completed else { return nil }
         if let completed { return completed.isStream ? nil : completed.fate(.of(completed.path)) }
         // The record of the file is missing: only the existence of the name can be asked.
@@ -53,13 +53,13 @@ extension DownloadRecord {
 
     /// Whether the download is to be fetched again when it is resumed: its finished file is gone. A program that ran at
     /// the end may have moved the file, and a changed file is the user's.
-    public var lacksFile: Bool { completedFileFate == .gone && !runsProgramAtEnd }
+    package var lacksFile: Bool { completedFileFate == .gone && !runsProgramAtEnd }
 
     /// Whether a program was started with the finished file (``Hooks``).
-    public var runsProgramAtEnd: Bool { request.hooks?.onComplete != nil }
+    package var runsProgramAtEnd: Bool { request.hooks?.onComplete != nil }
 
     /// Why a completed download is not what it was any more; nil while its file is there.
-    public func failure(of fate: CompletedFileFate?) -> DownloadError? {
+    package func failure(of fate: CompletedFileFate?) -> DownloadError? {
         guard let fate, fate != .there, let path = completed?.path ?? finalPath else { return nil }
         return .completedFile(fate, path: path)
     }

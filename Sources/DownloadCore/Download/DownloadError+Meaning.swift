@@ -22,7 +22,7 @@ extension DownloadError {
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
     /// What the process ends with: 1 to 8 mean what they mean for wget.
-    public var exitStatus: Int32 {
+    package var exitStatus: Int32 {
         switch self {
         case .requestInvalid: 2
         case .fileFailed: 3
@@ -41,7 +41,7 @@ extension DownloadError {
     }
 
     /// The stable word for the case in `--json`.
-    public var kind: String {
+    package var kind: String {
         switch self {
         case .requestInvalid: "request"
         case .fileFailed: "file"
@@ -60,7 +60,7 @@ extension DownloadError {
     }
 
     /// The stable word for the reason in `--json`.
-    public var reason: String {
+    package var reason: String {
         switch self {
         case .requestInvalid(let failure): failure.word
         case .fileFailed(let failure, _): failure.word
@@ -80,7 +80,7 @@ extension DownloadError {
     }
 
     /// libcurl's code; nil when libcurl was content and dlm was not.
-    public var curlCode: Int? {
+    package var curlCode: Int? {
         switch self {
         case .networkFailed(_, let diagnosis) where diagnosis.code != 0: diagnosis.code
         case .trustFailed(let diagnosis) where diagnosis.code != 0: diagnosis.code
@@ -88,6 +88,7 @@ extension DownloadError {
         }
     }
 
+    /// The status code of the answer; nil when it is not the reason.
     public var httpStatus: Int? {
         switch self {
         case .authenticationFailed(let status, _): [401, 407].contains(status) ? status : nil
@@ -96,6 +97,7 @@ extension DownloadError {
         }
     }
 
+    /// The error number of the system; nil when there was none.
     public var systemErrno: Int32? {
         switch self {
         case .networkFailed(_, let diagnosis) where diagnosis.errno != 0: diagnosis.errno
@@ -106,12 +108,15 @@ extension DownloadError {
 }
 
 extension DownloadError {
+    /// The subject of a problem with the program that gets new links (``Hooks/urlCommand``).
+    package static let newLinkCommand = "the command for a new link"
+
     /// - Parameter last: what another attempt would have followed, for which there is no time left.
     static func overdue(_ request: DownloadRequest, last: DownloadError?) -> DownloadError {
         let limit = (request.timeouts.total ?? 0).formatted(.number.grouping(.never))
-        let why = last.map { "\(limit) s (--max-time) leave no time for another attempt after: \($0)" }
+        let why = last.map { "the limit of \(limit) s leaves no time for another attempt after: \($0)" }
         return .networkFailed(
-            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "\(limit) s (--max-time) are over"))
+            .timeLimit, TransportDiagnosis(code: 0, message: why ?? "the limit of \(limit) s is over"))
     }
 }
 
@@ -145,10 +150,18 @@ extension DownloadError {
         switch status {
         case 407: "407 Proxy Authentication Required"
         case 401: "401 Unauthorized"
-        case 0: "login refused; give -u NAME:PASSWORD, a key with --ssh-key, or one of ssh-agent"
-        default: "\(status) login refused; give -u NAME:PASSWORD"
+        case 0: "login refused"
+        default: "\(status) login refused"
         }
     }
+}
+
+extension RequestFailure {
+    /// Why a request with a body or a method cannot be sent to another kind of server.
+    package static let bodyIsForHTTP = "only http and https have request bodies"
+    /// An option that libcurl was built without.
+    package static let beyondLibcurl = "the libcurl here cannot do all that is asked for"
+    package static let methodIsForHTTP = "only http and https have request methods"
 }
 
 extension RequestFailure: CustomStringConvertible {
@@ -160,15 +173,16 @@ extension RequestFailure: CustomStringConvertible {
         case .unsupportedScheme(let text):
             "\(SourceURL.hidingUserInformation(text)): unsupported scheme; \(Self.listed(SourceScheme.names)) work"
         case .missingProtocol(let text, let scheme):
-            "\(SourceURL.hidingUserInformation(text)): the libcurl here has no \(scheme); dlm doctor tells what it has"
+            "\(SourceURL.hidingUserInformation(text)): the libcurl here has no \(scheme)"
         case .folder(let text):
             "\(SourceURL.hidingUserInformation(text)): names a folder; give the URL of a file"
         case .notForScheme(let text, let what):
             "\(SourceURL.hidingUserInformation(text)): \(what)"
         case .missingSecrets(let names):
-            "needs \(names.joined(separator: ", ")) again: secrets are not stored; give it as with dlm get"
+            "needs \(names.joined(separator: ", ")) again: secrets are not stored"
         case .schemeNotAllowed(let url, let only): "\(url): \(only) is asked for; give such a URL"
         case .unusableSecret(let why): why
+        case .unusableValidation(let text): "\(text): no media type or status code"
         }
     }
 
@@ -178,7 +192,7 @@ extension RequestFailure: CustomStringConvertible {
 
     private static func remedy(_ text: String) -> String {
         if text.lowercased().hasPrefix("magnet:") {
-            return "a magnet link is for BitTorrent, which dlm does not speak; aria2c does"
+            return "a magnet link is for BitTorrent, which is not supported"
         }
         if text.contains(where: \.isWhitespace) || !text.contains(where: { ".:/".contains($0) }) {
             return "not a URL; give one such as https://example.org/file"
@@ -198,14 +212,13 @@ extension RequestFailure: CustomStringConvertible {
 extension FileFailure: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .exists: "exists already; choose with --if-exists overwrite, rename, skip or newer"
+        case .exists: "exists already"
         case .notReplaceable: "exists already and is no regular file, so it is not replaced; move it away"
         case .partialExists: "exists already and is not of this download; finish that one, or move it away"
         case .locked: "is being written by another process"
-        case .replaced: "is not the file that was being downloaded to; move it away, or dlm remove the download"
+        case .replaced: "is not the file that was being downloaded to; move it away, or remove the download"
         case .altered:
-            "was changed by another program; to go on with it give its --checksum to dlm get, "
-                + "else move it away"
+            "was changed by another program; only a checksum can prove what it holds now; move it away to start over"
         case .truncated: "was cut short by another program"
         case .partialMissing:
             "is missing, and so is its folder or the file system it was on; mount it, or make the folder again"
@@ -264,7 +277,7 @@ extension VerificationFailure: CustomStringConvertible {
             "checksum does not match: expected \(expected), got \(actual)"
         case .serverDigest(let expected, let actual):
             "not what the server says that it is: expected \(expected), got \(actual); "
-                + "run the same command again to fetch it anew"
+                + "it is fetched anew when it is asked for again"
         case .endUnproved:
             "the server told no size and then closed the connection, which proves no end of the file"
         case .unverifiable(let why): why
@@ -274,18 +287,18 @@ extension VerificationFailure: CustomStringConvertible {
         case .unwantedType(let wanted, let type): Self.unwanted(type, wanted)
         case .unwantedStatus(let wanted, let status): "the server answers with \(status), wanted is \(wanted)"
         case .tooLarge(let limit, let size?):
-            "has \(size) bytes, more than the limit of \(limit) (--max-size); nothing was fetched"
+            "has \(size) bytes, more than the limit of \(limit); nothing was fetched"
         case .tooLarge(let limit, nil):
-            "larger than the limit of \(limit) bytes (--max-size), which the server did not tell"
+            "larger than the limit of \(limit) bytes, which the server did not tell"
         case .notItsBeginning(let path, let why):
-            "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or replace it "
-                + "with --if-exists overwrite"
+            "\(path): not the beginning of the server's file: \(why); nothing was changed, move it away or "
+                + "overwrite it"
         case .streamBroken(let why): "what was written cannot be continued, it must be fetched anew: \(why)"
         case .changed(let what): "the file changed on the server: \(what)"
         case .wrongPieces(let count): "\(count) bytes are in pieces whose digests do not match; the others are kept"
         case .otherMirror(let what): "the mirror has another file: \(what)"
         case .otherFile(let what):
-            "the new address has another file: \(what); what was fetched is kept, give the right one with dlm set-url"
+            "the new address has another file: \(what); what was fetched is kept, give the right one"
         }
     }
 }
@@ -312,12 +325,13 @@ extension SessionFailure: CustomStringConvertible {
         case .notAnswering(let session, let message):
             "session \(session) does not answer\(message.isEmpty ? "" : ": \(message)"); is its process stopped?"
         case .incompatible(let session, let version):
-            "session \(session) speaks version \(version) of the control API, this dlm version "
-                + "\(SessionStatus.apiVersion); end it and start it again with this dlm"
+            "session \(session) speaks version \(version) of the control API, this process version "
+                + "\(SessionStatus.apiVersion); end it and start it again"
         case .badExchange(let session, let message): "session \(session): \(message)"
         case .startFailed(let message): "the background session did not start: \(message)"
         case .noHome: "no home folder: set HOME or XDG_STATE_HOME"
         case .shuttingDown: "the session is ending"
+        case .unusableIdentifier(let name): "\(name): not usable as the identifier of a session"
         }
     }
 }

@@ -10,6 +10,7 @@ extension RequestFailure {
         case .missingSecrets: "missingSecrets"
         case .schemeNotAllowed: "schemeNotAllowed"
         case .unusableSecret: "unusableSecret"
+        case .unusableValidation: "unusableValidation"
         }
     }
 }
@@ -83,6 +84,7 @@ extension SessionFailure {
         case .badExchange: "badExchange"
         case .startFailed: "startFailed"
         case .shuttingDown: "shuttingDown"
+        case .unusableIdentifier: "unusableIdentifier"
         }
     }
 }

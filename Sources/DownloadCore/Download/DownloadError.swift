@@ -1,25 +1,39 @@
 /// Why a download, or a command, failed: the case says what failed, the nested reason why.
 /// Foreign errors arrive as code and message.
 public enum DownloadError: Error, Codable, Equatable, Sendable {
+    /// The request cannot be sent as it is.
     case requestInvalid(RequestFailure)
+    /// A file or folder of this machine cannot be used.
     case fileFailed(FileFailure, path: String)
+    /// The server was not reached, or the connection did not last.
     case networkFailed(NetworkFailure, TransportDiagnosis)
+    /// The server did not prove its identity.
     case trustFailed(TransportDiagnosis)
     /// - Parameter hint: why, where more than the refusal is known.
     case authenticationFailed(status: Int, hint: String? = nil)
+    /// The server does not keep to its protocol.
     case protocolViolated(ProtocolFailure)
+    /// The server answered with an error status; 0 where its protocol has none.
     case serverRefused(status: Int, phrase: String)
+    /// What the server sends is not the file that is wanted.
     case verificationFailed(VerificationFailure)
+    /// The store has no download of this number.
     case noSuchDownload(DownloadID)
+    /// The download was cancelled.
     case cancelled
+    /// A session or its store cannot be used.
     case sessionUnavailable(SessionFailure)
     /// The download is complete, and its file is not there as it was left.
     case completedFile(CompletedFileFate, path: String)
+    /// A failure of another kind, in words.
     case unexpected(String)
 }
 
+/// Why a request cannot be sent.
 public enum RequestFailure: Codable, Equatable, Sendable {
+    /// The text is no URL.
     case malformedURL(String)
+    /// The text has no scheme such as `https:`.
     case missingScheme(String)
     /// With the URL.
     case unsupportedScheme(String)
@@ -35,8 +49,11 @@ public enum RequestFailure: Codable, Equatable, Sendable {
     case schemeNotAllowed(String, only: String)
     /// A file that was to hold a secret holds none; with its path and why.
     case unusableSecret(String)
+    /// A rule for the answer that no answer can satisfy: no media type, or no status code.
+    case unusableValidation(String)
 }
 
+/// Why a file or folder cannot be used.
 public enum FileFailure: Codable, Equatable, Sendable {
     /// The final name is taken.
     case exists
@@ -56,22 +73,29 @@ public enum FileFailure: Codable, Equatable, Sendable {
     case partialMissing
     /// The partial file was deleted while it was written to.
     case deleted
+    /// The folder is missing, and is not to be made.
     case folderMissing
     /// The path of the folder leads somewhere else now, or nowhere.
     case folderMoved
+    /// The permissions do not allow it.
     case permissionDenied
     /// The file system is mounted read-only, whatever the permissions are.
     case readOnly
+    /// The disk is full; with the bytes that are needed, where they are known.
     case noSpace(needed: Int64?)
+    /// The name, or the path to it, is too long.
     case nameUnusable
     /// A document names a file that would lie outside of the folder, or be hidden in it.
     case nameOutside
     /// A folder, a device, a pipe.
     case notRegular
+    /// A system call failed, with its error number.
     case system(operation: String, errno: Int32)
 }
 
+/// Why there was no connection, or none that lasted.
 public enum NetworkFailure: String, Codable, Equatable, Sendable {
+    /// The name has no address; no connection; too slow to connect; no bytes for too long; the connection broke.
     case nameResolution, connect, timedOut, stalled, connectionLost
     /// The time that the user gave the download is over.
     case timeLimit
@@ -81,11 +105,14 @@ public enum NetworkFailure: String, Codable, Equatable, Sendable {
 
 /// What the transport said: libcurl's code and its message, and the system's error number if there was one.
 public struct TransportDiagnosis: Codable, Equatable, Sendable {
+    /// The code of libcurl; 0 when libcurl was content.
     public let code: Int
+    /// The message of libcurl, or of its TLS library.
     public let message: String
+    /// The error number of the system; 0 for none.
     public let errno: Int32
 
-    public init(code: Int, message: String, errno: Int32 = 0) {
+    package init(code: Int, message: String, errno: Int32 = 0) {
         self.code = code
         self.message = message
         self.errno = errno
@@ -95,19 +122,27 @@ public struct TransportDiagnosis: Codable, Equatable, Sendable {
     var isAboutHostKey: Bool { message.hasPrefix("SSH: ") }
 }
 
+/// How a server does not keep to its protocol.
 public enum ProtocolFailure: Codable, Equatable, Sendable {
+    /// A redirect that the policy does not follow; with where it led.
     case redirectRefused(String)
+    /// More redirects than the policy follows.
     case tooManyRedirects(Int)
+    /// A redirect that names no address.
     case redirectWithoutLocation
     /// A range was asked for and the answer holds another one.
     case wrongRange(String)
+    /// An answer that cannot be read; with what is wrong.
     case malformedReply(String)
     /// A Metalink document that cannot be used: which one, and why.
     case badMetalink(String)
 }
 
+/// Why what the server sends is not the file that is wanted.
 public enum VerificationFailure: Codable, Equatable, Sendable {
+    /// The file does not have the digest that was asked for.
     case checksum(expected: Checksum, actual: String)
+    /// The file does not have the size that was asked for or announced.
     case size(expected: Int64, actual: Int64)
     /// The server now answers with another kind of content than the download began with (a login page, say).
     case unexpectedType(was: String, is: String)
@@ -137,10 +172,13 @@ public enum VerificationFailure: Codable, Equatable, Sendable {
     case unverifiable(String)
 }
 
+/// Why a session or its store cannot be used.
 public enum SessionFailure: Codable, Equatable, Sendable {
+    /// The store cannot be opened.
     case storeUnreadable(path: String, message: String)
     /// Another live session runs it.
     case ownedElsewhere(DownloadID, session: String)
+    /// A live session has this identifier.
     case alreadyRunning(String)
     /// Nobody has this name at the moment.
     case notRunning(String)
@@ -152,6 +190,10 @@ public enum SessionFailure: Codable, Equatable, Sendable {
     case badExchange(String, message: String)
     /// The background session could not be started.
     case startFailed(message: String)
+    /// Neither `HOME` nor `XDG_STATE_HOME` names a folder.
     case noHome
+    /// The session has ended, or is about to.
     case shuttingDown
+    /// It is to be found by this identifier, which is no file name.
+    case unusableIdentifier(String)
 }

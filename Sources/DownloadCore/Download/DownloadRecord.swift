@@ -4,27 +4,27 @@ import Foundation
 public typealias DownloadID = Int64
 
 /// Everything the store keeps of one download.
-public struct DownloadRecord: Codable, Sendable, Equatable {
-    public var id: DownloadID
-    @Boxed public var request: DownloadRequest
-    public var state: DownloadState
+package struct DownloadRecord: Codable, Sendable, Equatable {
+    package var id: DownloadID
+    @Boxed package var request: DownloadRequest
+    package var state: DownloadState
     /// The session that runs it; nil when none does.
-    public var session: String?
+    package var session: String?
     /// The final name, once decided.
-    public var fileName: String?
+    package var fileName: String?
     /// The file is whole, verified and synced; what is left is the rename. Set before it, so that a crash in
     /// between costs nothing.
-    public var isFinishing = false
-    @Boxed public var resume: ResumeData
+    package var isFinishing = false
+    @Boxed package var resume: ResumeData
     /// Bytes per second, of late.
-    public var speed: Double?
-    public var attempts: [AttemptRecord] = []
+    package var speed: Double?
+    package var attempts: [AttemptRecord] = []
     /// The file of the last completion, kept when the download is asked for again.
-    public var completed: CompletedFile?
-    public var created: Date
-    public var updated: Date
+    package var completed: CompletedFile?
+    package var created: Date
+    package var updated: Date
 
-    public init(id: DownloadID, request: DownloadRequest, state: DownloadState = .queued, created: Date) {
+    package init(id: DownloadID, request: DownloadRequest, state: DownloadState = .queued, created: Date) {
         self.id = id
         self.request = request
         self.state = state
@@ -37,7 +37,7 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     private static let noResume = Boxed(wrappedValue: ResumeData())
 
     /// Bytes on disk.
-    public var received: Int64 { resume.written.count }
+    package var received: Int64 { resume.written.count }
 
     /// What its file must hash to is known, or a list that may say so.
     package var hasChecksum: Bool { request.checksum != nil || request.checksums != nil || resume.digest != nil }
@@ -49,14 +49,14 @@ public struct DownloadRecord: Codable, Sendable, Equatable {
     }
 
     /// What people call it: the final name, the name asked for, or the last part of the URL.
-    public var displayName: String {
+    package var displayName: String {
         fileName ?? request.destination.fileName ?? FileNaming.name(fromPath: request.url.path) ?? request.url.host
     }
 
-    public var finalPath: String? {
+    package var finalPath: String? {
         fileName.map { FileNaming.path(request.destination.folder, $0) }
     }
 
     /// Attempts are told from the newest; a download that failed for months must not grow without bound.
-    public static let attemptsKept = 20
+    package static let attemptsKept = 20
 }

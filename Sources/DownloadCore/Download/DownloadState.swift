@@ -2,14 +2,22 @@ import Foundation
 
 /// Where a download stands. There is never a flag beside it.
 public enum DownloadState: Codable, Sendable, Equatable {
+    /// The download waits for its turn.
     case queued
+    /// An attempt is under way.
     case running
+    /// The download goes on by itself, at the latest at this time where one is known.
     case waiting(WaitReason, until: Date?)
+    /// The download goes on when it is resumed.
     case paused(PauseReason)
+    /// The file has its final name.
     case completed
+    /// The download failed, and can be resumed.
     case failed(DownloadError)
+    /// The download was cancelled, and can be resumed.
     case cancelled
 
+    /// Why a download waits.
     public enum WaitReason: Codable, Sendable, Equatable {
         /// A transient failure; the next attempt follows.
         case retry(DownloadError)
@@ -19,7 +27,9 @@ public enum DownloadState: Codable, Sendable, Equatable {
         case schedule
     }
 
+    /// Who paused a download.
     public enum PauseReason: String, Codable, Sendable, CaseIterable {
+        /// A caller; or the end of the process by SIGHUP, by SIGINT, or in order.
         case user, hangup, interrupt, terminate
         /// Its session ended without a word (kill -9, power loss) and the download was found afterwards.
         case interrupted
@@ -27,6 +37,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
 
     /// The state without its data: what lists filter by and the store indexes.
     public enum Kind: String, Codable, Sendable, CaseIterable {
+        /// A state of this name.
         case queued, running, waiting, paused, completed, failed, cancelled
 
         /// A session works on it, or will.
@@ -37,6 +48,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
         public var isCompleted: Bool { self == .completed }
     }
 
+    /// The state without its data.
     public var kind: Kind {
         switch self {
         case .queued: .queued
@@ -62,7 +74,7 @@ public enum DownloadState: Codable, Sendable, Equatable {
     }
 
     /// The legal moves. A completed download may be asked for again; the file decides whether there is anything to do.
-    public func canMove(to next: Kind) -> Bool {
+    package func canMove(to next: Kind) -> Bool {
         switch (kind, next) {
         case (.queued, .running), (.queued, .waiting), (.queued, .paused), (.queued, .cancelled), (.queued, .failed):
             true

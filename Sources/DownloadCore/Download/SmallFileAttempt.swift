@@ -49,7 +49,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// - Returns: false when it went on in the ordinary way before its turn came.
     @discardableResult
     func begin() -> Bool {
-        let end = started.request.connections > 1 ? DownloadRunner.firstLease : nil
+        let end = started.request.connections > 1 ? Probe.firstLease : nil
         var judge = ResponseJudge(start: 0, end: end, asksRange: true)
         judge.validation = started.request.validation
         let scout = SegmentWriter(
@@ -115,9 +115,9 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         control.attend(nil)
         if let scout, let result { control.send(.segmentFinished(scout, result)) }
         lane.goOn(
-            DownloadRunner(
+            AttemptTask(
                 record: started, context: lane.context, control: control, prefersMultiplexing: prefersMultiplexing,
-                scout: scout, started: begun))
+                probe: scout, started: begun))
     }
 
     // MARK: The file
@@ -203,15 +203,15 @@ extension DownloadRecord {
                 createsFolders: place.createsFolders))
         plain.destination.takesServerName = place.takesServerName
         plain.headers = request.headers
-        if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.$http = request.$http }
+        if http.method == nil, http.body == nil, http.acceptsCompressed == nil { plain.boxedHTTP = request.boxedHTTP }
         plain.credential = request.credential
         plain.connections = request.connections
         plain.priority = request.priority
         plain.rateLimit = request.rateLimit
         plain.retry = request.retry
         plain.redirect = request.redirect
-        plain.$trust = request.$trust
-        plain.$network = request.$network
+        plain.boxedTrust = request.boxedTrust
+        plain.boxedNetwork = request.boxedNetwork
         plain.validation.types = request.validation.types
         plain.validation.maximumSize = request.validation.maximumSize
         plain.timeouts = DownloadRequest.Timeouts(connect: request.timeouts.connect, stall: request.timeouts.stall)

@@ -2,18 +2,18 @@ import CSystem
 import Foundation
 
 /// Hashes a finished file, for those who verify it later. Blocks its thread.
-public struct FileHash: Sendable, Equatable {
+package struct FileHash: Sendable, Equatable {
     /// Bytes hashed.
-    public let size: Int64
+    package let size: Int64
     /// Lower-case hexadecimal.
-    public let digest: String
+    package let digest: String
 
     private static let step = 1 << 20
 
     /// - Parameter expected: bytes that it must have; nil for any number.
     /// - Throws: ``DownloadError/fileFailed(_:path:)`` for what is missing, unreadable or no regular file; such a thing is
     ///   never waited for.
-    public static func of(
+    package static func of(
         _ path: String, _ algorithm: Checksum.Algorithm, size expected: Int64? = nil
     ) throws(DownloadError) -> FileHash {
         try make(path, algorithm, size: expected, unless: { false })!
@@ -67,7 +67,7 @@ public struct FileHash: Sendable, Equatable {
     }
 
     /// Bytes of a regular file.
-    public static func size(of path: String) throws(DownloadError) -> Int64 {
+    package static func size(of path: String) throws(DownloadError) -> Int64 {
         let (descriptor, size) = try open(path)
         close(descriptor)
         return size

@@ -2,13 +2,13 @@
 ///
 /// Everything here looks at scalars and bytes, as the kernel does: to a `Character` a slash with a combining mark is
 /// no slash.
-public enum FileNaming {
+package enum FileNaming {
     /// The longest name of a finished file in bytes: with `.part` it fits in the 255 that Linux allows.
-    public static let longest = 250
+    package static let longest = 250
 
     /// A name for the final file; see CONTRACT "Files". Order: `filename*`, `filename`, the last path segment of the
     /// final URL, `download`.
-    public static func name(contentDisposition: String?, url: SourceURL) -> String {
+    package static func name(contentDisposition: String?, url: SourceURL) -> String {
         let disposition = contentDisposition.flatMap { ContentDisposition(fieldValue: $0) }
         return disposition?.extendedFileName.flatMap(sanitized)
             ?? disposition?.plainFileName.flatMap(sanitized)
@@ -18,7 +18,7 @@ public enum FileNaming {
 
     /// The last segment of a percent-encoded URL path as a safe name; nil when nothing usable is there. What does not
     /// decode to UTF-8 stays encoded.
-    public static func name(fromPath path: String) -> String? {
+    package static func name(fromPath path: String) -> String? {
         let slash = UInt8(ascii: "/")
         guard let end = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
         let start = path.utf8[..<end].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.utf8.startIndex
@@ -29,7 +29,7 @@ public enum FileNaming {
     }
 
     /// One path component out of any text; nil when nothing is left.
-    public static func sanitized(_ text: String) -> String? {
+    package static func sanitized(_ text: String) -> String? {
         if isPlain(text) { return text }
         let component = text.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? Substring.UnicodeScalarView()
         let visible = component.filter { !isInvisible($0) }
@@ -38,19 +38,19 @@ public enum FileNaming {
     }
 
     /// True when a name that the user gives can be taken as it is: one plain component that leaves room for `.part`.
-    public static func isUsable(_ name: String) -> Bool {
+    package static func isUsable(_ name: String) -> Bool {
         (1...longest).contains(name.utf8.count) && name != "." && name != ".."
             && !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
     }
 
     /// `name (1).ext`: the `count`-th alternative, at most ``longest`` bytes with its extension kept.
-    public static func alternative(_ name: String, _ count: Int) -> String {
+    package static func alternative(_ name: String, _ count: Int) -> String {
         let (stem, suffix) = parts(name)
         return shortened(stem, suffix: " (\(count))\(suffix)", to: longest)
     }
 
     /// `folder/name`.
-    public static func path(_ folder: String, _ name: String) -> String {
+    package static func path(_ folder: String, _ name: String) -> String {
         folder.isEmpty || folder.utf8.last == UInt8(ascii: "/") ? folder + name : "\(folder)/\(name)"
     }
 
@@ -63,7 +63,7 @@ public enum FileNaming {
     static func isPartial(_ name: String) -> Bool { name.utf8.suffix(5).elementsEqual(".part".utf8) }
 
     /// The name of the partial file, never `name` itself; `name` is shortened so that it fits in 255 bytes.
-    public static func partial(_ name: String) -> String {
+    package static func partial(_ name: String) -> String {
         let ending = ".part"
         let partial = shortened(name, to: longest) + ending
         // Only a name above the limit can come back; with the ending it is then shorter than it was.

@@ -1,8 +1,8 @@
 import Foundation
 
 /// Whether this process may open more files. Libraries that make an event queue end the process where it may not.
-public enum FreeDescriptors {
-    public static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
+package enum FreeDescriptors {
+    package static func has(_ count: Int) -> Bool { self.count(atMost: count) == count }
 
     /// Counts them by taking them for a moment: a limit does not say how many are in use.
     private static func count(atMost most: Int) -> Int {

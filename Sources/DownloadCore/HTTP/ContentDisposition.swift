@@ -1,15 +1,15 @@
 /// The file name in a `Content-Disposition` field (RFC 6266), as the server wrote it: ``FileNaming`` makes it safe.
-public struct ContentDisposition: Equatable, Sendable {
+package struct ContentDisposition: Equatable, Sendable {
     /// `filename*` (RFC 8187), decoded.
-    public let extendedFileName: String?
+    package let extendedFileName: String?
     /// `filename`, quoted or not.
-    public let plainFileName: String?
+    package let plainFileName: String?
 
     /// The preferred one (RFC 6266 section 4.3).
-    public var fileName: String? { extendedFileName ?? plainFileName }
+    package var fileName: String? { extendedFileName ?? plainFileName }
 
     /// Reads a field value; nil when there is neither a disposition nor a parameter in it.
-    public init?(fieldValue: String) {
+    package init?(fieldValue: String) {
         var scanner = ParameterScanner(fieldValue.utf8[...])
         var extended: String?
         var plain: String?

@@ -1,13 +1,13 @@
 /// What a 206 or 416 answer holds (RFC 9110 section 14.4). Anything unclear is nil: bytes at a doubtful offset are
 /// worse than none.
-public enum ContentRange: Equatable, Sendable {
+package enum ContentRange: Equatable, Sendable {
     /// `bytes 0-99/200` is `0..<100` of 200; the total is nil for `*`.
     case satisfied(Range<Int64>, total: Int64?)
     /// `bytes */200`: no part of the range asked for exists.
     case unsatisfied(total: Int64?)
 
     /// Reads a field value; nil when it is malformed, contradicts itself or does not fit in 63 bits.
-    public init?(fieldValue: String) {
+    package init?(fieldValue: String) {
         var fieldValue = fieldValue
         guard let range = fieldValue.withUTF8({ Self.read($0.trimmingWhitespace()) }) else { return nil }
         self = range

@@ -1,16 +1,16 @@
 /// An ETag (RFC 9110 section 8.8.3), compared byte by byte: Unicode equivalence is no equality here.
-public struct EntityTag: Codable, Sendable {
-    public let isWeak: Bool
+package struct EntityTag: Codable, Sendable {
+    package let isWeak: Bool
     /// Without the quotes.
-    public let opaque: String
+    package let opaque: String
 
-    public init(opaque: String, isWeak: Bool = false) {
+    package init(opaque: String, isWeak: Bool = false) {
         self.opaque = opaque
         self.isWeak = isWeak
     }
 
     /// Reads a field value; nil when it is malformed, which makes it no validator at all.
-    public init?(fieldValue: String) {
+    package init?(fieldValue: String) {
         var rest = fieldValue.utf8.trimmingWhitespace()
         let weak = rest.starts(with: "W/".utf8)
         if weak { rest = rest.dropFirst(2) }
@@ -21,18 +21,18 @@ public struct EntityTag: Codable, Sendable {
         self.init(opaque: String(Substring(opaque)), isWeak: weak)
     }
 
-    public var fieldValue: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
+    package var fieldValue: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
 
     /// Strong comparison (RFC 9110 section 8.8.3.2): both strong and the same.
-    public func isStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
+    package func isStrongly(_ other: EntityTag) -> Bool { !isWeak && self == other }
 }
 
 extension EntityTag: Hashable {
-    public static func == (left: EntityTag, right: EntityTag) -> Bool {
+    package static func == (left: EntityTag, right: EntityTag) -> Bool {
         left.isWeak == right.isWeak && left.opaque.utf8.elementsEqual(right.opaque.utf8)
     }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(isWeak)
         for byte in opaque.utf8 { hasher.combine(byte) }
     }

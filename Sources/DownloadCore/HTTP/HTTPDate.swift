@@ -1,10 +1,10 @@
 import Foundation
 
 /// The dates of HTTP (RFC 9110 section 5.6.7), by arithmetic: no locale, no time zone, no formatter.
-public enum HTTPDate {
+package enum HTTPDate {
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     /// - Parameter now: decides the century of a year of two digits, which lies at most 50 years ahead.
-    public static func parse(_ text: String, now: Date) -> Date? {
+    package static func parse(_ text: String, now: Date) -> Date? {
         var text = text
         return text.withUTF8 { parse($0, now) }
     }
@@ -26,7 +26,7 @@ public enum HTTPDate {
     }
 
     /// IMF-fixdate, the form to send; dates outside of the years 1 to 9999 are moved to their edge.
-    public static func format(_ date: Date) -> String {
+    package static func format(_ date: Date) -> String {
         let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
         let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
         let time = seconds - days * 86_400

@@ -8,7 +8,7 @@ extension Validators {
     /// The validators of a response: a malformed ETag is none, and a date is strong only beside a later `Date`. Beside an
     /// ETag, which comes first, it is not looked at: to read two dates is a thirtieth of what a small file costs.
     /// - Parameter now: decides the century of dates whose year has two digits.
-    public init(head: ResponseHead, now: Date) {
+    package init(head: ResponseHead, now: Date) {
         self.init(undated: head)
         guard etag == nil, let lastModified else { return }
         lastModifiedIsStrong = Self.isStrong(lastModified, date: head.fields.value(.date), now)

@@ -1,21 +1,29 @@
 /// Programs to run once a download has ended: part of what the user asked for.
 public struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
-    public var onComplete: String?
+    package var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
-    public var onError: String?
+    package var onError: String?
     /// A shell command that prints a new URL for one that has expired.
-    public var urlCommand: String?
+    package var urlCommand: String?
+    /// A URL of http or https to which the JSON document of a complete download is sent by POST.
+    package var completeURL: String?
+    /// Absolute path of a file with the bearer token for ``completeURL``, read each time.
+    package var completeBearerFile: String?
+    /// Whether the desktop of the user shows a notice of the end.
+    package var notifies = false
     /// Seconds after which one is ended; nil for ``standardTimeLimit``.
-    public var timeLimit: Double?
+    package var timeLimit: Double?
 
-    public static let standardTimeLimit = 300.0
+    package static let standardTimeLimit = 300.0
     package static let possibleTimeLimits = 0.001...1e9
 
-    /// There is nothing to run.
-    public var isEmpty: Bool { onComplete == nil && onError == nil && urlCommand == nil }
+    /// There is nothing to do.
+    package var isEmpty: Bool {
+        onComplete == nil && onError == nil && urlCommand == nil && completeURL == nil && !notifies
+    }
 
-    public init(
+    package init(
         onComplete: String? = nil, onError: String? = nil, urlCommand: String? = nil, timeLimit: Double? = nil
     ) {
         self.onComplete = onComplete
@@ -30,31 +38,36 @@ extension Hooks: DocumentObject {
         DocumentField("onComplete", \.onComplete),
         DocumentField("onError", \.onError),
         DocumentField("urlCommand", \.urlCommand),
+        DocumentField("completeURL", \.completeURL),
+        DocumentField("completeBearerFile", \.completeBearerFile),
+        DocumentField("notifies", \.notifies),
         DocumentField("timeLimit", \.timeLimit),
     ]
 }
 
 /// The hook of a download that has ended. It is due until somebody takes it from the store, and is run at most once.
-public struct DueHook: Sendable, Equatable {
+package struct DueHook: Sendable, Equatable {
     /// As its download ended.
-    public let record: DownloadRecord
-    public let program: String
+    package let record: DownloadRecord
+    /// Nil where there is only a notice to give.
+    package let program: String?
+    /// Where the document of the download is sent; nil for nowhere.
+    package let url: String?
     /// Seconds.
-    public let timeLimit: Double
+    package let timeLimit: Double
 
     /// Nil when nothing is to be run: of what goes on or was cancelled, and of a file that was current, for which nothing
     /// was fetched.
     package init?(_ record: DownloadRecord) {
         guard let hooks = record.request.hooks else { return nil }
-        let program: String? =
-            switch record.state {
-            case .completed: record.completed?.wasCurrent == true ? nil : hooks.onComplete
-            case .failed: hooks.onError
-            case .queued, .running, .waiting, .paused, .cancelled: nil
-            }
-        guard let program else { return nil }
+        switch record.state {
+        case .completed where record.completed?.wasCurrent != true:
+            (program, url) = (hooks.onComplete, hooks.completeURL)
+        case .failed: (program, url) = (hooks.onError, nil)
+        case .completed, .queued, .running, .waiting, .paused, .cancelled: return nil
+        }
+        if program == nil, url == nil, !hooks.notifies { return nil }
         self.record = record
-        self.program = program
         timeLimit = hooks.timeLimit ?? Hooks.standardTimeLimit
     }
 }
@@ -71,13 +84,13 @@ public protocol HookRunner: Sendable {
 }
 
 /// Why there is no new link.
-public struct LinkFailure: Error, Sendable, Equatable {
-    public let text: String
-    public init(_ text: String) { self.text = text }
+package struct LinkFailure: Error, Sendable, Equatable {
+    package let text: String
+    package init(_ text: String) { self.text = text }
 }
 
 extension HookRunner {
-    public func newURL(
+    package func newURL(
         for record: DownloadRecord, command: String, status: Int?
     ) async -> Result<String, LinkFailure> { .failure(LinkFailure("cannot be run here")) }
 }

@@ -1,7 +1,7 @@
 extension Metalink {
     /// - Parameter name: of the document, in messages.
     /// - Throws: ``ProtocolFailure/badMetalink(_:)``.
-    public init(_ bytes: [UInt8], name: String) throws(DownloadError) {
+    package init(_ bytes: [UInt8], name: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .protocolViolated(.badMetalink("\(name): \(why)")) }
         if bytes.count > Self.largest { throw failure("too large for a Metalink document") }
         do throws(XMLReader.Failure) {

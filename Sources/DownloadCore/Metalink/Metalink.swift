@@ -1,36 +1,36 @@
 /// What a Metalink document says (RFC 5854, and version 3 before it): files, where they are, and what they hash to.
-public struct Metalink: Sendable, Equatable {
-    public struct File: Sendable, Equatable {
+package struct Metalink: Sendable, Equatable {
+    package struct File: Sendable, Equatable {
         /// As it is written: it may hold folders, and lead anywhere.
-        public var name: String
-        public var size: Int64?
+        package var name: String
+        package var size: Int64?
         /// The preferred one of those that are known here.
-        public var checksum: Checksum?
-        public var pieces: PieceHashes?
+        package var checksum: Checksum?
+        package var pieces: PieceHashes?
         /// The best one first.
-        public var sources: [Source] = []
+        package var sources: [Source] = []
         /// URLs that cannot be used here, such as those of other protocols.
-        public var unusable = 0
+        package var unusable = 0
         /// Lists a torrent, or the like.
-        public var hasMetaURL = false
+        package var hasMetaURL = false
         /// Is signed; nobody here checks that.
-        public var isSigned = false
+        package var isSigned = false
     }
 
-    public struct Source: Sendable, Equatable {
-        public var url: SourceURL
+    package struct Source: Sendable, Equatable {
+        package var url: SourceURL
         /// 1 is the best.
-        public var priority: Int
+        package var priority: Int
         /// A country, as ISO 3166 has it, in lower case.
-        public var location: String?
+        package var location: String?
     }
 
-    public let files: [File]
+    package let files: [File]
     /// What was left out because it says nothing, such as an empty `<size>`: a sentence for each, with its line.
-    public let skipped: [String]
+    package let skipped: [String]
 
     /// Bytes; what is larger is not what it is taken for.
-    public static let largest = 16 << 20
+    package static let largest = 16 << 20
     /// Of one file.
     static let mostSources = 200
     static let mostFiles = 10_000
@@ -41,7 +41,7 @@ public struct Metalink: Sendable, Equatable {
 
 extension Metalink.File {
     /// Those nearest to a place first, each in the order of the document.
-    public func sources(preferring location: String?) -> [SourceURL] {
+    package func sources(preferring location: String?) -> [SourceURL] {
         let wanted = location?.lowercased()
         let near = sources.filter { $0.location == wanted && wanted != nil }
         return (near + sources.filter { $0.location != wanted || wanted == nil }).map(\.url)
@@ -49,7 +49,7 @@ extension Metalink.File {
 
     /// The folders and the name, all of them below whatever folder the file is to lie in (RFC 5854 section 4.1.2.1).
     /// - Throws: ``FileFailure/nameOutside`` for anything else: absolute paths, `..`, `~`, hidden or invisible names.
-    public func path() throws(DownloadError) -> (folders: [String], name: String) {
+    package func path() throws(DownloadError) -> (folders: [String], name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
         guard let last = parts.last, parts.count <= Self.deepest,

@@ -1,8 +1,8 @@
 /// What the pieces of a file hash to, all of one length but the last.
-public struct PieceHashes: Codable, Sendable, Equatable {
-    public let algorithm: Checksum.Algorithm
+package struct PieceHashes: Codable, Sendable, Equatable {
+    package let algorithm: Checksum.Algorithm
     /// Bytes.
-    public let length: Int64
+    package let length: Int64
     /// One after the other, in lower-case hexadecimal.
     private let digests: String
 
@@ -12,7 +12,7 @@ public struct PieceHashes: Codable, Sendable, Equatable {
     static let most = 1 << 17
 
     /// Nil for what cannot be pieces of a file.
-    public init?(algorithm: Checksum.Algorithm, length: Int64, digests: [String]) {
+    package init?(algorithm: Checksum.Algorithm, length: Int64, digests: [String]) {
         guard Self.possibleLengths.contains(length), (1...Self.most).contains(digests.count),
             digests.allSatisfy({
                 $0.utf8.count == algorithm.digits && $0.utf8.allSatisfy { $0.hexadecimalDigit != nil }
@@ -23,7 +23,7 @@ public struct PieceHashes: Codable, Sendable, Equatable {
         self.digests = digests.joined().utf8.lowercasedASCII
     }
 
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         let algorithm = try values.decode(Checksum.Algorithm.self, forKey: .algorithm)
         let text = Array(try values.decode(String.self, forKey: .digests).utf8)
@@ -44,16 +44,16 @@ public struct PieceHashes: Codable, Sendable, Equatable {
     /// More do not travel to the background session, which then verifies the file as a whole.
     package static let longestCarried = 9 << 20
 
-    public var count: Int { digests.utf8.count / algorithm.digits }
+    package var count: Int { digests.utf8.count / algorithm.digits }
 
-    public func fits(size: Int64) -> Bool { size > 0 && (size - 1) / length == Int64(count) - 1 }
+    package func fits(size: Int64) -> Bool { size > 0 && (size - 1) / length == Int64(count) - 1 }
 
-    public func digest(_ index: Int) -> Substring {
+    package func digest(_ index: Int) -> Substring {
         let start = digests.utf8.index(digests.startIndex, offsetBy: index * algorithm.digits)
         return digests[start..<digests.utf8.index(start, offsetBy: algorithm.digits)]
     }
 
-    public func range(_ index: Int, size: Int64) -> Range<Int64> {
+    package func range(_ index: Int, size: Int64) -> Range<Int64> {
         Int64(index) * length..<min(size, Int64(index + 1) * length)
     }
 }

@@ -2,6 +2,7 @@
 public struct MediaRange: Sendable, Equatable {
     /// The type in lower case, or `*` for any type.
     public let type: String
+    /// The part behind the slash, in lower case; `*` for any.
     public let subtype: String
 
     /// Returns nil if the text is not a media range. Parameters are not accepted.

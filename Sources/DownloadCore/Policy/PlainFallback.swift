@@ -1,10 +1,10 @@
 import Glibc
 
 /// Whether a server that was asked over https, because nobody named a scheme, may be asked over http instead.
-public enum PlainFallback {
+package enum PlainFallback {
     /// True only where no TLS connection could be made at all. A certificate that is refused, and any answer, is a
     /// server with https.
-    public static func isAllowed(after error: DownloadError) -> Bool {
+    package static func isAllowed(after error: DownloadError) -> Bool {
         switch error {
         case .networkFailed(.connect, let diagnosis):
             // This machine has no way to the server: over http it has none either, and the download waits for one.
@@ -26,7 +26,7 @@ public enum PlainFallback {
 
 extension DownloadRequest {
     /// The server is given something with the request that others must not read.
-    public var showsSecrets: Bool {
+    package var showsSecrets: Bool {
         credential != nil || http.body != nil || http.authentication != nil || http.signature != nil
             || !secretFiles.isEmpty || headers.contains(where: \.isSecret)
     }

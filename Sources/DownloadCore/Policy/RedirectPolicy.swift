@@ -1,18 +1,20 @@
-/// Which URLs are asked, and which redirects are followed. Pure data; the rule is ``decide(from:to:hops:)``.
+/// Which URLs are asked, and which redirects are followed. Redirects from https to http, and to other schemes, are refused
+/// in any case.
 public struct RedirectPolicy: Sendable, Equatable {
-    /// Redirects in one attempt, as curl's `--max-redirs` counts them.
+    /// The most redirects that are followed in one attempt.
     public var limit: Int
-    /// The schemes that may be used, at the start and behind redirects; nil for all that dlm knows.
+    /// The schemes that may be used, at the start and behind redirects; nil for all that can be downloaded from.
     public var schemes: [String]?
 
+    /// Makes a policy.
     public init(limit: Int = 20, schemes: [String]? = nil) {
         self.limit = limit
         self.schemes = schemes
     }
 
-    public static let knownSchemes = SourceScheme.names
+    package static let knownSchemes = SourceScheme.names
 
-    public enum Decision: Equatable, Sendable {
+    package enum Decision: Equatable, Sendable {
         /// Credentials and the user's own header fields go along only within one origin.
         case follow(SourceURL, keepsCredentials: Bool)
         case refuse(ProtocolFailure)
@@ -21,7 +23,7 @@ public struct RedirectPolicy: Sendable, Equatable {
     /// - Parameters:
     ///   - location: the absolute URL that the `Location` field names (RFC 9110 section 10.2.2).
     ///   - hops: the redirects already followed in this attempt.
-    public func decide(from current: SourceURL, to location: String, hops: Int) -> Decision {
+    package func decide(from current: SourceURL, to location: String, hops: Int) -> Decision {
         if hops >= limit { return .refuse(.tooManyRedirects(limit)) }
         switch SourceURL.parse(location) {
         case .failure(.unsupportedScheme(let scheme)):

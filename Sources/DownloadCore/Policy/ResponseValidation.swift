@@ -8,6 +8,7 @@ public struct ResponseValidation: Sendable, Equatable {
     /// The maximum size in bytes. Nil for no limit.
     public var maximumSize: Int64?
 
+    /// Makes a validation; without arguments it accepts every file.
     public init(types: [MediaRange] = [], statuses: StatusCodes? = nil, maximumSize: Int64? = nil) {
         self.types = types
         self.statuses = statuses

@@ -9,6 +9,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// Answers that are repeated besides those that are in any case.
     public var statuses: StatusCodes?
 
+    /// Makes a policy.
     public init(limit: Int = 5, delay: Double = 1, maximumDelay: Double = 60, statuses: StatusCodes? = nil) {
         self.limit = limit
         self.delay = delay
@@ -17,9 +18,9 @@ public struct RetryPolicy: Sendable, Equatable {
     }
 
     /// An attempt that brought so many bytes is no part of a series of failures.
-    public static let progressThatForgets: Int64 = 64 << 10
+    package static let progressThatForgets: Int64 = 64 << 10
 
-    public enum Decision: Equatable, Sendable {
+    package enum Decision: Equatable, Sendable {
         case retry(after: Double)
         case giveUp
     }
@@ -30,7 +31,7 @@ public struct RetryPolicy: Sendable, Equatable {
     ///   - jitter: a random number from 0 to 1: delays are drawn from the upper half of their span, so that many
     ///     clients do not come back in step.
     ///   - isHopeful: it may succeed whatever this error was: another source may.
-    public func decide(
+    package func decide(
         _ error: DownloadError, failures: Int, retryAfter: Double?, jitter: Double, isHopeful: Bool = false
     ) -> Decision {
         guard isHopeful || repeats(error), failures < limit else { return .giveUp }

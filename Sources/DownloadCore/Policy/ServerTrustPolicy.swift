@@ -10,9 +10,11 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     public var revocations: String?
     /// A file with the client's own certificate, in PEM. The file may contain the key, too.
     public var certificate: String?
+    /// The key of ``certificate``, in PEM, where its file does not hold it.
     public var privateKey: String?
     /// The server's public key, for https only. Either a file, or `sha256//BASE64`, where `;` separates several keys.
     public var pinnedKey: String?
+    /// The oldest version of TLS that is spoken; nil leaves it to libcurl.
     public var minimumTLS: TLSVersion?
     /// The file with the keys of SSH servers, in OpenSSH's format. Nil for `~/.ssh/known_hosts`.
     public var knownHosts: String?
@@ -22,10 +24,14 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     /// The encryption of connections to `ftp` URLs.
     public var ftpTLS: FTPEncryption?
 
+    /// Makes a policy that trusts the authorities of this machine, or everybody.
     public init(verifiesServer: Bool = true) { self.verifiesServer = verifiesServer }
 
+    /// A version of TLS.
     public enum TLSVersion: String, Codable, Sendable, CaseIterable {
+        /// TLS 1.2.
         case tls12 = "1.2"
+        /// TLS 1.3.
         case tls13 = "1.3"
     }
 
@@ -33,6 +39,7 @@ public struct ServerTrustPolicy: Sendable, Equatable {
     public enum FTPEncryption: String, Codable, Sendable {
         /// TLS is used if the server supports it.
         case attempted
+        /// Without TLS there is no transfer.
         case required
     }
 

@@ -1,5 +1,6 @@
 /// HTTP status codes as people list them: `403,520-529`.
 public struct StatusCodes: Sendable, Equatable {
+    /// The ranges in the order in which they were given.
     public let ranges: [ClosedRange<Int>]
 
     private static let possible = 100...599
@@ -20,10 +21,11 @@ public struct StatusCodes: Sendable, Equatable {
         self.ranges = ranges
     }
 
+    /// Returns whether the status code is one of these.
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 
     /// Whether any of them is among these.
-    public func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
+    package func overlaps(_ others: ClosedRange<Int>) -> Bool { ranges.contains { $0.overlaps(others) } }
 }
 
 extension StatusCodes: CustomStringConvertible {

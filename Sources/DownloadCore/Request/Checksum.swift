@@ -1,6 +1,8 @@
 /// The digest that the whole file must have, such as `sha256:HEX`.
 public struct Checksum: Codable, Sendable, Equatable {
+    /// A digest algorithm.
     public enum Algorithm: String, Codable, Sendable, CaseIterable {
+        /// An algorithm that OpenSSL has.
         case md5, sha1, sha224, sha256, sha384, sha512
 
         /// The number of hexadecimal digits of a digest.
@@ -32,10 +34,12 @@ public struct Checksum: Codable, Sendable, Equatable {
         ]
     }
 
+    /// The algorithm.
     public let algorithm: Algorithm
     /// The digest in lower-case hexadecimal.
     public let digest: String
 
+    /// Makes a checksum from hexadecimal digits.
     public init(algorithm: Algorithm, digest: String) {
         self.algorithm = algorithm
         self.digest = digest.lowercased()
@@ -81,10 +85,12 @@ public enum ChecksumSource: String, Codable, Sendable {
 
 /// A checksum that a whole file was found to have.
 public struct VerifiedChecksum: Codable, Sendable, Equatable {
+    /// The digest.
     public var checksum: Checksum
+    /// Who gave the digest.
     public var source: ChecksumSource
 
-    public init(_ checksum: Checksum, by source: ChecksumSource) {
+    package init(_ checksum: Checksum, by source: ChecksumSource) {
         self.checksum = checksum
         self.source = source
     }

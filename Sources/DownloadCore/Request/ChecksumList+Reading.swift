@@ -1,12 +1,12 @@
 extension ChecksumList {
     /// Bytes; what is larger is not what it is taken for.
-    public static let largest = 1 << 20
+    package static let largest = 1 << 20
 
     /// Reads the lines of md5sum, sha256sum and their like (coreutils), of BSD's and OpenSSL's tools, or digests alone;
     /// of a signed file what is signed, though nobody checks the signature here. Other lines are comments.
     /// - Parameter source: the file or URL they came from; its name may tell an algorithm that is unknown here.
     /// - Throws: ``VerificationFailure/unverifiable(_:)`` when there is no checksum in it.
-    public init(_ bytes: [UInt8], source: String) throws(DownloadError) {
+    package init(_ bytes: [UInt8], source: String) throws(DownloadError) {
         func failure(_ why: String) -> DownloadError { .verificationFailed(.unverifiable("\(source): \(why)")) }
         if bytes.count > Self.largest { throw failure("too large for a checksum file") }
         let name = Self.components(source).last ?? ""

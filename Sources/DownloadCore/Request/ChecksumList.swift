@@ -1,11 +1,11 @@
 /// What a checksum file says (`SHA256SUMS`, `debian.iso.sha256`): which file must hash to what.
-public struct ChecksumList: Codable, Sendable, Equatable {
-    public struct Entry: Codable, Sendable, Equatable {
+package struct ChecksumList: Codable, Sendable, Equatable {
+    package struct Entry: Codable, Sendable, Equatable {
         /// The folders before the name, without `./`; empty for none.
-        public let folder: String
+        package let folder: String
         /// The last component; empty for a digest that stands alone.
-        public let name: String
-        public let checksum: Checksum
+        package let name: String
+        package let checksum: Checksum
 
         init(path: String, checksum: Checksum) {
             let parts = ChecksumList.components(path)
@@ -16,9 +16,9 @@ public struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// The file or URL it came from, for messages.
-    public let source: String
+    package let source: String
     /// By name.
-    public let entries: [Entry]
+    package let entries: [Entry]
 
     /// - Parameter entries: at least one.
     init(source: String, entries: [Entry]) {
@@ -30,12 +30,12 @@ public struct ChecksumList: Codable, Sendable, Equatable {
     package var size: Int { entries.reduce(100) { $0 + $1.name.utf8.count + $1.folder.utf8.count + 220 } }
 
     /// A request whose name only its answer tells carries the list with it, into the store: it must be short then.
-    public static let longestCarried = 1000
+    package static let longestCarried = 1000
 
     /// Gives the request its checksum, found by the name in its URL or the one asked for; where neither is listed, the
     /// answer of the server may bring another one, and the request takes the list along.
     /// - Parameter isOnly: it is the only request: a digest without a name can mean nothing else.
-    public func settle(_ request: inout DownloadRequest, isOnly: Bool) throws(DownloadError) {
+    package func settle(_ request: inout DownloadRequest, isOnly: Bool) throws(DownloadError) {
         if isBare {
             request.checksum = try bare(isOnly: isOnly)
             return
@@ -57,7 +57,7 @@ public struct ChecksumList: Codable, Sendable, Equatable {
 
     /// The checksum of the first of these paths that is listed.
     /// - Parameter isOnly: there is no other file that a digest without a name could mean.
-    public func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {
+    package func checksum(forFirstOf paths: [String], isOnly: Bool = false) throws(DownloadError) -> Checksum {
         if isBare { return try bare(isOnly: isOnly) }
         for path in paths { if let found = try checksum(for: path) { return found } }
         throw missing(paths)
@@ -65,7 +65,7 @@ public struct ChecksumList: Codable, Sendable, Equatable {
 
     /// The checksum of the file at `path`, by its last component; of several with that name, by the folders it shares
     /// with one of them. Nil when there is none.
-    public func checksum(for path: String) throws(DownloadError) -> Checksum? {
+    package func checksum(for path: String) throws(DownloadError) -> Checksum? {
         let parts = Self.components(path)
         guard let name = parts.last else { return nil }
         let matching = entries[firstIndex(of: name)...].prefix { $0.name == name }
@@ -123,7 +123,7 @@ public struct ChecksumList: Codable, Sendable, Equatable {
     }
 
     /// The path of a URL as a file system would have it.
-    public static func path(_ url: SourceURL) -> String {
+    package static func path(_ url: SourceURL) -> String {
         url.path.utf8.split(separator: UInt8(ascii: "/")).map { part in
             let decoded = part.percentDecoded.flatMap { String(validating: $0, as: UTF8.self) }
             // A slash that is escaped separates nothing.

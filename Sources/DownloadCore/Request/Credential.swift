@@ -1,9 +1,11 @@
 /// A user name and password for the server. The password is never stored.
 public struct Credential: Sendable, Equatable {
+    /// The user name.
     public let user: String
     /// The password. Nil if the password was not stored and must be given again.
     public let password: String?
 
+    /// Makes a credential.
     public init(user: String, password: String?) {
         self.user = user
         self.password = password

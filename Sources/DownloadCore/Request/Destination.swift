@@ -1,8 +1,9 @@
-/// Where the finished file goes: Alamofire's destination closure as a value.
+/// Where the finished file goes: Alamofire's destination closure as a value. See ``folder(_:ifExists:createsFolders:)``
+/// and ``file(_:ifExists:createsFolders:)``.
 public struct Destination: Sendable, Equatable {
     /// What to do when the final name is taken.
     public enum IfExists: String, Codable, Sendable, CaseIterable {
-        /// End with status 3 and touch nothing.
+        /// Fail with ``FileFailure/exists``, and touch nothing.
         case fail
         /// Replace it once the new file is complete.
         case overwrite
@@ -16,9 +17,11 @@ public struct Destination: Sendable, Equatable {
 
     /// Absolute path.
     public var folder: String
-    /// The name asked for; nil leaves it to the server's answer (see ``FileNaming``).
+    /// The name asked for; nil leaves it to the server's answer, or to the URL.
     public var fileName: String?
+    /// What to do when the final name is taken.
     public var ifExists: IfExists
+    /// True makes the folders that are missing.
     public var createsFolders: Bool
     /// The name may come from `Content-Disposition` (RFC 6266); otherwise the URL gives it.
     public var takesServerName = true
@@ -27,7 +30,7 @@ public struct Destination: Sendable, Equatable {
     /// A file that has the final name already is taken for the beginning of the server's, if its end is the same.
     public var continues = false
 
-    public init(
+    package init(
         folder: String, fileName: String? = nil, ifExists: IfExists = .fail, createsFolders: Bool = true
     ) {
         self.folder = folder

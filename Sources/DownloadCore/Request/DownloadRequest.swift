@@ -1,32 +1,43 @@
-/// What the user asked for: a value that is stored, sent to other processes and printed. A property that is added here is
-/// kept and sent once it is one of the ``documentFields``.
+/// What to download, and how: a value, the counterpart of `URLRequest`. Passwords, request bodies and header fields with
+/// credentials are sent, and never stored.
+// A property that is added here is kept and sent once it is one of the documentFields.
 public struct DownloadRequest: Sendable, Equatable {
+    /// The address of the file.
     public var url: SourceURL
-    public var destination: Destination
-    /// Where the same file is, too, in the order in which they are asked. Credentials go to the origin of ``url`` alone.
+    package var destination: Destination
+    /// More addresses of the same file, in the order in which they are asked. Credentials go to the origin of ``url`` alone.
     public var mirrors: [SourceURL] = []
-    /// Bytes that the file must have; nil where nobody said.
+    /// The size in bytes that the file must have; nil for any.
     public var size: Int64?
     /// What its pieces must hash to, as a Metalink document says.
-    public var pieces: PieceHashes?
+    package var pieces: PieceHashes?
     /// An answer that is a Metalink document is not the file: the file is what it describes.
-    public var followsMetalink = true
+    package var followsMetalink = true
     /// The country whose sources are asked first, of a document that is followed.
-    public var location: String?
+    package var location: String?
     /// The name in the document that ``url`` was found to be: the file is at its mirrors alone.
-    public var describedName: String?
+    package var describedName: String?
     /// The document that the server named for the file: ``mirrors``, ``size`` and ``pieces`` are from it, and hold as long
     /// as what is here is of the version that it was named for.
-    public var describedBy: SourceURL?
+    package var describedBy: SourceURL?
     /// Of a file that is here, only the pieces that are not what they should be are fetched.
-    public var repairs = false
+    package var repairs = false
+    /// Header fields that are sent to the origin of ``url``.
     public var headers: [RequestHeader] = []
-    @Boxed public var http: HTTPOptions
+    package var boxedHTTP: Boxed<HTTPOptions>
+    /// The method, the body and other options of HTTP requests.
+    public var http: HTTPOptions {
+        get { boxedHTTP.wrappedValue }
+        _modify { yield &boxedHTTP.wrappedValue }
+    }
+    /// The user name and password for the origin of ``url``.
     public var credential: Credential?
-    @Boxed public var secretFiles: SecretFiles
+    @Boxed package var secretFiles: SecretFiles
+    /// The digest that the whole file must have; nil for none. A server that sends a digest of its own (`Repr-Digest`,
+    /// RFC 9530) is believed as well.
     public var checksum: Checksum?
     /// Where its checksum is to be found once the server has told its name.
-    public var checksums: ChecksumList?
+    package var checksums: ChecksumList?
     /// Parallel connections for this one file; ``automaticConnections`` for as many as pay, up to what is polite, or
     /// ``automaticConnections(upTo:)``.
     public var connections = automaticConnections
@@ -34,12 +45,25 @@ public struct DownloadRequest: Sendable, Equatable {
     public var priority = 0
     /// Bytes per second; nil for none.
     public var rateLimit: Int64?
+    /// When a failed attempt is followed by another one.
     public var retry = RetryPolicy()
+    /// Which redirects are followed.
     public var redirect = RedirectPolicy()
-    @Boxed public var trust: ServerTrustPolicy
-    @Boxed public var network: NetworkSettings
+    package var boxedTrust: Boxed<ServerTrustPolicy>
+    /// How the server proves its identity, and the client its own.
+    public var trust: ServerTrustPolicy {
+        get { boxedTrust.wrappedValue }
+        _modify { yield &boxedTrust.wrappedValue }
+    }
+    package var boxedNetwork: Boxed<NetworkSettings>
+    /// The way to the server: proxy, interface, address family.
+    public var network: NetworkSettings {
+        get { boxedNetwork.wrappedValue }
+        _modify { yield &boxedNetwork.wrappedValue }
+    }
+    /// The time limits of an attempt and of the whole download.
     public var timeouts = Timeouts()
-    /// Take what nothing proves: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
+    /// True accepts what nothing proves to be whole: a body whose end is only that of its connection (RFC 9112 section 8), and parts that
     /// neither a strong validator nor a digest joins (RFC 9110 section 15.3.7.3).
     public var acceptsUnverified = false
     /// What an answer must be to be taken for the file.
@@ -47,17 +71,17 @@ public struct DownloadRequest: Sendable, Equatable {
     /// Recorded and held back when it is added: it begins when it is resumed.
     public var startsPaused = false
     /// Programs to run when it has ended.
-    public var hooks: Hooks?
+    package var hooks: Hooks?
     /// When it may run; nil: at any time.
     public var schedule: DownloadSchedule?
     /// Seconds between its start and that of the next download from the same origin; nil for none.
-    public var pacing: Double?
+    package var pacing: Double?
 
-    public init(url: SourceURL, destination: Destination) {
+    package init(url: SourceURL, destination: Destination) {
         self.url = url
         self.destination = destination
-        (_http, _secretFiles) = (Self.noHTTPOptions, Self.noSecretFiles)
-        (_trust, _network) = (Self.systemTrust, Self.anyNetwork)
+        (boxedHTTP, _secretFiles) = (Self.noHTTPOptions, Self.noSecretFiles)
+        (boxedTrust, boxedNetwork) = (Self.systemTrust, Self.anyNetwork)
     }
 
     // Shared by all that are asked for without more.
@@ -66,6 +90,7 @@ public struct DownloadRequest: Sendable, Equatable {
     static let systemTrust = Boxed(wrappedValue: ServerTrustPolicy.system)
     static let anyNetwork = Boxed(wrappedValue: NetworkSettings())
 
+    /// The value of ``connections`` that has the number found out while the file is fetched.
     public static let automaticConnections = 0
     /// As many connections as pay, at most `limit` (1 to 64): a negative number, beside the numbers that are fixed.
     public static func automaticConnections(upTo limit: Int) -> Int { -max(0, limit) }
@@ -90,9 +115,10 @@ public struct DownloadRequest: Sendable, Equatable {
         public var connect: Double
         /// No byte for so long cuts the connection.
         public var stall: Double
-        /// From the first attempt to the last byte, pauses and time in the queue not counted; nil for no limit.
+        /// The time from the first attempt to the last byte, pauses and time in the queue not counted; nil for no limit.
         public var total: Double?
 
+        /// Makes time limits, in seconds.
         public init(connect: Double = 15, stall: Double = 30, total: Double? = nil) {
             self.connect = connect
             self.stall = stall
@@ -182,14 +208,14 @@ extension DownloadRequest {
     }
 
     /// The scheme that a rule of the user's leaves; nil for any.
-    public var onlyScheme: String? {
+    package var onlyScheme: String? {
         if trust.pinnedKey != nil { return "https" }
         guard let schemes = redirect.schemes, Set(schemes).count == 1 else { return nil }
         return schemes.first
     }
 
     /// Its URL has a scheme that may be used, and nothing is asked of it that the scheme has no place for.
-    public func requireAllowed() throws(DownloadError) {
+    package func requireAllowed() throws(DownloadError) {
         if let only = onlyScheme, only != url.scheme {
             throw .requestInvalid(.schemeNotAllowed(url.string, only: only))
         }
@@ -197,20 +223,20 @@ extension DownloadRequest {
             throw .requestInvalid(.schemeNotAllowed(url.string, only: schemes.joined(separator: " or ")))
         }
         if url.isHTTP { return }
-        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: "--data is for http and https")) }
+        if http.body != nil { throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.bodyIsForHTTP)) }
         if http.method != nil {
-            throw .requestInvalid(.notForScheme(url.string, what: "--method is for http and https"))
+            throw .requestInvalid(.notForScheme(url.string, what: RequestFailure.methodIsForHTTP))
         }
     }
 
     /// It wants the file to match a checksum that the other one does not care for.
-    public func asksForMore(than other: DownloadRequest) -> Bool {
+    package func asksForMore(than other: DownloadRequest) -> Bool {
         if let checksum { return checksum != other.checksum }
         return checksums != nil && checksums != other.checksums
     }
 
     /// The names of secrets that must be given again before this request can be sent.
-    public var missingSecrets: [String] {
+    package var missingSecrets: [String] {
         var names = headers.filter { $0.value == nil }.map(\.name)
         if let credential, credential.password == nil { names.append("the password of \(credential.user)") }
         if let body = http.body, body.bytes == nil { names.append("the data to send") }

@@ -4,8 +4,9 @@ import HTTPTypes
 public struct HTTPOptions: Codable, Sendable, Equatable {
     /// Nil: GET, or POST with a body.
     public var method: String?
+    /// What is sent with the request; nil for nothing.
     public var body: RequestBody?
-    /// In place of dlm's own; empty for none. Unlike the user's fields it goes along to other origins.
+    /// In place of the library's own; empty for none. Unlike the user's fields it goes along to other origins.
     public var userAgent: String?
     /// As ``userAgent``.
     public var referer: String?
@@ -19,6 +20,7 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
     /// False: hosts that want https alone (RFC 6797) are not known, and not learned.
     public var upgradesKnownHosts: Bool?
 
+    /// Makes options that ask for nothing.
     public init() {}
 
     /// What the other one names counts.
@@ -36,6 +38,7 @@ public struct HTTPOptions: Codable, Sendable, Equatable {
 
 /// What answers a server's challenge (RFC 9110 section 11), in the words of `WWW-Authenticate`.
 public enum HTTPAuthentication: String, Codable, Sendable, CaseIterable {
+    /// The scheme of this name.
     case basic, digest, ntlm
     /// By a ticket of Kerberos, if the request has no name and password.
     case negotiate
@@ -56,6 +59,7 @@ public struct RequestBody: Sendable, Equatable {
     /// Bytes; it travels to the background session, and stays in memory.
     public static let longest = 256 << 10
 
+    /// Makes a body.
     public init(_ bytes: [UInt8]?) { self.bytes = bytes }
 }
 
@@ -89,7 +93,7 @@ extension DownloadRequest {
     var asksRanges: Bool { isPlain && (http.acceptsCompressed != true || !url.isHTTP) && url.known != .scp }
 
     /// To send it twice does no more than to send it once (RFC 9110 section 9.2.2).
-    public var isIdempotent: Bool { ![.post, .patch].contains(method) }
+    package var isIdempotent: Bool { ![.post, .patch].contains(method) }
 
     /// A failure may be followed by the same request: either that does no harm, or it never reached the server.
     func mayBeSentAgain(after error: DownloadError) -> Bool {

@@ -1,10 +1,10 @@
 /// Hosts by name, for settings: one name, or several by `*`, which stands for any letters and dots.
-public struct HostPattern: Hashable, Sendable {
+package struct HostPattern: Hashable, Sendable {
     /// In lower case and ASCII, as in ``SourceURL/host``.
-    public let text: String
+    package let text: String
 
     /// Nil when it can be no host: a URL, or a name with a port.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let lower = text.lowercased()
         if !lower.isEmpty, lower.utf8.allSatisfy(Self.isPlain) {
             self.text = lower
@@ -30,14 +30,16 @@ public struct HostPattern: Hashable, Sendable {
     private var isExact: Bool { !text.utf8.contains(UInt8(ascii: "*")) }
 
     /// - Parameter host: as in ``SourceURL/host``.
-    public func matches(_ host: String) -> Bool {
+    package func matches(_ host: String) -> Bool {
         // A name with a dot at its end is the same host.
         let name = host.utf8.last == UInt8(ascii: ".") ? host.utf8.dropLast() : host.utf8[...]
         return isExact ? text.utf8.elementsEqual(name) : Self.matches(text.utf8[...], name)
     }
 
+    /// Returns whether a text matches a pattern in which `*` stands for any bytes, none included.
+    ///
     /// Each `*` takes as little as it can; where that fails, the last one takes more.
-    private static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
+    package static func matches(_ pattern: Substring.UTF8View, _ name: Substring.UTF8View) -> Bool {
         var (pattern, name) = (pattern, name)
         var retry: (pattern: Substring.UTF8View, name: Substring.UTF8View)?
         while let byte = name.first {
@@ -58,7 +60,7 @@ public struct HostPattern: Hashable, Sendable {
     }
 
     /// Says more about a host that both match: a name beats a pattern, a longer pattern a shorter one.
-    public func isCloser(than other: HostPattern) -> Bool {
+    package func isCloser(than other: HostPattern) -> Bool {
         (isExact ? 1 : 0, text.utf8.count, text) > (other.isExact ? 1 : 0, other.text.utf8.count, other.text)
     }
 }

@@ -6,7 +6,9 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     public var noProxy: String?
     /// An interface, or an address of this machine, to send from.
     public var interface: String?
+    /// The only version of the Internet Protocol to use.
     public var addressFamily: AddressFamily?
+    /// The version of HTTP to use.
     public var httpVersion: HTTPVersion?
     /// Where to connect in place of what name resolution says.
     public var addresses: [PinnedAddress]?
@@ -18,11 +20,18 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
     /// name resolution leads.
     public var refusesPrivateAddresses: Bool?
 
+    /// Makes settings that ask for nothing.
     public init() {}
 
-    public enum AddressFamily: String, Codable, Sendable { case ipv4, ipv6 }
+    /// A version of the Internet Protocol.
+    public enum AddressFamily: String, Codable, Sendable {
+        /// The version of this name.
+        case ipv4, ipv6
+    }
 
+    /// A version of HTTP.
     public enum HTTPVersion: String, Codable, Sendable {
+        /// HTTP/1.1.
         case http1 = "1.1"
         /// Over https, where the server has it.
         case http2 = "2"
@@ -61,10 +70,12 @@ public struct NetworkSettings: Codable, Sendable, Equatable {
 public struct PinnedAddress: Codable, Sendable, Equatable {
     /// `*` for any.
     public let host: String
+    /// The port that it is for.
     public let port: Int
     /// An IPv6 address in brackets.
     public let address: String
 
+    /// Makes a fixed address.
     public init(host: String, port: Int, address: String) {
         self.host = host
         self.port = port
@@ -76,8 +87,10 @@ public struct PinnedAddress: Codable, Sendable, Equatable {
 public struct ProxyAddress: Codable, Sendable, Equatable {
     /// Without user and password; empty for no proxy at all.
     public let url: String
+    /// The name and password for the proxy.
     public var credential: Credential?
 
+    /// Makes a proxy.
     public init(url: String, credential: Credential? = nil) {
         self.url = url
         self.credential = credential

@@ -1,9 +1,11 @@
 /// A header field that the user adds to the request. The value of a secret field is never stored.
 public struct RequestHeader: Sendable, Equatable {
+    /// The name of the field.
     public let name: String
     /// The value of the field. Nil if it is a secret that was not stored and must be given again.
     public let value: String?
 
+    /// Makes a header field.
     public init(name: String, value: String?) {
         self.name = name
         self.value = value

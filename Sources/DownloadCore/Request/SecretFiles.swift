@@ -1,18 +1,18 @@
 /// Files that a request refers to for its secrets, by absolute path: read at the beginning of each attempt, so that
 /// nothing of them is stored and what is renewed counts. Nil is what was not asked for.
-public struct SecretFiles: Codable, Sendable, Equatable {
+package struct SecretFiles: Codable, Sendable, Equatable {
     /// Names and passwords by host, as for ftp(1).
-    public var netrc: String?
+    package var netrc: String?
     /// A token for the server of the request (RFC 6750).
-    public var bearer: String?
+    package var bearer: String?
     /// A program that prints such a token; it is run at the beginning of each attempt.
-    public var bearerCommand: String?
+    package var bearerCommand: String?
     /// Cookies in the format of Netscape and curl.
-    public var cookies: String?
+    package var cookies: String?
     /// Where the cookies go at the end of each attempt.
-    public var cookieJar: String?
+    package var cookieJar: String?
 
-    public init() {}
+    package init() {}
 
     var isEmpty: Bool { self == SecretFiles() }
 

@@ -1,17 +1,20 @@
 import Foundation
 
-/// An absolute URL of a scheme that dlm knows, without user information or fragment.
+/// An absolute URL of a scheme that can be downloaded from, without user information or fragment.
 public struct SourceURL: Sendable, Hashable {
+    /// The URL as text.
     public let string: String
+    /// The scheme in lower case, such as `https`.
     public let scheme: String
     /// Lower-case, in ASCII: `xn--bcher-kva.example`, `[::1]`.
     public let host: String
+    /// The port, that of the scheme where the URL names none.
     public let port: Int
     /// Percent-encoded, with the leading slash.
     public let path: String
 
     /// Asked for with requests that have fields and are answered with a head (RFC 9110).
-    public var isHTTP: Bool { scheme == "http" || scheme == "https" }
+    package var isHTTP: Bool { scheme == "http" || scheme == "https" }
 
     /// `scheme://host:port`, what a connection and its manners belong to.
     public var origin: String { "\(scheme)://\(host):\(port)" }
@@ -32,7 +35,7 @@ public struct SourceURL: Sendable, Hashable {
         return [written, origin.dropLast("\(port)".count + 1) + "/"]
     }
 
-    public enum ParseError: Error, Equatable {
+    package enum ParseError: Error, Equatable {
         case malformed
         case unsupportedScheme(String)
         case missingScheme
@@ -41,7 +44,7 @@ public struct SourceURL: Sendable, Hashable {
     }
 
     /// Reads what a user or a server wrote; user information comes back apart, so that it is never stored with the URL.
-    public static func parse(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
+    package static func parse(_ text: String) -> Result<(url: SourceURL, credential: Credential?), ParseError> {
         plain(text).map { .success(($0, nil)) } ?? parseAny(text)
     }
 

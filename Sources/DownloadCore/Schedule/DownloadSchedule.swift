@@ -9,6 +9,7 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
     /// Whose clocks the windows mean: a name of the time zone database.
     public var timeZone: String
 
+    /// Makes a schedule; without a start and windows it holds nothing back.
     public init(start: Date? = nil, windows: [TimeWindow] = [], timeZone: String = TimeZone.current.identifier) {
         self.start = start
         self.windows = windows
@@ -30,14 +31,14 @@ public struct DownloadSchedule: Codable, Sendable, Equatable {
         }
     }
 
-    public enum Answer: Sendable, Equatable {
+    package enum Answer: Sendable, Equatable {
         /// It may run; nil: for ever.
         case open(until: Date?)
         case closed(until: Date)
     }
 
     /// Whether it may run now, and how long that is so.
-    public func answer(at now: Date) -> Answer {
+    package func answer(at now: Date) -> Answer {
         let calendar = WindowCalendar(zone: timeZone)
         if let start, start > now {
             // A window that it will not find open is the next one.

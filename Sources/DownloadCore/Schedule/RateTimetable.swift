@@ -1,30 +1,30 @@
 import Foundation
 
 /// Limits of the speed by the time of day.
-public struct RateTimetable: Sendable, Equatable {
-    public struct Entry: Sendable, Equatable {
-        public let window: TimeWindow
+package struct RateTimetable: Sendable, Equatable {
+    package struct Entry: Sendable, Equatable {
+        package let window: TimeWindow
         /// Bytes per second; nil for none.
-        public let limit: Int64?
+        package let limit: Int64?
 
-        public init(window: TimeWindow, limit: Int64?) {
+        package init(window: TimeWindow, limit: Int64?) {
             self.window = window
             self.limit = limit
         }
     }
 
     /// The first one whose window is open counts.
-    public let entries: [Entry]
-    public let timeZone: String
+    package let entries: [Entry]
+    package let timeZone: String
 
     /// - Parameter timeZone: without entries it is not looked up, which costs each start of the program 0.9 M instructions.
-    public init(_ entries: [Entry] = [], timeZone: @autoclosure () -> String = TimeZone.current.identifier) {
+    package init(_ entries: [Entry] = [], timeZone: @autoclosure () -> String = TimeZone.current.identifier) {
         self.entries = entries
         self.timeZone = entries.isEmpty ? "UTC" : timeZone()
     }
 
     /// - Parameter usual: outside of all windows.
-    public func limit(at now: Date, usual: Int64?) -> Int64? {
+    package func limit(at now: Date, usual: Int64?) -> Int64? {
         let calendar = WindowCalendar(zone: timeZone)
         guard let entry = entries.first(where: { calendar.span(of: $0.window, at: now) != nil }) else { return usual }
         return entry.limit

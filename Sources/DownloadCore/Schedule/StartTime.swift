@@ -1,11 +1,11 @@
 import Foundation
 
 /// Reads when something is to begin, as people write it.
-public enum StartTime {
+package enum StartTime {
     /// `+2h`, `18:00` (the next time), `today 18:00`, `tomorrow 06:00`, `2026-12-24`, `2026-12-24 18:00[:30]`, and the
     /// same with `T`, `Z` or an offset such as `+01:00`. Nil for anything else.
     /// - Parameter zone: whose clocks are meant where no offset says so.
-    public static func parse(_ text: String, now: Date, zone: TimeZone = .current) -> Date? {
+    package static func parse(_ text: String, now: Date, zone: TimeZone = .current) -> Date? {
         let text = text.trimmingCharacters(in: .whitespaces)
         if text.hasPrefix("+") { return duration(text.dropFirst()).map { now + $0 } }
         let clock = WallClock(zone: zone)

@@ -9,6 +9,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     /// Minutes after midnight, up to 1440; as `start`, it is a whole day.
     public let end: Int
 
+    /// Makes a window.
     public init(days: Set<Int> = TimeWindow.allDays, start: Int, end: Int) {
         self.days = days
         self.start = start
@@ -36,6 +37,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
         try values.encode(end, forKey: .end)
     }
 
+    /// Every day of the week.
     public static let allDays = Set(0..<7)
     private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
@@ -51,7 +53,7 @@ public struct TimeWindow: Codable, Sendable, Equatable {
     }
 
     /// Minutes after midnight of `HH:MM`, up to 24:00.
-    public static func minutes(_ text: some StringProtocol) -> Int? {
+    package static func minutes(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...2).contains(parts[0].count), parts[1].count == 2,
             text.utf8.allSatisfy({ (0x30...0x3A).contains($0) }), let hour = Int(parts[0]), let minute = Int(parts[1]),

@@ -1,39 +1,39 @@
 /// A set of bytes of one file: sorted, disjoint, non-touching half-open ranges of offsets.
-public struct ByteRanges: Sendable, Equatable {
-    public private(set) var ranges: [Range<Int64>] = []
+package struct ByteRanges: Sendable, Equatable {
+    package private(set) var ranges: [Range<Int64>] = []
 
-    public init() {}
+    package init() {}
 
-    public init(_ ranges: some Sequence<Range<Int64>>) {
+    package init(_ ranges: some Sequence<Range<Int64>>) {
         for range in ranges { insert(range) }
     }
 
-    public var isEmpty: Bool { ranges.isEmpty }
+    package var isEmpty: Bool { ranges.isEmpty }
 
     /// The number of bytes in the set.
-    public var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
+    package var count: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
     /// One past the last byte, 0 for the empty set.
-    public var end: Int64 { ranges.last?.upperBound ?? 0 }
+    package var end: Int64 { ranges.last?.upperBound ?? 0 }
 
     /// The bytes from 0 without a gap.
-    public var prefix: Int64 {
+    package var prefix: Int64 {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
     }
 
-    public func contains(_ range: Range<Int64>) -> Bool {
+    package func contains(_ range: Range<Int64>) -> Bool {
         if range.isEmpty { return true }
         guard let index = indexOfFirst(endingAfter: range.lowerBound) else { return false }
         return ranges[index].lowerBound <= range.lowerBound && range.upperBound <= ranges[index].upperBound
     }
 
     /// Whether it has any byte of `range`.
-    public func overlaps(_ range: Range<Int64>) -> Bool {
+    package func overlaps(_ range: Range<Int64>) -> Bool {
         indexOfFirst(endingAfter: range.lowerBound).map { ranges[$0].lowerBound < range.upperBound } ?? false
     }
 
-    public mutating func insert(_ range: Range<Int64>) {
+    package mutating func insert(_ range: Range<Int64>) {
         if range.isEmpty { return }
         // The common case is a segment that grows at its end.
         let first = indexOfFirst(endingAtOrAfter: range.lowerBound) ?? ranges.count
@@ -46,7 +46,7 @@ public struct ByteRanges: Sendable, Equatable {
         ranges.replaceSubrange(first..<last, with: CollectionOfOne(merged))
     }
 
-    public mutating func remove(_ range: Range<Int64>) {
+    package mutating func remove(_ range: Range<Int64>) {
         if range.isEmpty { return }
         ranges = ranges.flatMap { held -> [Range<Int64>] in
             guard held.overlaps(range) else { return [held] }
@@ -57,28 +57,28 @@ public struct ByteRanges: Sendable, Equatable {
         }
     }
 
-    public func union(_ other: ByteRanges) -> ByteRanges {
+    package func union(_ other: ByteRanges) -> ByteRanges {
         var result = self
         for range in other.ranges { result.insert(range) }
         return result
     }
 
     /// What `whole` has and this set lacks.
-    public func missing(in whole: Range<Int64>) -> ByteRanges {
+    package func missing(in whole: Range<Int64>) -> ByteRanges {
         var result = ByteRanges([whole])
         for range in ranges { result.remove(range) }
         return result
     }
 
     /// What both have.
-    public func intersection(_ other: ByteRanges) -> ByteRanges {
+    package func intersection(_ other: ByteRanges) -> ByteRanges {
         var result = self
         for range in other.missing(in: 0..<max(0, end)).ranges { result.remove(range) }
         return result
     }
 
     /// Only the bytes below `end`.
-    public func clipped(to end: Int64) -> ByteRanges {
+    package func clipped(to end: Int64) -> ByteRanges {
         var result = self
         if self.end > end { result.remove(max(0, end)..<self.end) }
         return result
@@ -106,7 +106,7 @@ public struct ByteRanges: Sendable, Equatable {
 
 /// Stored as `[[0,100],[200,300]]`; what is not a set of ranges is refused, never trusted.
 extension ByteRanges: Codable {
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let pairs = try [[Int64]](from: decoder)
         self.init()
         for pair in pairs {
@@ -118,7 +118,7 @@ extension ByteRanges: Codable {
         }
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try ranges.map { [$0.lowerBound, $0.upperBound] }.encode(to: encoder)
     }
 }

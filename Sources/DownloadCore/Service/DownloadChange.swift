@@ -1,5 +1,5 @@
 /// What may be done to a download, running or not, without starting it.
-public enum DownloadChange: Sendable, Equatable {
+package enum DownloadChange: Sendable, Equatable {
     case pause
     /// Ends it, and keeps what was fetched.
     case cancel
@@ -12,12 +12,12 @@ public enum DownloadChange: Sendable, Equatable {
 }
 
 /// A download after a change.
-public struct ChangedDownload: Sendable, Equatable {
-    public var snapshot: DownloadSnapshot
+package struct ChangedDownload: Sendable, Equatable {
+    package var snapshot: DownloadSnapshot
     /// False: it was so already, or had ended.
-    public var didChange: Bool
+    package var didChange: Bool
 
-    public init(snapshot: DownloadSnapshot, didChange: Bool) {
+    package init(snapshot: DownloadSnapshot, didChange: Bool) {
         self.snapshot = snapshot
         self.didChange = didChange
     }

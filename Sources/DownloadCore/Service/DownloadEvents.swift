@@ -2,9 +2,9 @@
 /// thousands of small files are thousands of events a second, and waking a reader for each costs more than the event.
 public struct DownloadEvents: AsyncSequence, Sendable {
     /// Never empty ones.
-    public let groups: AsyncStream<[DownloadEvent]>
+    package let groups: AsyncStream<[DownloadEvent]>
 
-    public init(groups: AsyncStream<[DownloadEvent]>) { self.groups = groups }
+    package init(groups: AsyncStream<[DownloadEvent]>) { self.groups = groups }
 
     public func makeAsyncIterator() -> Iterator { Iterator(groups: groups.makeAsyncIterator()) }
 

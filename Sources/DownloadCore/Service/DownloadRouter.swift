@@ -1,8 +1,8 @@
 /// The downloads of a store as a command sees them: each question goes to the session that works on a download, and
 /// what nobody works on is dealt with here. The command cannot tell the difference.
-public final class DownloadRouter: DownloadService {
+package final class DownloadRouter: DownloadService {
     /// The session of this process.
-    public let local: SessionManager
+    package let local: SessionManager
     private let directory: any SessionDirectory
 
     package init(local: SessionManager, directory: any SessionDirectory) {
@@ -11,10 +11,10 @@ public final class DownloadRouter: DownloadService {
     }
 
     /// The background session, started if need be.
-    public func background() async throws -> any DownloadService { try await directory.startBackground() }
+    package func background() async throws -> any DownloadService { try await directory.startBackground() }
 
     /// What every live session says of itself; those that do not answer come as errors.
-    public func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
+    package func sessions() async -> [(identifier: String, status: Result<SessionStatus, any Error>)] {
         var answers: [(String, Result<SessionStatus, any Error>)] = []
         for identifier in directory.liveSessions() {
             do {
@@ -30,7 +30,7 @@ public final class DownloadRouter: DownloadService {
 
     // MARK: By owner
 
-    public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+    package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await route(ids) { [directory] record, owner in
             // A password is in no store: the session that will go on with the download must know it.
             if owner == nil, case .url(_, .some) = change, let session = record.session,
@@ -46,7 +46,7 @@ public final class DownloadRouter: DownloadService {
         }
     }
 
-    public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+    package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
         _ = try await route(ids, Self.owner) { service, ids in
             try await service.remove(ids, deletesFile: deletesFile)
             return ids
@@ -56,7 +56,7 @@ public final class DownloadRouter: DownloadService {
     }
 
     /// What its session still works on goes on there, what belongs to the background session in that, the rest here.
-    public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+    package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try await route(ids) { record, owner in
             if let owner { return owner }
             let isOfBackground = record.session.map { !SessionIdentifier.isForeground($0) } ?? false
@@ -126,24 +126,24 @@ public final class DownloadRouter: DownloadService {
 
     // MARK: Here
 
-    public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await local.add(requests) }
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] { try await local.add(requests) }
 
-    public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+    package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await local.snapshots(selection)
     }
 
-    public func progress() async -> [DownloadProgress] { await local.progress() }
+    package func progress() async -> [DownloadProgress] { await local.progress() }
 
-    public func events() async -> DownloadEvents { await local.events() }
+    package func events() async -> DownloadEvents { await local.events() }
 
-    public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+    package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         try await local.log(since: cursor)
     }
 
-    public func status() async throws -> SessionStatus { try await local.status() }
+    package func status() async throws -> SessionStatus { try await local.status() }
 
     /// Every live session; one that does not answer keeps none of the others from it.
-    public func configure(_ settings: SessionSettings) async throws {
+    package func configure(_ settings: SessionSettings) async throws {
         try await local.configure(settings)
         var failure: (any Error)?
         for identifier in directory.liveSessions() where identifier != local.identifier {
@@ -158,11 +158,11 @@ public final class DownloadRouter: DownloadService {
         if let failure { throw failure }
     }
 
-    public func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }
+    package func shutdown(_ mode: ShutdownMode) async throws { try await local.shutdown(mode) }
 
-    public func pauseAll(_ reason: DownloadState.PauseReason) async { await local.pauseAll(reason) }
+    package func pauseAll(_ reason: DownloadState.PauseReason) async { await local.pauseAll(reason) }
 
-    public func close() async {
+    package func close() async {
         await local.close()
         directory.close()
     }

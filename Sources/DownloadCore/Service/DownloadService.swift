@@ -1,5 +1,5 @@
 /// Whatever answers for downloads, in this process or another: all that a command knows.
-public protocol DownloadService: Sendable {
+package protocol DownloadService: Sendable {
     /// Finds or makes a download for each request, in order, and gets to work.
     func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload]
     /// Goes on with downloads that were paused, interrupted, cancelled or failed.
@@ -31,29 +31,29 @@ public protocol DownloadService: Sendable {
 }
 
 extension DownloadService {
-    public func checkAvailability() async throws { _ = try await status() }
-    public func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
+    package func checkAvailability() async throws { _ = try await status() }
+    package func pause(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .pause) }
     /// Stops them for good, but keeps what was fetched: `resume` may still go on.
-    public func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
+    package func cancel(_ ids: [DownloadID]) async throws -> [ChangedDownload] { try await change(ids, .cancel) }
 }
 
 /// What may be given anew when a download is resumed.
-public struct RequestOverrides: Sendable, Equatable {
-    public var headers: [RequestHeader] = []
-    public var http = HTTPOptions()
-    public var credential: Credential?
-    public var secretFiles = SecretFiles()
-    public var trust: ServerTrustPolicy?
-    public var network = NetworkSettings()
+package struct RequestOverrides: Sendable, Equatable {
+    package var headers: [RequestHeader] = []
+    package var http = HTTPOptions()
+    package var credential: Credential?
+    package var secretFiles = SecretFiles()
+    package var trust: ServerTrustPolicy?
+    package var network = NetworkSettings()
     /// See ``RedirectPolicy/schemes``.
-    public var schemes: [String]?
-    public var connections: Int?
+    package var schemes: [String]?
+    package var connections: Int?
     /// Only true makes a difference: see ``DownloadRequest/acceptsUnverified``.
-    public var acceptsUnverified = false
+    package var acceptsUnverified = false
     /// Not here, but in the background session.
-    public var inBackground = false
+    package var inBackground = false
 
-    public init() {}
+    package init() {}
 
     var changesRequests: Bool {
         var unchanging = RequestOverrides()

@@ -1,11 +1,12 @@
 /// A download at a moment: its record, with the progress of this instant.
 public struct DownloadSnapshot: Codable, Sendable, Equatable {
-    public var record: DownloadRecord
+    package var record: DownloadRecord
+    /// The bytes that are there at this moment.
     public var progress: DownloadProgress
-    /// Its session lives: it runs, or will when its turn comes.
+    /// True while a live session runs the download, or will when its turn comes.
     public var isAttended = true
 
-    public init(record: DownloadRecord, progress: DownloadProgress? = nil) {
+    package init(record: DownloadRecord, progress: DownloadProgress? = nil) {
         self.record = record
         self.progress =
             progress
@@ -15,22 +16,40 @@ public struct DownloadSnapshot: Codable, Sendable, Equatable {
                 speed: record.state.kind == .running ? record.speed : nil)
     }
 
+    /// The number of the download.
     public var id: DownloadID { record.id }
+    /// The state of the download.
+    public var state: DownloadState { progress.state }
+    /// What was asked for.
+    public var request: DownloadRequest { record.request }
+    /// The path of the finished file, as soon as its name is known.
+    public var path: String? { record.completed?.path ?? record.finalPath }
+    /// The last attempts, the newest last; at most 20.
+    public var attempts: [AttemptRecord] { record.attempts }
+    /// The session that runs the download, or will; nil for none.
+    public var session: String? { record.session }
 }
 
-/// What a progress line shows.
+/// How far a download is.
 public struct DownloadProgress: Codable, Sendable, Equatable {
+    /// The number of the download.
     public var id: DownloadID
+    /// The name of the file, or what is known of it so far.
     public var name: String
+    /// The state of the download.
     public var state: DownloadState
-    /// Bytes present, those of earlier attempts included.
+    /// The bytes that are there, those of earlier attempts included.
     public var received: Int64
+    /// The size of the file in bytes; nil until it is known.
     public var total: Int64?
-    /// Bytes per second, where this process does not measure it itself.
+    /// The speed of the last seconds, in bytes per second; nil until it is known.
     public var speed: Double?
+    /// The time until all bytes are there, in seconds; nil while it cannot be told.
+    public var timeLeft: Double?
     /// What is done once all bytes are there; nil before.
     public var phase: Phase?
 
+    /// What is done once all bytes are there.
     public enum Phase: String, Codable, Sendable {
         /// Compared with a checksum, synced, renamed.
         case verifying
@@ -38,7 +57,13 @@ public struct DownloadProgress: Codable, Sendable, Equatable {
         case finishing
     }
 
-    public init(
+    /// The part of the file that is there, from 0 to 1; nil until the size is known.
+    public var fraction: Double? {
+        guard let total else { return nil }
+        return total > 0 ? min(1, Double(received) / Double(total)) : 1
+    }
+
+    package init(
         id: DownloadID, name: String, state: DownloadState, received: Int64, total: Int64?, speed: Double? = nil
     ) {
         self.id = id

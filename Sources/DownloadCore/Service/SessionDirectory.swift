@@ -1,5 +1,5 @@
 /// Where the sessions of a store are: who lives, and how to speak to them.
-public protocol SessionDirectory: Sendable {
+package protocol SessionDirectory: Sendable {
     func isAlive(_ identifier: String) -> Bool
     /// The identifiers of those that live.
     func liveSessions() -> [String]
@@ -14,10 +14,10 @@ public protocol SessionDirectory: Sendable {
 }
 
 /// How sessions are called.
-public enum SessionIdentifier {
+package enum SessionIdentifier {
     /// The background session of `dlm daemon` and `dlm get -b`.
-    public static let background = "background"
+    package static let background = "background"
 
     /// A foreground session ends with its process and is never asked for by name; a background one comes back.
-    public static func isForeground(_ identifier: String) -> Bool { identifier.hasPrefix("foreground-") }
+    package static func isForeground(_ identifier: String) -> Bool { identifier.hasPrefix("foreground-") }
 }

@@ -1,25 +1,25 @@
 import Foundation
 
 /// A session as it answers for itself.
-public struct SessionStatus: Codable, Sendable, Equatable {
+package struct SessionStatus: Codable, Sendable, Equatable {
     /// Of the control API (docs/api.md).
-    public static let apiVersion = 1
+    package static let apiVersion = 1
 
-    public var identifier: String
-    public var pid: Int32
+    package var identifier: String
+    package var pid: Int32
     /// Of the program.
-    public var version: String
-    public var started: Date
+    package var version: String
+    package var started: Date
     /// Downloads that transfer.
-    public var running: Int
+    package var running: Int
     /// Downloads between two attempts.
-    public var waiting: Int
-    public var queued: Int
-    public var settings: SessionSettings
+    package var waiting: Int
+    package var queued: Int
+    package var settings: SessionSettings
     /// It ends once the running downloads have ended.
-    public var isFinishing: Bool
+    package var isFinishing: Bool
 
-    public init(
+    package init(
         identifier: String, pid: Int32, version: String, started: Date, running: Int, waiting: Int, queued: Int,
         settings: SessionSettings, isFinishing: Bool
     ) {
@@ -36,13 +36,13 @@ public struct SessionStatus: Codable, Sendable, Equatable {
 }
 
 /// What may be changed while a session works; nil leaves a setting as it is.
-public struct SessionSettings: Codable, Sendable, Equatable {
-    public var maxConcurrent: Int?
-    public var maxPerHost: Int?
+package struct SessionSettings: Codable, Sendable, Equatable {
+    package var maxConcurrent: Int?
+    package var maxPerHost: Int?
     /// Bytes per second for the whole session; 0 lifts the limit.
-    public var rateLimit: Int64?
+    package var rateLimit: Int64?
 
-    public init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rateLimit: Int64? = nil) {
+    package init(maxConcurrent: Int? = nil, maxPerHost: Int? = nil, rateLimit: Int64? = nil) {
         self.maxConcurrent = maxConcurrent
         self.maxPerHost = maxPerHost
         self.rateLimit = rateLimit
@@ -50,7 +50,7 @@ public struct SessionSettings: Codable, Sendable, Equatable {
 }
 
 /// URLSession's `invalidateAndCancel` and `finishTasksAndInvalidate`.
-public enum ShutdownMode: String, Codable, Sendable {
+package enum ShutdownMode: String, Codable, Sendable {
     /// What runs is paused with its resume data, and goes on at the next start.
     case pause
     /// What runs may end; nothing new is begun.

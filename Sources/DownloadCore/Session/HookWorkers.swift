@@ -55,7 +55,7 @@ final class HookWorkers: Sendable {
                     continue
                 }
                 FaultPoint.reached("afterHookTaken")
-                if let problem = await runner.run(hook) { notice("\(hook.record.id): \(hook.program): \(problem)") }
+                if let problem = await runner.run(hook) { notice("\(hook.record.id): \(problem)") }
             } catch {
                 // It stays due.
                 notice("hooks cannot be run now: \(error)")

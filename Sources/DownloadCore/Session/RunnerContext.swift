@@ -24,6 +24,8 @@ package struct RunnerContext: Sendable {
     package var cookies: SessionCookies?
     /// What is downloaded goes there, and not to a file.
     package var stream: StreamOutput?
+    /// Changes requests before each attempt; nil for none.
+    package var adapter: (any RequestAdapter)?
     /// Runs the command of a download for a new link; nil where nothing can be run.
     package var links: (any HookRunner)?
     /// See ``TransferRequest/isOneOfMany``.

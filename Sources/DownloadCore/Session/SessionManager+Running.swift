@@ -102,15 +102,16 @@ extension SessionManager {
         active.closes = record.closes(at: parts.time.date)
         book.begin(active)
         run(
-            DownloadRunner(
+            AttemptTask(
                 record: record, context: context, control: control,
                 prefersMultiplexing: prefersMultiplexing(record), deadline: active.deadline))
     }
 
-    private nonisolated func run(_ runner: sending DownloadRunner) {
+    private nonisolated func run(_ runner: sending AttemptTask) {
         Task {
             let outcome = await runner.run()
-            await self.ended(runner.record, outcome)
+            let decision = await self.parts.retrier?.decision(after: outcome, of: runner.record)
+            await self.ended(runner.record, outcome, decision ?? .usePolicy)
         }
     }
 
@@ -130,7 +131,7 @@ extension SessionManager {
         guard let context, book[active: record.id] != nil else { return }
         let control = RunnerControl(record: record)
         if book.beginAgain(record.id, control) { control.stop() }
-        run(DownloadRunner(record: record, context: context, control: control, prefersMultiplexing: false))
+        run(AttemptTask(record: record, context: context, control: control, prefersMultiplexing: false))
     }
 
     private func ended(_ attempts: [SmallFileAttempt]) async {
@@ -218,7 +219,9 @@ extension SessionManager {
         return record.failure.map { .didFail(snapshot, $0) } ?? .didComplete(snapshot)
     }
 
-    private func ended(_ record: DownloadRecord, _ outcome: DownloadRunner.Outcome) async {
+    private func ended(
+        _ record: DownloadRecord, _ outcome: AttemptTask.Outcome, _ decision: RetryDecision
+    ) async {
         learnSlots()
         let active = book.endAttempt(of: record.id)
         let reason = active?.stopReason
@@ -234,8 +237,9 @@ extension SessionManager {
         if var failed {
             failed.failures = active?.failures ?? 0
             failed.deadline = active?.deadline
+            failed.decision = decision
             // It would have been tried again, or was not to go on in any case.
-            if let reason, failed.isRenewed || record.request.retry.repeats(failed.error) || !reason.isPause {
+            if let reason, failed.isRepeated(record.request.retry) || !reason.isPause {
                 await stopped(record, reason)
             } else {
                 await self.failed(record, failed)
@@ -321,10 +325,16 @@ extension SessionManager {
     func leave(_ saved: Saved, to place: Place? = nil) {
         let record = saved.record
         report { $0.leave(record, to: saved.isUnsaved ? .unsaved(record) : place) }
-        if !parts.keepsUnfinished, record.state.kind.isEnded || record.state.kind == .paused {
-            deleteUnfinished(record)
-        }
+        // What was paused or cancelled may be resumed as long as the session lives.
+        if !parts.keepsUnfinished, record.failure != nil || book.stopReason != nil { deleteUnfinished(record) }
         if DueHook(record) != nil { hooks.look() }
+    }
+
+    /// Deletes what a session that records nothing has left unfinished.
+    func deleteUnfinished() async {
+        guard !parts.keepsUnfinished, works != nil else { return }
+        let left = try? await store.records(DownloadSelection(.states([.paused, .cancelled, .failed])))
+        for record in left ?? [] { deleteUnfinished(record) }
     }
 
     /// Only a partial file of its own: the name may be that of another download, which is why this one failed.

@@ -3,7 +3,7 @@ import Foundation
 
 /// What may be asked of a session, by its own process or another.
 extension SessionManager {
-    public func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
+    package func add(_ requests: [DownloadRequest]) async throws -> [AddedDownload] {
         let isFirst = works == nil
         try begin()
         // One that has little to do ends sooner than it would pay to give back the memory of its start.
@@ -39,7 +39,7 @@ extension SessionManager {
         return added
     }
 
-    public func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
+    package func resume(_ ids: [DownloadID], overrides: RequestOverrides) async throws -> [ClaimedDownload] {
         try begin()
         for id in ids {
             if let active = book[active: id], active.stopReason != nil {
@@ -94,7 +94,7 @@ extension SessionManager {
         return claimed
     }
 
-    public func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
+    package func change(_ ids: [DownloadID], _ change: DownloadChange) async throws -> [ChangedDownload] {
         try await saveUnsaved()
         try await store.releaseDeadSessions()
         let ids = ids.firstOccurrences
@@ -110,7 +110,7 @@ extension SessionManager {
         }
     }
 
-    public func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
+    package func remove(_ ids: [DownloadID], deletesFile: Bool) async throws {
         _ = try await store.records(.ids(ids))
         var stopped: [DownloadID: DownloadRecord] = [:]
         while true {
@@ -145,7 +145,7 @@ extension SessionManager {
 
     // MARK: Questions
 
-    public func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
+    package func snapshots(_ selection: DownloadSelection) async throws -> [DownloadSnapshot] {
         try await store.releaseDeadSessions()
         learnSlots()
         var attended: [String: Bool] = [identifier: works != nil]
@@ -168,27 +168,27 @@ extension SessionManager {
         }
     }
 
-    public func progress() -> [DownloadProgress] {
+    package func progress() -> [DownloadProgress] {
         learnSlots()
         return book.actives.filter { $0.stage != .ready }.map(\.progress) + book.progressAtRest
     }
 
-    public func events() -> DownloadEvents { broadcaster.stream() }
+    package func events() -> DownloadEvents { broadcaster.stream() }
 
     /// All but the additions, which may be a million at once.
-    public func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
+    package func eventsOfWork() -> DownloadEvents { broadcaster.stream(hearsAdded: false) }
 
-    public func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
+    package func log(since cursor: EventCursor?) async throws -> AsyncThrowingStream<LogEntry, any Error> {
         let reader = try await EventLogReader(store: store, since: cursor, time: parts.time)
         return AsyncThrowingStream { try await reader.next() }
     }
 
     /// Who asks for a session to work with must wait for the next one while this one ends.
-    public func checkAvailability() async throws {
+    package func checkAvailability() async throws {
         if book.stopReason != nil { throw DownloadError.sessionUnavailable(.shuttingDown) }
     }
 
-    public func status() async throws -> SessionStatus {
+    package func status() async throws -> SessionStatus {
         try await checkAvailability()
         learnSlots()
         let states = book.actives.map(\.record.state.kind) + book.progressAtRest.map(\.state.kind)
@@ -204,7 +204,7 @@ extension SessionManager {
 
     // MARK: The session itself
 
-    public func configure(_ settings: SessionSettings) async throws {
+    package func configure(_ settings: SessionSettings) async throws {
         if let limit = settings.maxConcurrent { book.scheduler.maxConcurrent = limit }
         if let limit = settings.maxPerHost {
             book.scheduler.maxPerOrigin = limit
@@ -216,5 +216,5 @@ extension SessionManager {
         await fill()
     }
 
-    public func shutdown(_ mode: ShutdownMode) async throws { shutdownRequest.yield(mode) }
+    package func shutdown(_ mode: ShutdownMode) async throws { shutdownRequest.yield(mode) }
 }

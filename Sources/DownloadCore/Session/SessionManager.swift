@@ -3,7 +3,7 @@ import Foundation
 
 /// Owns the downloads that run in this process. What follows from what happens to them is decided by ``SessionBook``; the
 /// session manager asks the store, runs attempts, answers callers and publishes events.
-public actor SessionManager: DownloadService {
+package actor SessionManager: DownloadService {
     /// What comes into being with the first download.
     struct Works {
         let context: RunnerContext
@@ -27,7 +27,7 @@ public actor SessionManager: DownloadService {
     nonisolated var store: any DownloadStore { parts.store }
     nonisolated var isForeground: Bool { SessionIdentifier.isForeground(parts.identifier) }
     /// What other sessions call this one.
-    public nonisolated var identifier: String { parts.identifier }
+    package nonisolated var identifier: String { parts.identifier }
     let started: Date
     var works: Works?
     /// Where every download is; a million queued ones cost rows in the store, not memory.
@@ -43,7 +43,7 @@ public actor SessionManager: DownloadService {
     var pulse: Pulse
     private let historyAge: Double?
     /// What clients ask for; whoever runs the session obeys.
-    public nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
+    package nonisolated let shutdownRequests: AsyncStream<ShutdownMode>
     nonisolated let shutdownRequest: AsyncStream<ShutdownMode>.Continuation
 
     package init(
@@ -90,7 +90,7 @@ public actor SessionManager: DownloadService {
     // MARK: Beginning
 
     /// A background session: takes the lock, answers, and goes on where its predecessor stopped.
-    public func start() async throws {
+    package func start() async throws {
         try begin()
         _ = try await works?.serving.value
         try await store.releaseDeadSessions()
@@ -117,7 +117,7 @@ public actor SessionManager: DownloadService {
             userAgent: "dlm/\(parts.version)",
             rateLimit: rateLimit, watchesWriters: parts.watchesWriters, strictHosts: parts.strictHosts,
             cookies: SessionCookies(areShared: isForeground),
-            stream: parts.stream, links: parts.hooks,
+            stream: parts.stream, adapter: parts.adapter, links: parts.hooks,
             isCrowded: isCrowded,
             transfersEnded: { [weak self] id, control in Task { await self?.transfersEnded(id, control) } },
             announce: { [broadcaster] event in broadcaster.send(event) })
@@ -233,7 +233,7 @@ public actor SessionManager: DownloadService {
 
     // MARK: The end
 
-    public func pauseAll(_ reason: DownloadState.PauseReason) async {
+    package func pauseAll(_ reason: DownloadState.PauseReason) async {
         book.stopReason = reason
         hooks.end()
         // What is changed comes back to the queue.
@@ -262,7 +262,7 @@ public actor SessionManager: DownloadService {
     }
 
     /// Starts nothing new, and returns when what runs has ended. A ``pauseAll(_:)`` meanwhile cuts it short.
-    public func finish() async {
+    package func finish() async {
         book.isFinishing = true
         recallReady()
         for active in book.actives where active.isBackingOff { stop(active.record.id, .pause(.terminate)) }
@@ -270,7 +270,7 @@ public actor SessionManager: DownloadService {
         await hooks.wait()
     }
 
-    public func close() async {
+    package func close() async {
         if !book.activeIDs.isEmpty { await pauseAll(book.stopReason ?? .user) }
         // What has ended well ends with its hook; a signal meanwhile cuts that short.
         await hooks.wait()
@@ -284,6 +284,7 @@ public actor SessionManager: DownloadService {
         works?.serving.cancel()
         // One that was not begun needs no end; why it could not be was told.
         if let stopServing = try? await works?.serving.value { await stopServing() }
+        await deleteUnfinished()
         if let context {
             context.transport.shutdown()
             context.strictHosts?.flush()

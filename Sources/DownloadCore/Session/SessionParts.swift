@@ -26,6 +26,10 @@ package struct SessionParts: Sendable {
     let time: any TimeSource
     /// See ``RunnerContext/strictHosts``.
     let strictHosts: HSTSStore?
+    /// Changes requests before each attempt; nil for none.
+    let adapter: (any RequestAdapter)?
+    /// Decides on failed attempts before the policy of the request does; nil for none.
+    let retrier: (any RequestRetrier)?
 
     package init(
         store: any DownloadStore, identifier: String, version: String,
@@ -35,8 +39,11 @@ package struct SessionParts: Sendable {
         notice: @escaping @Sendable (String) -> Void = { _ in }, hooks: (any HookRunner)? = nil,
         keepsUnfinished: Bool = true, watchesWriters: Bool = true, stream: StreamOutput? = nil,
         network: any LocalNetwork = KernelNetwork(), strictHosts: HSTSStore? = nil,
+        adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil,
         time: any TimeSource = SystemTime()
     ) {
+        self.adapter = adapter
+        self.retrier = retrier
         self.time = time
         self.network = network
         self.hooks = hooks

@@ -6,7 +6,7 @@ import Synchronization
 final class SmallFileLane: Sendable {
     struct Calls: Sendable {
         /// A runner goes on with what has come.
-        let goOn: @Sendable (sending DownloadRunner) -> Void
+        let goOn: @Sendable (sending AttemptTask) -> Void
         /// Another attempt, with a runner of its own: what had come is given up.
         let begin: @Sendable ([DownloadRecord]) async -> Void
         /// Slots were passed on, or are free (see ``ReadyFiles``).
@@ -31,11 +31,12 @@ final class SmallFileLane: Sendable {
     init(context: RunnerContext, mostByFiles: Int, calls: Calls) {
         pendingAtMost = min(512, mostByFiles)
         self.context = context
-        isPossible = Atomic(context.stream == nil)
+        // An adapter is asked by the runner.
+        isPossible = Atomic(context.stream == nil && context.adapter == nil)
         self.calls = calls
     }
 
-    func goOn(_ runner: sending DownloadRunner) { calls.goOn(runner) }
+    func goOn(_ runner: sending AttemptTask) { calls.goOn(runner) }
 
     var isUsable: Bool { isPossible.load(ordering: .relaxed) }
 

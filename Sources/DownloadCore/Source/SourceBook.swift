@@ -1,19 +1,19 @@
 /// How the sources of a download did that has several: its URL and its mirrors.
-public struct SourceBook: Codable, Sendable, Equatable {
+package struct SourceBook: Codable, Sendable, Equatable {
     /// The URL that is asked; nil for that of the request.
-    public var current: String?
+    package var current: String?
     /// Where the bytes that are here, and their validators, come from; nil for the URL of the request.
-    public var owner: String?
+    package var owner: String?
     /// Of those that were asked.
-    public var standings: [SourceStanding] = []
+    package var standings: [SourceStanding] = []
     /// One alone is to bring the rest: of several together one has lied.
-    public var isAlone = false
+    package var isAlone = false
     /// The one that is asked is not to blame for the last failure.
-    public var isInnocent = false
+    package var isInnocent = false
     /// Why the Metalink document that the server named last is not gone by.
-    public var documentFailure: String?
+    package var documentFailure: String?
 
-    public init() {}
+    package init() {}
 
     /// What is kept when everything that is here is given up.
     var startedOver: SourceBook {
@@ -32,7 +32,7 @@ public struct SourceBook: Codable, Sendable, Equatable {
     var isMixed: Bool { standings.count { $0.received > 0 } > 1 }
 
     /// What is known of a source; of one that was not asked nothing is.
-    public func standing(of url: String) -> SourceStanding {
+    package func standing(of url: String) -> SourceStanding {
         standings.first { $0.url == url } ?? SourceStanding(url: url)
     }
 
@@ -44,23 +44,23 @@ public struct SourceBook: Codable, Sendable, Equatable {
 }
 
 /// How one source did.
-public struct SourceStanding: Codable, Sendable, Equatable {
-    public var url: String
+package struct SourceStanding: Codable, Sendable, Equatable {
+    package var url: String
     /// Bytes that it brought, of those that are here.
-    public var received: Int64 = 0
+    package var received: Int64 = 0
     /// Why it was left last.
-    public var failure: String?
+    package var failure: String?
     /// It is not asked again before all others were.
-    public var isOut = false
+    package var isOut = false
     /// Nor after that: to ask again would not help.
-    public var isFinal = false
+    package var isFinal = false
 
-    public init(url: String) { self.url = url }
+    package init(url: String) { self.url = url }
 }
 
 extension DownloadRequest {
     /// Where the file is, as it is asked for.
-    public var sources: [SourceURL] { describedName == nil ? [url] + mirrors : mirrors }
+    package var sources: [SourceURL] { describedName == nil ? [url] + mirrors : mirrors }
 
     /// What the document at its URL says is kept, as long as something of the file is here.
     package mutating func keepDescription(of record: DownloadRecord) {
@@ -88,7 +88,7 @@ extension DownloadRequest {
 
 extension DownloadRecord {
     /// The one that is asked.
-    public var source: SourceURL {
+    package var source: SourceURL {
         guard let current = resume.sources?.current ?? request.describedName.map({ _ in "" }) else {
             return request.url
         }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Remembers downloads. It stores what it is told; the decisions are made elsewhere.
-public protocol DownloadStore: Sendable {
+package protocol DownloadStore: Sendable {
     /// Finds or makes a download for each request, in order, in one transaction: two processes that ask for the same
     /// URL and destination get the same download.
     func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload]
@@ -77,12 +77,12 @@ public protocol DownloadStore: Sendable {
 
 extension DownloadStore {
     /// A store that keeps nothing of hosts: sessions find out for themselves.
-    public func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
+    package func knowledge(ofHost origin: String) async throws -> HostKnowledge? { nil }
 
-    public func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
+    package func learn(_ knowledge: HostKnowledge, ofHost origin: String) async throws {}
 
     /// A store that keeps no hooks: none is run.
-    public func takeHook(session: String) async throws -> DueHook? { nil }
+    package func takeHook(session: String) async throws -> DueHook? { nil }
 
     package func save(_ records: [DownloadRecord], session: String) async throws -> Set<DownloadID> {
         try await save(records, session: session, durably: false)
@@ -94,31 +94,31 @@ extension DownloadStore {
 }
 
 /// A record after a change.
-public struct ChangedRecord: Sendable, Equatable {
-    public var record: DownloadRecord
+package struct ChangedRecord: Sendable, Equatable {
+    package var record: DownloadRecord
     /// False: there was nothing to do.
-    public var didChange: Bool
+    package var didChange: Bool
 
-    public init(record: DownloadRecord, didChange: Bool) {
+    package init(record: DownloadRecord, didChange: Bool) {
         self.record = record
         self.didChange = didChange
     }
 }
 
 /// Where a queue was left: the priority and id of the last one taken.
-public struct QueuePosition: Sendable, Equatable {
-    public let priority: Int
-    public let id: DownloadID
+package struct QueuePosition: Sendable, Equatable {
+    package let priority: Int
+    package let id: DownloadID
 
-    public init(priority: Int, id: DownloadID) {
+    package init(priority: Int, id: DownloadID) {
         self.priority = priority
         self.id = id
     }
 }
 
 /// What became of a request.
-public struct AddedDownload: Sendable, Equatable {
-    public enum Kind: Sendable, Equatable {
+package struct AddedDownload: Sendable, Equatable {
+    package enum Kind: Sendable, Equatable {
         case inserted
         /// One that nobody was running, taken over with all it has.
         case adopted
@@ -126,10 +126,10 @@ public struct AddedDownload: Sendable, Equatable {
         case joined
     }
 
-    public var kind: Kind
-    public var record: DownloadRecord
+    package var kind: Kind
+    package var record: DownloadRecord
 
-    public init(kind: Kind, record: DownloadRecord) {
+    package init(kind: Kind, record: DownloadRecord) {
         self.kind = kind
         self.record = record
     }
@@ -141,14 +141,14 @@ extension DownloadStore {
     }
 }
 
-public enum ClaimedDownload: Sendable, Equatable {
+package enum ClaimedDownload: Sendable, Equatable {
     case claimed(DownloadRecord)
     /// A live session runs it.
     case running(DownloadRecord)
     /// There is nothing left to do.
     case completed(DownloadRecord)
 
-    public var record: DownloadRecord {
+    package var record: DownloadRecord {
         switch self {
         case .claimed(let record), .running(let record), .completed(let record): record
         }

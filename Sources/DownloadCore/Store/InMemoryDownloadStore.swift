@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A store that ends with the process: the ephemeral configuration, and tests.
-public final class InMemoryDownloadStore: DownloadStore {
+package final class InMemoryDownloadStore: DownloadStore {
     /// What makes two requests one download.
     private struct Key: Hashable {
         let folder: String
@@ -72,7 +72,7 @@ public final class InMemoryDownloadStore: DownloadStore {
     private let time: any TimeSource
 
     /// - Parameter isAlive: whether a session other than the one that asks still lives.
-    public convenience init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
+    package convenience init(isAlive: @escaping @Sendable (String) -> Bool = { _ in true }) {
         self.init(isAlive: isAlive, time: SystemTime())
     }
 
@@ -81,7 +81,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         self.time = time
     }
 
-    public func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
+    package func add(_ requests: [DownloadRequest], session: String) async throws -> [AddedDownload] {
         let now = time.date
         var ownership = DownloadOwnership(session: session, isAlive: isAlive)
         return state.withLock { state in
@@ -109,7 +109,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func claim(
+    package func claim(
         _ ids: [DownloadID], session: String, includingCompleted: Bool
     ) async throws -> [ClaimedDownload] {
         let now = time.date
@@ -128,7 +128,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
+    package func queued(session: String, after position: QueuePosition?, limit: Int) async throws -> [DownloadRecord] {
         let waiting = state.withLock { state in
             state.records.values.filter { record in
                 guard record.session == session, record.state == .queued else { return false }
@@ -143,14 +143,14 @@ public final class InMemoryDownloadStore: DownloadStore {
         return Array(inOrder.prefix(limit))
     }
 
-    public func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
+    package func queued(session: String, excluding prefixes: [String], limit: Int) async throws -> [DownloadRecord] {
         let waiting = try await queued(session: session, after: nil, limit: .max)
         return Array(
             waiting.lazy.filter { record in !prefixes.contains { record.request.url.string.hasPrefix($0) } }
                 .prefix(limit))
     }
 
-    public func save(
+    package func save(
         _ records: [DownloadRecord], session: String, durably: Bool
     ) async throws -> Set<DownloadID> {
         let now = time.date
@@ -170,7 +170,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
+    package func records(_ selection: DownloadSelection) async throws -> [DownloadRecord] {
         try state.withLock { state in
             switch selection.which {
             case .ids(let ids): return try state.found(ids).newest(selection.limit)
@@ -184,7 +184,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func remove(
+    package func remove(
         _ ids: [DownloadID], session: String, deleting: @escaping @Sendable (DownloadRecord) -> Void
     ) async throws -> [DownloadRecord] {
         let now = time.date
@@ -204,7 +204,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func change(
+    package func change(
         _ ids: [DownloadID], _ change: DownloadChange, session: String
     ) async throws -> [ChangedRecord] {
         let now = time.date
@@ -225,7 +225,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func releaseDeadSessions() async throws {
+    package func releaseDeadSessions() async throws {
         let now = time.date
         state.withLock { state in
             for var record in state.matching(\.state.kind.isActive) {
@@ -237,7 +237,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func requeue(session: String) async throws {
+    package func requeue(session: String) async throws {
         let now = time.date
         state.withLock { state in
             for var record in state.matching({ $0.session == session && $0.state.goesOnAlone }) {
@@ -247,23 +247,23 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func queuedCount(session: String) async throws -> Int {
+    package func queuedCount(session: String) async throws -> Int {
         state.withLock { $0.records.values.count { $0.session == session && $0.state == .queued } }
     }
 
-    public func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
+    package func events(after cursor: EventCursor, limit: Int) async throws -> [LoggedEvent] {
         state.withLock { $0.log.events(after: cursor, limit: limit) }
     }
 
-    public func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {
+    package func eventBounds() async throws -> (dropped: EventCursor, last: EventCursor) {
         state.withLock { $0.log.bounds }
     }
 
-    public func dropEvents(keeping count: Int) async throws {
+    package func dropEvents(keeping count: Int) async throws {
         state.withLock { $0.log.drop(keeping: count) }
     }
 
-    public func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
+    package func removeEnded(before date: Date, limit: Int) async throws -> [DownloadRecord] {
         let now = time.date
         return state.withLock { state in
             let ended = state.matching { $0.state.kind.isEnded && $0.updated < date }
@@ -273,7 +273,7 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
+    package func pauseQueued(session: String, reason: DownloadState.PauseReason) async throws {
         let now = time.date
         state.withLock { state in
             for var record in state.matching({ $0.session == session && $0.state == .queued }) {
@@ -285,14 +285,14 @@ public final class InMemoryDownloadStore: DownloadStore {
         }
     }
 
-    public func takeHook(session: String) async throws -> DueHook? {
+    package func takeHook(session: String) async throws -> DueHook? {
         state.withLock { state in
             let index = state.hooks.firstIndex { $0.session == session || !isAlive($0.session) }
             return index.map { state.hooks.remove(at: $0).hook }
         }
     }
 
-    public func close() async {}
+    package func close() async {}
 }
 
 extension [DownloadRecord] {

@@ -1,5 +1,5 @@
 /// The part of rate limits that somebody has who moves bytes without a transfer; letting go of it gives back what is left.
-public protocol RateAllowance: AnyObject, Sendable {
+package protocol RateAllowance: AnyObject, Sendable {
     /// How many of these bytes may be moved now; with none, it is to be asked again a few times a second.
     func take(_ count: Int) -> Int
     /// So many of them were not moved.

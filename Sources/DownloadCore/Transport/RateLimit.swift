@@ -1,13 +1,13 @@
 import Synchronization
 
 /// A limit on the speed of every transfer that is given it, together; changed from any thread, it counts at once.
-public final class RateLimit: Sendable {
+package final class RateLimit: Sendable {
     private let rate: Atomic<Int64>
 
     /// - Parameter bytesPerSecond: nil for none.
-    public init(_ bytesPerSecond: Int64? = nil) { rate = Atomic(bytesPerSecond ?? 0) }
+    package init(_ bytesPerSecond: Int64? = nil) { rate = Atomic(bytesPerSecond ?? 0) }
 
-    public var bytesPerSecond: Int64? {
+    package var bytesPerSecond: Int64? {
         get {
             let value = rate.load(ordering: .relaxed)
             return value > 0 ? value : nil
@@ -18,5 +18,5 @@ public final class RateLimit: Sendable {
 
 extension RateLimit: Equatable {
     /// The same limit, not only the same rate.
-    public static func == (first: RateLimit, second: RateLimit) -> Bool { first === second }
+    package static func == (first: RateLimit, second: RateLimit) -> Bool { first === second }
 }

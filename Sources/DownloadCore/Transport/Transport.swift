@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// Moves the bytes of one request at a time into a sink; it knows nothing of files, retries or downloads.
-public protocol Transport: Sendable {
+package protocol Transport: Sendable {
     /// Begins a transfer. The sink hears of it on the transport's own thread until `transferDidFinish`, which
     /// always comes, and comes once.
     func start(_ request: TransferRequest, sink: any TransferSink) -> any Transfer
@@ -15,11 +15,11 @@ public protocol Transport: Sendable {
 }
 
 extension Transport {
-    public func leave(_ usable: Set<String>) {}
+    package func leave(_ usable: Set<String>) {}
 }
 
 /// A handle on a running transfer; every call is safe from any thread and does nothing once it has ended.
-public protocol Transfer: AnyObject, Sendable {
+package protocol Transfer: AnyObject, Sendable {
     /// Ends it; the sink then hears `.cancelled`.
     func cancel()
     /// Goes on after the sink answered `.pause`.
@@ -27,7 +27,7 @@ public protocol Transfer: AnyObject, Sendable {
 }
 
 /// Receives one transfer, on the transport's thread: it must never block.
-public protocol TransferSink: AnyObject, Sendable {
+package protocol TransferSink: AnyObject, Sendable {
     /// Judges the final response head before a byte of the body is taken.
     func transferDidReceiveHead(_ head: ResponseHead) -> HeadDisposition
     /// All of `bytes`, at most 64 KiB, is taken, or nothing is.
@@ -35,7 +35,7 @@ public protocol TransferSink: AnyObject, Sendable {
     func transferDidFinish(_ result: TransferResult)
 }
 
-public enum HeadDisposition: Sendable, Equatable {
+package enum HeadDisposition: Sendable, Equatable {
     case accept
     /// Read the body, a little of it at most, and throw it away: the connection stays usable.
     case discard
@@ -43,7 +43,7 @@ public enum HeadDisposition: Sendable, Equatable {
     case refuse
 }
 
-public enum BodyDisposition: Sendable, Equatable {
+package enum BodyDisposition: Sendable, Equatable {
     case taken
     /// Nothing was taken; deliver the same bytes again after ``Transfer/resume()``.
     case pause
@@ -51,41 +51,41 @@ public enum BodyDisposition: Sendable, Equatable {
     case refuse
 }
 
-public struct TransferRequest: Sendable, Equatable {
-    public var url: SourceURL
-    public var method = HTTPRequest.Method.get
+package struct TransferRequest: Sendable, Equatable {
+    package var url: SourceURL
+    package var method = HTTPRequest.Method.get
     /// Sent with the request; nil for none.
-    public var body: [UInt8]?
-    public var fields = HTTPFields()
+    package var body: [UInt8]?
+    package var fields = HTTPFields()
     /// The value of `Range` after `bytes=`: "0-", "100-199"; nil asks for the whole.
-    public var range: String?
-    public var credential: Credential?
+    package var range: String?
+    package var credential: Credential?
     /// How it is shown; nil for Basic.
-    public var authentication: HTTPAuthentication?
+    package var authentication: HTTPAuthentication?
     /// See ``HTTPOptions/signature``.
-    public var signature: String?
-    @Boxed public var trust: ServerTrustPolicy
-    @Boxed public var network: NetworkSettings
+    package var signature: String?
+    @Boxed package var trust: ServerTrustPolicy
+    @Boxed package var network: NetworkSettings
     /// Asks for the content in a coding, and delivers it decoded.
-    public var decodesContent = false
+    package var decodesContent = false
     /// Lines in Netscape's format, of which the fitting ones are sent; nil: cookies are neither sent nor kept.
-    public var cookies: [String]?
-    public var connectTimeout = 15.0
-    public var stallTimeout = 30.0
+    package var cookies: [String]?
+    package var connectTimeout = 15.0
+    package var stallTimeout = 30.0
     /// Share a connection with other transfers where the server speaks HTTP/2. For many small files; a large file
     /// moves better over connections of its own.
-    public var prefersMultiplexing = false
+    package var prefersMultiplexing = false
     /// Hundreds may run at the same time: each is to hold little memory.
-    public var isOneOfMany = false
+    package var isOneOfMany = false
 
     /// Path of a Unix socket to connect to instead of the URL's host; no proxy is used then.
-    public var unixSocket: String?
+    package var unixSocket: String?
     /// Have the result tell of its connection (``TransferResult/connection``).
-    public var isTraced = false
+    package var isTraced = false
     /// Every one of them is kept, whatever it is changed to on the way.
-    public var rateLimits: [RateLimit] = []
+    package var rateLimits: [RateLimit] = []
 
-    public init(url: SourceURL) {
+    package init(url: SourceURL) {
         self.url = url
         (_trust, _network) = (DownloadRequest.systemTrust, DownloadRequest.anyNetwork)
     }
@@ -120,29 +120,29 @@ extension TransferRequest {
         // Others would learn who asks.
         if route.sendsCredentials { signature = request.http.signature }
         if route.url.isHTTP { cookies = secrets.cookieLines(for: route.url.host) }
-        $trust = request.$trust
+        $trust = request.boxedTrust
         if !route.sendsCredentials { (trust.certificate, trust.privateKey) = (nil, nil) }
-        $network = request.$network
+        $network = request.boxedNetwork
         connectTimeout = request.timeouts.connect
         stallTimeout = request.timeouts.stall
     }
 }
 
 /// The status line and header section of the final response (no 1xx).
-public struct ResponseHead: Sendable, Equatable {
-    public var status: Int
-    public var phrase: String
+package struct ResponseHead: Sendable, Equatable {
+    package var status: Int
+    package var phrase: String
     /// "1.0", "1.1", "2"; empty for what a server without HTTP says of its file, put in the words of HTTP.
-    public var httpVersion: String
-    public var fields: HTTPFields
+    package var httpVersion: String
+    package var fields: HTTPFields
     /// `Location` made absolute, for a redirect.
-    public var redirectURL: String?
+    package var redirectURL: String?
     /// What is delivered is not what goes over the wire: its content coding is taken off.
-    public var isDecoded = false
+    package var isDecoded = false
     /// What is known once the head has come, where it sets cookies; other requests need not wait for the end of the body.
-    public var cookies: TransferResult.KnownCookies?
+    package var cookies: TransferResult.KnownCookies?
 
-    public init(
+    package init(
         status: Int, phrase: String = "", httpVersion: String = "1.1", fields: HTTPFields = HTTPFields(),
         redirectURL: String? = nil
     ) {
@@ -154,8 +154,8 @@ public struct ResponseHead: Sendable, Equatable {
     }
 }
 
-public struct TransferResult: Sendable, Equatable {
-    public enum Ending: Sendable, Equatable {
+package struct TransferResult: Sendable, Equatable {
+    package enum Ending: Sendable, Equatable {
         /// The response is complete by its own framing.
         case complete
         /// The sink refused the head or a piece of the body.
@@ -164,30 +164,30 @@ public struct TransferResult: Sendable, Equatable {
         case failed(DownloadError)
     }
 
-    public var ending: Ending
-    public var metrics: TransferMetrics
+    package var ending: Ending
+    package var metrics: TransferMetrics
     /// More came than the `Content-Length` of a 200 announced: the body that was delivered may be cut short.
-    public var exceedsLength = false
+    package var exceedsLength = false
     /// Of a transfer that is traced.
-    public var connection: ConnectionTrace?
+    package var connection: ConnectionTrace?
     /// All that are known now, of those that were sent with the request and those that came; nil: none are kept.
-    public var cookies: KnownCookies?
+    package var cookies: KnownCookies?
 
-    public struct KnownCookies: Sendable, Equatable {
-        public var host: String
+    package struct KnownCookies: Sendable, Equatable {
+        package var host: String
         /// Those that the request was given, in Netscape's format.
-        public var sent: [String]
+        package var sent: [String]
         /// Those that are known after it.
-        public var lines: [String]
+        package var lines: [String]
 
-        public init(host: String, sent: [String] = [], lines: [String]) {
+        package init(host: String, sent: [String] = [], lines: [String]) {
             self.host = host
             self.sent = sent
             self.lines = lines
         }
     }
 
-    public init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
+    package init(_ ending: Ending, metrics: TransferMetrics = TransferMetrics()) {
         self.ending = ending
         self.metrics = metrics
     }

@@ -53,16 +53,12 @@ package struct RPCSecret: Sendable {
     /// Makes the file under another name first, so that it is never there without its content.
     private static func make(_ path: String) throws(DownloadError) {
         var generator = SystemRandomNumberGenerator()
-        let digits = Array("0123456789abcdef".utf8)
-        let random = (0..<size).flatMap { _ -> [UInt8] in
-            let byte = UInt8.random(in: 0...255, using: &generator)
-            return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
+        let random = hexadecimal((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
         let draft = "\(path).\(getpid())"
         unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw unusable(path, String(cString: strerror(errno))) }
-        let line = random + [UInt8(ascii: "\n")]
+        let line = Array("\(random)\n".utf8)
         let isWritten = write(descriptor, line, line.count) == line.count && fsync(descriptor) == 0
         let code = errno
         close(descriptor)
@@ -70,6 +66,11 @@ package struct RPCSecret: Sendable {
         guard isWritten else { throw unusable(path, String(cString: strerror(code))) }
         // Another process may have been faster: its secret counts.
         guard link(draft, path) == 0 || errno == EEXIST else { throw unusable(path, String(cString: strerror(errno))) }
+    }
+
+    static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private static func unusable(_ path: String, _ why: String) -> DownloadError {

@@ -177,7 +177,6 @@ struct PieceGrid: Sendable, Equatable {
 
     /// A bit for each piece that is here as a whole, the highest bit first, in hexadecimal.
     func bitfield(_ here: ByteRanges) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var bytes = [UInt8](repeating: 0, count: Int((count + 7) / 8))
         for range in here.ranges {
             let first = (range.lowerBound + length - 1) / length
@@ -188,6 +187,6 @@ struct PieceGrid: Sendable, Equatable {
                 piece += 1
             }
         }
-        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return RPCSecret.hexadecimal(bytes)
     }
 }

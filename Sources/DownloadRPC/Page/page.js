@@ -269,7 +269,13 @@ Object.keys(groups).forEach((name, index) => { pressed[index + 1] = () => { loca
 document.addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
   const isField = event.target.matches("input:not([type=checkbox]), textarea, select");
-  if (isField) { if (event.key === "Escape") event.target.blur(); return; }
+  if (isField) {
+    if (event.key !== "Escape") return;
+    // A search field empties itself without a word about it.
+    event.preventDefault();
+    if (event.target === $("search")) { event.target.value = ""; event.target.oninput(); }
+    return event.target.blur();
+  }
   if (event.altKey && ["ArrowUp", "ArrowDown"].includes(event.key)) { event.preventDefault(); return step(event.key === "ArrowUp" ? -1 : 1); }
   if ((event.ctrlKey || event.metaKey) && event.key === "a") { event.preventDefault(); return list.chooseAll(true); }
   if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -6,7 +6,7 @@ import Foundation
 /// grow are counted from the store's log, since the server began to be asked.
 struct Metrics: Sendable {
     /// Reads metrics and nothing else. It is made of the secret, so that no other file is needed.
-    let token: String
+    let token: String?
     private let service: any DownloadService
     private let counter: EventCounter
     private let time: any TimeSource

@@ -66,16 +66,15 @@ struct MetricsText {
 
 /// The token that reads metrics: a digest of the secret, from which the secret cannot be found.
 enum MetricsToken {
-    static func text(of secret: RPCSecret) -> String {
+    /// Nil where OpenSSL makes no digest: then only the secret reads metrics.
+    static func text(of secret: RPCSecret) -> String? {
         let bytes = Array("dlm metrics \(secret.text)".utf8)
-        guard let digest = dlm_digest_create("SHA256") else { return UUID().uuidString }
+        guard let digest = dlm_digest_create("sha256") else { return nil }
         defer { dlm_digest_free(digest) }
         var out = [UInt8](repeating: 0, count: 64)
-        guard dlm_digest_update(digest, bytes, bytes.count) == 1 else { return UUID().uuidString }
-        let count = dlm_digest_finish(digest, &out)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: out.prefix(count).prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-            as: UTF8.self)
+        guard dlm_digest_update(digest, bytes, bytes.count) == 0, dlm_digest_finish(digest, &out) >= 16 else {
+            return nil
+        }
+        return RPCSecret.hexadecimal(out.prefix(16))
     }
 }

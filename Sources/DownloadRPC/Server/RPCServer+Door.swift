@@ -41,5 +41,5 @@ extension RPCServer {
 
 extension RPCSecret {
     /// Reads `/metrics`, and nothing else.
-    package var metricsToken: String { MetricsToken.text(of: self) }
+    package var metricsToken: String? { MetricsToken.text(of: self) }
 }

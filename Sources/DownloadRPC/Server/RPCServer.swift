@@ -65,7 +65,8 @@ package final class RPCServer: Sendable {
             server = try await ConnectionServer.start(
                 at: .address(try SocketAddress(ipAddress: configuration.host, port: configuration.port)),
                 ConnectionServer.Parts(
-                    limits: limits, answer: { await front.answer($0) }, upgrades: { [upgrade.upgrader($0)] }))
+                    limits: limits, answer: { await front.answer($0) }, mayUpgrade: { upgrade.permits($0) },
+                    upgrades: { [upgrade.upgrader($0)] }))
         } catch {
             await notifier.end()
             throw .sessionUnavailable(

@@ -17,9 +17,8 @@ struct SocketUpgrade: Sendable {
     func upgrader(_ gate: EventLoopGate) -> any HTTPServerProtocolUpgrader & Sendable {
         NIOWebSocketServerUpgrader(
             maxFrameSize: Self.longestMessage,
-            shouldUpgrade: { channel, head in
-                channel.eventLoop.makeSucceededFuture(permits(head) ? HTTPHeaders() : nil)
-            },
+            // Judged by ``permits(_:)`` before.
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     let handler = SocketHandler(
@@ -35,7 +34,7 @@ struct SocketUpgrade: Sendable {
             })
     }
 
-    private func permits(_ head: HTTPRequestHead) -> Bool {
+    func permits(_ head: HTTPRequestHead) -> Bool {
         let hosts = head.headers["host"]
         return head.uri.prefix { $0 != "?" } == "/jsonrpc" && access.answersTo(hosts)
             && access.permits(head.headers["origin"], host: hosts) && !hub.isFull

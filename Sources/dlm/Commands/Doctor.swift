@@ -51,7 +51,7 @@ struct Doctor: ContextCommand {
         var request = DownloadRequest(url: address, destination: Destination(folder: "/"))
         // What is wrong with the settings is one of the findings.
         if let settings = try? context.settings() {
-            let sections = url == nil ? [] : settings.sections(for: address.host)
+            let sections = url == nil ? [] : settings.sections(for: address)
             try settings.apply(to: &request, sections, in: context.workingFolder ?? "/")
         }
         try options.apply(to: &request)

@@ -9,6 +9,8 @@ struct Get: ContextAction {
     var metalinkFile: String?
     var background: Bool
     var ephemeral: Bool
+    /// Brackets and braces in URLs are what they are.
+    var literal: Bool
     var session: SessionOptions
     var worker: WorkerOptions
     var item: ItemOptions
@@ -23,13 +25,12 @@ struct Get: ContextAction {
             throw ValidationError("give a URL, a list with -i, or a Metalink document with -M")
         }
         try validateMetalink()
-        if item.place.output != nil, urls.count > 1 || inputFile != nil {
-            throw ValidationError("-o names one file; give several URLs a folder with -d")
-        }
-        if item.checksums.checksum != nil, urls.count > 1 || inputFile != nil {
+        let count = try patterns.count(in: urls)
+        try validateName(count)
+        if item.checksums.checksum != nil, count > 1 || inputFile != nil {
             throw ValidationError("--checksum belongs to one URL; for several there is --checksum-file")
         }
-        if !item.mirrors.mirror.isEmpty, urls.count > 1 || inputFile != nil {
+        if !item.mirrors.mirror.isEmpty, count > 1 || inputFile != nil {
             throw ValidationError(
                 "--mirror belongs to one URL; in a list write it below its URL, or behind it and a tab")
         }
@@ -51,29 +52,45 @@ struct Get: ContextAction {
         }
     }
 
+    private var patterns: URLPatterns { URLPatterns(isLiteral: literal) }
+
+    /// - Parameter count: of the files that the command line names.
+    private func validateName(_ count: Int) throws {
+        guard let name = item.place.output, count > 1 || inputFile != nil else { return }
+        let folder = name.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if inputFile == nil, urls.count == 1, URLPatterns.hasPlace(name), !URLPatterns.hasPlace(folder) { return }
+        let hint = count > urls.count ? ", or write #1 into the name for what the brackets stand for" : ""
+        throw ValidationError("-o names one file; give several URLs a folder with -d\(hint)")
+    }
+
     func run(in given: Context) async throws -> Int32 {
         let context = try own(given)
         let settings = try context.settings()
         var command = self
         try command.item.prepare(in: context)
         var maker = try RequestMaker(command, settings: settings, workingFolder: context.workingFolder)
-        let urls = try await AddressChoice(maker: maker, context: context, isQuiet: output.quiet).urls(urls)
+        let expanded = try patterns.expanded(urls)
+        let choice = AddressChoice(maker: maker, context: context, isQuiet: output.quiet)
+        let urls = try await choice.urls(expanded.map(\.url))
         maker.list = try await item.checksums.list(in: context, like: maker.companion(of: urls))
         let filter = try worker.filter(in: context.environment)
         maker.pacing = worker.pacing(of: filter)
-        let given = try urls.map { [maker] in try maker.request($0).get() }
+        let given = try zip(urls, expanded).map { [maker] in try maker.request($0, values: $1.values) }
         let (described, rejected) = try await describedFiles(maker, in: context)
         let requests = given + described
         let list = try list(filter, maker, in: context)
         let run = try workerRun(filter, in: context)
-        return try await context.withService(
+        let begin = context.time.now
+        let status = try await context.withService(
             kind: try kind(context.console),
             { session.apply(to: &$0, settings, limitsEach: item.transfer.limitRate != nil) }
         ) { [maker] service in
             if background { return try await handOver(requests, rejected, list, maker, service, context) }
             // A terminal is the file's.
             let choice = streams && context.console.outputIsTerminal ? ProgressChoice.none : progress.progress
-            let following = Following(context, output, choice, keepsUnfinished: isRecorded)
+            let following = Following(
+                context, output, choice, keepsUnfinished: isRecorded,
+                notifies: (item.hooks.notify ?? settings.general?.item.hooks.notify) == .notify)
             return try await following.follow(service, for: .get(maker.overrides), run: run) { follower in
                 for document in rejected { follower.reject(document) }
                 try await follower.add(requests)
@@ -83,6 +100,11 @@ struct Get: ContextAction {
                 if let notice = list?.notice, !output.quiet { context.console.report(notice) }
             }
         }
+        let seconds = (context.time.now - begin) / .seconds(1)
+        if isRecorded {
+            context.tell(Tip.due(afterSeconds: seconds, inBackground: background, status: status), output)
+        }
+        return status
     }
 
     private func handOver(
@@ -114,6 +136,7 @@ extension Get: ScannedOptions {
         metalinkFile = arguments.metalinkFile
         background = arguments.background
         ephemeral = arguments.ephemeral
+        literal = arguments.noGlob
         session = arguments.session
         worker = arguments.worker
         item = arguments.item
@@ -126,6 +149,7 @@ extension Get: ScannedOptions {
         metalinkFile = words.path("metalink-file", "M")
         background = words.flag("background", "b")
         ephemeral = words.flag("ephemeral")
+        literal = words.flag("no-glob")
         session = words.group()
         worker = words.group()
         item = ItemOptions(&words)

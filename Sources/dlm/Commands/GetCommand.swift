@@ -44,6 +44,13 @@ struct GetCommand: ContextCommand, ItemGroups {
             """)
     var ephemeral = false
 
+    @Flag(
+        help: """
+            Take [ ] and { } in URLs as they are. Otherwise [001-100], [a-z], [0-9:3] and {a,b} stand for several URLs, and \
+            #1 in -o for what the first of them stands for.
+            """)
+    var noGlob = false
+
     @Flag(help: "Show all options, in groups.")
     var helpAll = false
 

@@ -25,7 +25,10 @@ struct RPC: ParsableCommand {
         func run(in context: Context) async throws -> Int32 {
             let folder = try SessionConfiguration.stateFolder(environment: context.environment)
             let secret = try RPCSecret.load(from: folder)
-            context.console.print(metrics ? secret.metricsToken : secret.text)
+            guard let text = metrics ? secret.metricsToken : secret.text else {
+                throw DownloadError.unexpected("OpenSSL here has no SHA-256, which the token is made with")
+            }
+            context.console.print(text)
             return 0
         }
     }

@@ -12,6 +12,8 @@ struct Context: Sendable {
     /// Nil: there is none that could be used.
     var workingFolder = FolderPath.working
     var time: any TimeSource = SystemTime()
+    /// Where failures are kept for a caller that needs more than the exit status.
+    var failures: FailureRecord?
     /// The front door to the downloads.
     var open: Open = { configuration, environment, notice in
         try await DownloadSession.open(
@@ -74,9 +76,11 @@ struct Context: Sendable {
             return try await command.run(in: self)
         } catch let error as DownloadError {
             console.report(Redaction.describe(error))
+            failures?.record(error)
             return error.exitStatus
         } catch let failure as ChecksumFile.Failure {
             console.report(failure.message)
+            failures?.record(failure.error)
             return failure.error.exitStatus
         } catch let error as SettingsError {
             console.report(error.message)

@@ -1,5 +1,6 @@
 import DownloadKit
 import Foundation
+import Synchronization
 
 /// The frame of the commands that download: a follower with its output and its signals.
 struct Following {
@@ -11,7 +12,7 @@ struct Following {
     /// - Parameter auto: what progress looks like where there is no terminal.
     init(
         _ context: Context, _ options: OutputOptions, _ choice: ProgressChoice?, auto: ProgressDisplay.Mode = .none,
-        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true
+        tellsStanding: Bool? = nil, keepsUnfinished: Bool = true, notifies: Bool = false
     ) {
         let console = context.console
         self.context = context
@@ -25,6 +26,7 @@ struct Following {
         narrator = Narrator(
             console: console, options: options, style: style, tellsStanding: tellsStanding ?? (mode != .bar),
             tellsRetries: console.errorsAreTerminal && mode == .none, keepsUnfinished: keepsUnfinished,
+            notice: notifies && console.errorsAreTerminal ? TerminalNotice(environment: context.environment) : nil,
             time: context.time)
         display = ProgressDisplay(
             mode, console: console, style: style, taskbar: TaskbarProgress(environment: context.environment),
@@ -49,6 +51,9 @@ struct Following {
             throw error
         }
         await run?.finish()
+        context.failures?.record(follower.ledger.withLock(\.lastFailure))
+        // The last lines of the manifest may fail when nothing is followed any more.
+        if let reason = run?.stopReason, !follower.ledger.withLock(\.isOver) { context.console.report(reason) }
         if let notice = run?.notice, !isQuiet { context.console.report(notice) }
         return run?.exitStatus(status) ?? status
     }

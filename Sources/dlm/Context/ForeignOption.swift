@@ -24,7 +24,24 @@ enum ForeignOption {
         if let name = same[option], names.contains(name) { return "here it is '--\(name)'" }
         if let (name, value) = valued[option], names.contains(name) { return "here it is '--\(name) \(value)'" }
         guard names.contains("output") else { return nil }
-        return needless[option]
+        return needless[option] ?? tableMeaning(of: option)
+    }
+
+    /// What the tables of other programs' options say of a long option.
+    private static func tableMeaning(of option: String) -> String? {
+        guard option.hasPrefix("--") else { return nil }
+        for program in DropInProgram.allCases {
+            guard let found = program.options.first(where: { $0.names.contains(option) }) else { continue }
+            switch found.effect {
+            case .option(let name, _): return "here it is '--\(name)'"
+            case .words(let words): return "here it is '\(words.joined(separator: " "))'"
+            case .either(let on, let off): return "here it is '\((on.isEmpty ? off : on).joined(separator: " "))'"
+            case .part(let part): return part.hint
+            case .needless(let why): return "\(why); leave it out"
+            case .ignored(let why), .refused(let why): return why
+            }
+        }
+        return nil
     }
 
     /// All that are known here.

@@ -52,6 +52,8 @@ struct Ledger {
     private var reported: Set<DownloadID> = []
     private var offsets: [DownloadID: Int64] = [:]
     private var statuses: Set<Int32> = []
+    /// Why the last of ``failed`` failed.
+    private(set) var lastFailure: DownloadError?
 
     var isDone: Bool { isOver || hasAll && here.isEmpty && elsewhere.isEmpty }
     var count: Int { here.count + elsewhere.count + completed + failed.count }
@@ -166,6 +168,7 @@ struct Ledger {
 
     private mutating func fail(_ id: DownloadID, _ error: DownloadError) {
         failed.append(id)
+        lastFailure = error
         statuses.insert(error.exitStatus)
     }
 

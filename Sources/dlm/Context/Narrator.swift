@@ -19,14 +19,18 @@ struct Narrator: Sendable {
     /// Nothing is told but failures. Kept, for to ask an option costs a look-up.
     private let isSilent: Bool
     let time: any TimeSource
+    /// How the terminal tells the end; nil where it is not to.
+    private let notice: TerminalNotice?
     private let started: ContinuousClock.Instant
     private let outage = ToldOutage()
     private let folders = ToldFolders()
 
     init(
         console: Console, options: OutputOptions, style: Style, tellsStanding: Bool = true,
-        tellsRetries: Bool = false, keepsUnfinished: Bool = true, time: any TimeSource = SystemTime()
+        tellsRetries: Bool = false, keepsUnfinished: Bool = true,
+        notice: TerminalNotice? = nil, time: any TimeSource = SystemTime()
     ) {
+        self.notice = notice
         self.time = time
         started = time.now
         self.console = console
@@ -164,8 +168,9 @@ struct Narrator: Sendable {
         if options.json { console.print(FinishedDocument(before).json) }
     }
 
-    /// One line, where a person is looking.
+    /// One line, where a person is looking, and a notice for one who is not.
     func summarize(_ ledger: Ledger) {
+        if let notice, !ledger.isInterrupted { console.signal(notice.text(ledger)) }
         guard console.errorsAreTerminal, !options.quiet else { return }
         let seconds = (time.now - started) / .seconds(1)
         if let line = SummaryText.line(ledger, seconds: seconds, style: style) { console.note(line) }

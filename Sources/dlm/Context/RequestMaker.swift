@@ -26,7 +26,7 @@ struct RequestMaker: Sendable {
 
     init(_ command: Get, settings: Settings = Settings(), workingFolder: String?) throws {
         self.workingFolder = workingFolder
-        isOnly = command.urls.count == 1 && command.inputFile == nil
+        isOnly = try URLPatterns(isLiteral: command.literal).count(in: command.urls) == 1 && command.inputFile == nil
         listName = command.inputFile.map(InputList.name) ?? ""
         streams = command.streams
         areRecorded = command.isRecorded
@@ -49,6 +49,17 @@ struct RequestMaker: Sendable {
     /// In which nothing is asked for, not even a URL.
     static func blank() throws -> DownloadRequest {
         DownloadRequest(url: try address("http://list.invalid/").get().0, destination: Destination(folder: "/"))
+    }
+
+    /// - Parameter values: what the patterns of the URL stand for, which the name of the file may repeat.
+    func request(_ text: String, values: [String]) throws -> DownloadRequest {
+        var request = try request(text, nil, [])
+        if !values.isEmpty, let name = request.destination.fileName {
+            let name = URLPatterns.filled(name, values)
+            guard FileNaming.isUsable(name) else { throw ValidationError("-o: '\(name)' cannot be the name of a file") }
+            request.destination.fileName = name
+        }
+        return request
     }
 
     func request(_ text: String) -> Result<DownloadRequest, any Error> { Result { try request(text, nil, []) } }

@@ -21,7 +21,7 @@ final class RequestTemplates: Sendable {
     }
 
     func request(for url: SourceURL) throws -> DownloadRequest {
-        var request = try known(settings.sections(for: url.host))
+        var request = try known(settings.sections(for: url))
         request.url = options.http.completed(url)
         return request
     }
@@ -32,7 +32,7 @@ final class RequestTemplates: Sendable {
         var options = options
         options.http = options.http.withoutContent
         options = options.without(secrets: isForeign)
-        var request = try Self.request(settings.sections(for: url.host), options, settings, workingFolder)
+        var request = try Self.request(settings.sections(for: url), options, settings, workingFolder)
         request.url = url
         return request
     }

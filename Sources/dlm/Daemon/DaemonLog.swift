@@ -7,14 +7,37 @@ struct DaemonLog: Sendable {
     /// Cut when it grows; nil where somebody else looks after the lines.
     let file: DaemonLogFile?
     var time: any TimeSource = SystemTime()
+    /// Takes the lines with fields; nil where systemd does not read standard error.
+    var journal: JournalLog?
 
-    func line(_ text: String) {
+    /// - Parameters:
+    ///   - record: the download that the line is about.
+    func line(
+        _ text: String, _ priority: JournalLog.Priority = .info, _ id: JournalLog.MessageID? = nil,
+        of record: DownloadRecord? = nil
+    ) {
+        let text = Escaping.line(Redaction.hidden(text))
+        if let journal, journal.send(text, priority, id, fields: record.map(Self.fields) ?? []) { return }
         file?.rotateIfLarge()
-        console.note("\(time.date.ISO8601Format()) \(Escaping.line(Redaction.hidden(text)))")
+        console.note("\(time.date.ISO8601Format()) \(text)")
     }
 
     func error(_ error: any Error) {
-        line("error: " + ((error as? DownloadError).map(Redaction.describe) ?? "\(error)"))
+        line("error: " + ((error as? DownloadError).map(Redaction.describe) ?? "\(error)"), .error)
+    }
+
+    private static func fields(_ record: DownloadRecord) -> [(String, String)] {
+        var fields = [
+            ("DLM_ID", "\(record.id)"), ("DLM_URL", Redaction.hidden(record.request.url.string)),
+            ("DLM_STATE", record.state.kind.rawValue),
+        ]
+        if let completed = record.completed {
+            fields += [("DLM_PATH", completed.path), ("DLM_BYTES", "\(completed.bytes)")]
+        }
+        if case .failed(let error) = record.state {
+            fields += [("DLM_ERROR_KIND", error.kind), ("DLM_EXIT_STATUS", "\(error.exitStatus)")]
+        }
+        return fields
     }
 
     /// The ends of downloads; the rest is in `dlm events`.
@@ -24,10 +47,13 @@ struct DaemonLog: Sendable {
             case .didComplete(let snapshot):
                 let record = snapshot.record
                 let bytes = record.completed.map { " (\($0.bytes) bytes)" } ?? ""
-                line("\(record.id): completed: \(record.completed?.path ?? record.displayName)\(bytes)")
+                let what = record.completed?.path ?? record.displayName
+                line("\(record.id): completed: \(what)\(bytes)", .info, .completed, of: record)
             case .didFail(let snapshot, let error):
-                line("\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))")
-            case .didRestart(let snapshot, let why): line("\(snapshot.id): started over: \(why)")
+                let text = "\(snapshot.id): failed: \(FailureText.line(snapshot.record, error))"
+                line(text, .notice, .failed, of: snapshot.record)
+            case .didRestart(let snapshot, let why):
+                line("\(snapshot.id): started over: \(why)", .notice, .restarted, of: snapshot.record)
             case .didAdd, .didStart, .willRetry, .didPostpone, .didPause, .didResume, .didCancel, .didRemove,
                 .didChange:
                 break

@@ -23,7 +23,8 @@ struct DaemonRunner: Sendable {
     func run() async throws -> Int32 {
         let stateFolder = try SessionConfiguration.stateFolder(environment: context.environment)
         let log = DaemonLog(
-            console: context.console, file: DaemonLogFile(stateFolder: stateFolder), time: context.time)
+            console: context.console, file: DaemonLogFile(stateFolder: stateFolder), time: context.time,
+            journal: JournalLog(environment: context.environment))
         let notifier = ServiceNotifier(environment: context.environment)
         let (stops, stop) = AsyncStream.makeStream(of: Stop.self)
         receiveSignals { stop.yield(.signal($0)) }

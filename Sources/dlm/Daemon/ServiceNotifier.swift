@@ -20,10 +20,14 @@ struct ServiceNotifier: Sendable {
     func status(_ status: String) { send("STATUS=\(status)") }
     func stopping() { send("STOPPING=1\nSTATUS=Pausing downloads") }
 
-    /// One datagram; a manager that has gone is no reason to fail.
-    private func send(_ message: String) {
+    /// A manager that has gone is no reason to fail.
+    private func send(_ message: String) { _ = Self.send(message, to: address) }
+
+    /// Sends one datagram to a Unix socket; `@` begins a name in the abstract namespace.
+    /// - Returns: false when it was not taken.
+    static func send(_ message: String, to address: String) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
@@ -34,11 +38,11 @@ struct ServiceNotifier: Sendable {
         }
         // Of an abstract name every byte counts, so none may follow it.
         let length = MemoryLayout.offset(of: \sockaddr_un.sun_path).map { $0 + address.utf8.count } ?? 0
-        withUnsafePointer(to: &name) { pointer in
+        return withUnsafePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = sendto(
-                    descriptor, message, message.utf8.count, 0, pointer, socklen_t(length))
+                sendto(
+                    descriptor, message, message.utf8.count, Int32(MSG_DONTWAIT), pointer, socklen_t(length))
             }
-        }
+        } == message.utf8.count
     }
 }

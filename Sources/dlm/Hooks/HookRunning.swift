@@ -10,12 +10,27 @@ extension HookProgram {
         let environment: [String: String]
         var time: any TimeSource = SystemTime()
 
+        /// The program comes first: it may take the file away, and a notice is for what has been done.
         func run(_ hook: DueHook) async -> String? {
             let document = FinishedDocument(DownloadSnapshot(record: hook.record))
+            var problems: [String] = []
+            if let program = hook.program, let problem = await run(program, of: hook, document) {
+                problems.append("\(program): \(problem)")
+            }
+            if let url = hook.url, let problem = await CompletionPost(url, of: hook, document).send(environment, time) {
+                problems.append("\(Redaction.hidden(url)): \(problem)")
+            }
+            if hook.record.request.hooks?.notifies ?? false, let notice = DesktopNotice(hook.record, environment) {
+                if let problem = await notice.show(time) { problems.append("\(notice.program): \(problem)") }
+            }
+            return problems.isEmpty ? nil : problems.joined(separator: "; ")
+        }
+
+        private func run(_ program: String, of hook: DueHook, _ document: FinishedDocument) async -> String? {
             let variables = HookVariables(document, inherited: environment)
             let process: HookProcess
             switch HookProcess.start(
-                hook.program, environment: variables.environment, folder: Self.folder(of: hook.record),
+                program, environment: variables.environment, folder: Self.folder(of: hook.record),
                 input: document.json + "\n", time: time)
             {
             case .success(let started): process = started
@@ -46,7 +61,7 @@ struct HookVariables {
     /// What the manager of another service told its own process.
     private static let foreign = ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC"]
     /// A dlm that the program runs has hooks of its own, or it could go on for ever.
-    private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND"]
+    private static let hooks = ["DLM_ON_COMPLETE", "DLM_ON_ERROR", "DLM_URL_COMMAND", "DLM_ON_COMPLETE_URL"]
 
     static func inherited(_ environment: [String: String]) -> [String: String] {
         environment.filter { !(foreign + hooks).contains($0.key) }

@@ -17,8 +17,13 @@ enum HelpText {
     private static func short(_ root: CommandDescription) -> String {
         var lines = wrapped("OVERVIEW: \(root.abstract ?? "")", indent: 0)
         lines += ["", "USAGE: dlm COMMAND [options] [arguments]", "       dlm URL...     (the same as dlm get URL...)"]
-        lines += ["", "COMMANDS:"]
-        lines += root.visibleCommands.map { entry($0.names.joined(separator: ", "), $0.abstract ?? "", column: 14) }
+        lines.append("       dlm            (what is being downloaded)")
+        for (title, names) in commandGroups {
+            lines += ["", "\(title):"]
+            for command in names.compactMap({ name in root.visibleCommands.first { $0.commandName == name } }) {
+                lines.append(entry(command.names.joined(separator: ", "), command.abstract ?? "", column: 14))
+            }
+        }
         lines += ["", "EXAMPLES:"]
         lines += ManualText.examples(for: nil).map { entry($0.command, comment($0.meaning), column: 50) }
         lines += ["", "OPTIONS:"]
@@ -26,6 +31,13 @@ enum HelpText {
         lines += ["", "More: dlm COMMAND --help, dlm get --help-all, man dlm"]
         return lines.joined(separator: "\n")
     }
+
+    /// The commands by what people want to do.
+    static let commandGroups: [(title: String, names: [String])] = [
+        ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events"]),
+        ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),
+        ("CHECK AND SET UP", ["verify", "doctor", "config", "daemon"]),
+    ]
 
     private static func short(get: CommandDescription) -> String {
         var lines = wrapped("OVERVIEW: \(get.abstract ?? "")", indent: 0)

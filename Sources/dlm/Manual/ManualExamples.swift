@@ -18,8 +18,8 @@ extension ManualText {
                 "Every night, only when the server's file is newer:"
             ),
             (
-                "dlm get -i urls.txt -d data --shard auto --manifest manifest.jsonl",
-                "As one task of a Slurm array, which can be run again:"
+                "dlm get -i urls.txt -d data --shard 0/8 --manifest manifest-0.jsonl",
+                "As one worker of eight, which can be run again:"
             ),
             ("dlm get -b --limit-rate 2M https://example.org/debian-12.iso", "In the background, and not too fast:"),
         ],

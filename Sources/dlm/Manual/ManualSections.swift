@@ -15,7 +15,7 @@ extension ManualText {
     static func sections(for command: String) -> [ManualSection] {
         switch command {
         case "get": [lists]
-        case "config": [file, settings, hosts]
+        case "config": [file, settings, hosts, rules]
         default: []
         }
     }
@@ -37,8 +37,35 @@ extension ManualText {
                     Letters of short options may stand in one word, with the value of the last one behind it: \
                     -qx4 is -q -x 4.
                     """),
+                .text(
+                    """
+                    Called as aria2c, wget or curl, dlm takes the options of that program for downloads. The folder \
+                    lib/dlm/compat beside that of the program has links of these names, to be put first in PATH for programs \
+                    that call them.
+                    """),
             ])
     }
+
+    private static let rules = ManualSection(
+        title: "RULES",
+        parts: [
+            .text(
+                """
+                Rules are settings for URLs by host and path. host is the name of a host as below hosts, path a pattern for \
+                the whole path without the query, in which * stands for any characters; one of them is enough. All rules \
+                that fit a URL count, later ones more than earlier ones, and rules more than hosts.
+                """),
+            .block(
+                """
+                rules:
+                  - path: "*.iso"
+                    directory: ~/iso
+                    connections: 4
+                  - host: "*.example.org"
+                    path: "/nightly/*"
+                    limit-rate: 2M
+                """),
+        ])
 
     private static let lists = ManualSection(
         title: "LISTS",

@@ -40,6 +40,7 @@ enum ManualText {
         ("$XDG_STATE_HOME/dlm/downloads.sqlite", "What dlm remembers; by default under ~/.local/state."),
         ("$XDG_STATE_HOME/dlm/sessions/", "One lock for each process that downloads."),
         ("$XDG_STATE_HOME/dlm/daemon.log", "What the background session says that nobody listens to."),
+        ("$XDG_STATE_HOME/dlm/tips", "Which advice was printed, so that none is printed twice."),
         ("$XDG_CONFIG_HOME/dlm/config.yaml", "Settings, see dlm-config(1); by default under ~/.config."),
     ]
 

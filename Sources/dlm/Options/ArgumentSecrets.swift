@@ -16,6 +16,21 @@ enum ArgumentSecrets {
         }
     }
 
+    /// - Parameter secrets: in the command line of another program, the name of the program not counted.
+    static func hide(
+        _ secrets: [DropInWord.Secret],
+        in arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv
+    ) {
+        for secret in secrets {
+            guard var place = arguments[secret.argument + 1] else { continue }
+            for _ in 0..<secret.prefix where place.pointee != 0 { place += 1 }
+            while place.pointee != 0 {
+                place.pointee = CChar(UInt8(ascii: "*"))
+                place += 1
+            }
+        }
+    }
+
     /// Options whose values are, or hold, secrets.
     enum Option: String, CaseIterable {
         case header, user, data, query, proxy

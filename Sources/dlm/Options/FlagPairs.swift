@@ -51,3 +51,19 @@ enum FollowMetalinkFlag: EnumerableFlag {
         }
     }
 }
+
+/// `--notify` and its opposite.
+enum NotifyFlag: EnumerableFlag {
+    case notify, noNotify
+
+    static func help(for value: Self) -> ArgumentHelp? {
+        switch value {
+        case .notify:
+            """
+            Give a notice at the end: on the desktop by notify-send where there is one, else by the bell of the terminal, \
+            with the sequence for notices (OSC 9 or 99) where it has that.
+            """
+        case .noNotify: "Give no notice at the end. The default."
+        }
+    }
+}

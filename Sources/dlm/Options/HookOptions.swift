@@ -1,7 +1,7 @@
 import ArgumentParser
 import DownloadKit
 
-/// What is run when a download has ended.
+/// What is run, and who is told, when a download has ended.
 struct HookOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,12 +24,28 @@ struct HookOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "Once a download is complete, send its JSON to this URL (http or https) by POST: a webhook, or a topic of ntfy. "
+                + "Tried three times.", valueName: "url"))
+    var onCompleteUrl: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send the token in this file with --on-complete-url, as Authorization: Bearer.", valueName: "file"),
+        completion: .file())
+    var onCompleteBearerFile: String?
+
+    @Flag(exclusivity: .chooseLast) var notify: NotifyFlag?
+
+    @Option(
+        help: ArgumentHelp(
             "End a program that takes longer. Default: \(Seconds(Hooks.standardTimeLimit)).", valueName: "time"),
         transform: Seconds.init(argument:))
     var hookTimeout: Seconds?
 
     func validate() throws {
         if urlCommand == "" { throw ValidationError("--url-command: give a command") }
+        if onCompleteBearerFile == "" { throw ValidationError("--on-complete-bearer-file: no file given") }
+        if let onCompleteUrl { try CompletionPost.check(onCompleteUrl) }
         if hookTimeout?.value == 0 { throw ValidationError("--hook-timeout: give more than 0") }
     }
 
@@ -37,13 +53,17 @@ struct HookOptions: ParsableArguments {
     /// names a program which is gone is no reason for other commands to fail.
     /// - Parameter workingFolder: absolute; relative paths start there.
     func apply(to request: inout DownloadRequest, in workingFolder: String?) throws {
-        guard onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil else { return }
+        let isGiven = onComplete != nil || onError != nil || urlCommand != nil || hookTimeout != nil
+        guard isGiven || onCompleteUrl != nil || onCompleteBearerFile != nil || notify != nil else { return }
         var hooks = request.hooks ?? Hooks()
         if let onComplete {
             hooks.onComplete = try HookProgram.path(of: onComplete, option: "--on-complete", in: workingFolder)
         }
         if let onError { hooks.onError = try HookProgram.path(of: onError, option: "--on-error", in: workingFolder) }
         if let urlCommand { hooks.urlCommand = urlCommand }
+        if let onCompleteUrl { hooks.completeURL = onCompleteUrl }
+        if let onCompleteBearerFile { hooks.completeBearerFile = FolderPath.file(onCompleteBearerFile) }
+        if let notify { hooks.notifies = notify == .notify }
         if let hookTimeout { hooks.timeLimit = hookTimeout.value }
         request.hooks = hooks
     }
@@ -54,6 +74,9 @@ extension HookOptions: ScannedGroup {
         onComplete = words.path("on-complete")
         onError = words.path("on-error")
         urlCommand = words.text("url-command")
+        onCompleteUrl = words.text("on-complete-url")
+        onCompleteBearerFile = words.path("on-complete-bearer-file")
+        notify = words.last(["notify": .notify, "no-notify": .noNotify])
         hookTimeout = words.value("hook-timeout", as: Seconds.init(argument:))
     }
 }
@@ -63,6 +86,9 @@ extension HookOptions: TellingOptions {
         let hooks = request.hooks
         return [
             ("on-complete", hooks?.onComplete), ("on-error", hooks?.onError), ("url-command", hooks?.urlCommand),
+            ("on-complete-url", hooks?.completeURL.map(Redaction.hidden)),
+            ("on-complete-bearer-file", hooks?.completeBearerFile),
+            ("notify", GivenOptions.flag(hooks?.notifies ?? false)),
             ("hook-timeout", hooks?.timeLimit.map(GivenOptions.seconds)),
         ]
     }

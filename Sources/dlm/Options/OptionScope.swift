@@ -15,7 +15,9 @@ enum OptionScope {
 
     /// Not in a list, which may come from somebody else: these run programs, or send what is in files to the URL.
     static let trusted: Set<String> = [
-        "on-complete", "on-error", "url-command", "hook-timeout", "data", "data-urlencode", "bearer-file",
+        "on-complete", "on-error", "url-command", "hook-timeout", "on-complete-url", "on-complete-bearer-file",
+        "notify",
+        "data", "data-urlencode", "bearer-file",
         "bearer-command", "certificate", "private-key", "ssh-key",
     ]
 
@@ -23,4 +25,6 @@ enum OptionScope {
     static let item = OptionCatalog.item.names.filter { !command.contains($0) && !trusted.contains($0) }
     static let settings = OptionCatalog.settings.names.filter { !command.contains($0) && !file.contains($0) }
     static let host = settings.filter { !session.contains($0) }
+    /// Names for the URLs of a rule.
+    static let rule = host.filter { $0 != "max-per-host" }
 }

@@ -10,8 +10,8 @@ struct Settings: Sendable {
     private let home: String?
     /// Without the sections for hosts; nil where nothing is set.
     let general: SettingOptions?
-    /// Patterns with a section, the farthest first.
-    private let sections: [HostPattern]
+    /// What counts less first.
+    private let sections: [SettingsSection]
 
     init() {
         (entries, home, sections, general) = ([], nil, [], nil)
@@ -27,9 +27,9 @@ struct Settings: Sendable {
     init(_ entries: [SettingsEntry], home: String?) throws(SettingsError) {
         self.entries = entries
         self.home = home
-        sections = Set(entries.compactMap(\.host)).sorted { $1.isCloser(than: $0) }
-        for section in sections { _ = try Self.options(entries.filter { $0.host == section }, home) }
-        let general = entries.filter { $0.host == nil }
+        sections = Set(entries.compactMap(\.section)).sorted { $0.isBefore($1) }
+        for section in sections { _ = try Self.options(entries.filter { $0.section == section }, home) }
+        let general = entries.filter { $0.section == nil }
         _ = try Self.options(general, home)
         self.general = try Self.options(Self.counting(general), home)
     }
@@ -64,35 +64,35 @@ struct Settings: Sendable {
         }.map(\.element)
     }
 
-    // MARK: Hosts
+    // MARK: Sections
 
-    /// The sections for a host, the farthest first, by their numbers.
-    func sections(for host: String) -> [Int] {
+    /// The sections for a URL by their numbers, what counts less first.
+    func sections(for url: SourceURL) -> [Int] {
         if sections.isEmpty { return [] }
-        return sections.indices.filter { sections[$0].matches(host) }
+        return sections.indices.filter { sections[$0].matches(url) }
     }
 
-    /// What counts for a host: from the file, its sections, then the environment.
+    /// What counts for a URL: from the file, its sections, then the environment.
     func entries(for sections: [Int]) -> [SettingsEntry] {
-        let own = sections.flatMap { number in entries.filter { $0.host == self.sections[number] } }
-        let general = entries.filter { $0.host == nil }
+        let own = sections.flatMap { number in entries.filter { $0.section == self.sections[number] } }
+        let general = entries.filter { $0.section == nil }
         return Self.counting(
             general.filter { $0.origin != .environment } + own + general.filter { $0.origin == .environment })
     }
 
-    /// Changes what is set for a host with these sections.
+    /// Changes what is set for a URL with these sections.
     func apply(to request: inout DownloadRequest, _ sections: [Int], in workingFolder: String?) throws {
         let entries = entries(for: sections)
-        let general = entries.filter { $0.host == nil }
+        let general = entries.filter { $0.section == nil }
         // Fields of one name take each other's place from layer to layer, and stand beside each other within one.
         let layers =
             [general.filter { $0.origin != .environment }]
-            + sections.map { number in entries.filter { $0.host == self.sections[number] } }
+            + sections.map { number in entries.filter { $0.section == self.sections[number] } }
             + [general.filter { $0.origin == .environment }]
         for layer in layers {
             guard let first = layer.first, var item = try Self.options(layer, home)?.item else { continue }
             // Outside of a section it is for all downloads together.
-            if first.host == nil { item.transfer.limitRate = nil }
+            if first.section == nil { item.transfer.limitRate = nil }
             try item.apply(to: &request, in: workingFolder)
         }
     }

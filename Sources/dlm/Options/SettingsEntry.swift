@@ -7,13 +7,18 @@ struct SettingsEntry: Equatable, Sendable {
     let key: String
     let text: String
     let origin: Origin
-    /// The section it stands in.
-    var host: HostPattern?
+    /// The section it stands in; nil for what counts for all URLs.
+    var section: SettingsSection?
 
     enum Origin: Equatable {
         /// Path and line.
         case file(String)
         case environment
+    }
+
+    /// The hosts of its section.
+    var host: HostPattern? {
+        if case .host(let pattern) = section { pattern } else { nil }
     }
 
     /// For messages: the file with the line and the key, or the variable.

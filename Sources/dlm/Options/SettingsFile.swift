@@ -82,8 +82,10 @@ struct SettingsFile {
             let (name, place) = try name(key)
             if name == Self.hosts {
                 entries += try sections(value, place)
+            } else if name == Self.rules {
+                entries += try rules(value, place)
             } else {
-                entries += try self.entries(name, value, place, among: OptionScope.settings + [Self.hosts])
+                entries += try self.entries(name, value, place, among: OptionScope.settings + [Self.hosts, Self.rules])
             }
         }
         return entries
@@ -113,8 +115,57 @@ struct SettingsFile {
                 if OptionScope.session.contains(name) {
                     throw SettingsError("\(place): \(name) is not about one host; write it outside of hosts")
                 }
-                entries += try self.entries(name, value, place, among: OptionScope.host, of: host)
+                entries += try self.entries(name, value, place, among: OptionScope.host, of: .host(host))
             }
+        }
+        return entries
+    }
+
+    private func rules(_ node: Node, _ place: String) throws(SettingsError) -> [SettingsEntry] {
+        if case .scalar(let scalar) = node, scalar.string.isEmpty { return [] }
+        guard case .sequence(let list) = node else { throw SettingsError("\(place): \(Self.ruleForm)") }
+        var entries: [SettingsEntry] = []
+        for (index, node) in list.enumerated() {
+            guard case .mapping(let mapping) = node else {
+                throw SettingsError("\(self.place(node.mark?.line)): \(Self.ruleForm)")
+            }
+            entries += try rule(mapping, number: index + 1, self.place(node.mark?.line))
+        }
+        return entries
+    }
+
+    /// The keys `host` and `path` say which URLs it is about, the others are settings.
+    private func rule(
+        _ mapping: Node.Mapping, number: Int, _ place: String
+    ) throws(SettingsError) -> [SettingsEntry] {
+        var host: HostPattern?
+        var path: String?
+        var settings: [(name: String, value: Node, place: String)] = []
+        for (key, value) in mapping {
+            let (name, place) = try self.name(key)
+            switch (name, value) {
+            case ("host", .scalar(let text)):
+                guard let pattern = HostPattern(text.string) else {
+                    let shown = SettingsError.short(text.string)
+                    throw SettingsError("\(place): '\(shown)' is no name of a host; \(Self.ruleForm)")
+                }
+                host = pattern
+            case ("path", .scalar(let text)):
+                guard text.string.hasPrefix("/") || text.string.hasPrefix("*") else {
+                    throw SettingsError("\(place): a path begins with / or *; \(Self.ruleForm)")
+                }
+                path = text.string
+            default: settings.append((name, value, place))
+            }
+        }
+        if host == nil, path == nil { throw SettingsError("\(place): give host or path; \(Self.ruleForm)") }
+        let section = SettingsSection.rule(SettingsRule(number: number, host: host, path: path))
+        var entries: [SettingsEntry] = []
+        for (name, value, place) in settings {
+            if OptionScope.session.contains(name) || name == "max-per-host" {
+                throw SettingsError("\(place): \(name) is not about one URL; write it outside of rules")
+            }
+            entries += try self.entries(name, value, place, among: OptionScope.rule, of: section)
         }
         return entries
     }
@@ -127,12 +178,12 @@ struct SettingsFile {
 
     /// One for a plain value, and one for each of a list.
     private func entries(
-        _ name: String, _ value: Node, _ place: String, among names: [String], of host: HostPattern? = nil
+        _ name: String, _ value: Node, _ place: String, among names: [String], of section: SettingsSection? = nil
     ) throws(SettingsError) -> [SettingsEntry] {
         guard names.contains(name) else { throw SettingsError(unknown: name, among: names, at: place) }
         switch value {
         case .scalar(let text):
-            return [SettingsEntry(key: name, text: text.string, origin: .file(place), host: host)]
+            return [SettingsEntry(key: name, text: text.string, origin: .file(place), section: section)]
         case .sequence(let list) where OptionCatalog.settings[name]?.isRepeatable ?? false:
             var entries: [SettingsEntry] = []
             for node in list {
@@ -140,13 +191,18 @@ struct SettingsFile {
                 guard case .scalar(let text) = node else {
                     throw SettingsError("\(line): \(name) takes plain values; \(Self.form)")
                 }
-                entries.append(SettingsEntry(key: name, text: text.string, origin: .file(line), host: host))
+                entries.append(SettingsEntry(key: name, text: text.string, origin: .file(line), section: section))
             }
             return entries
         default: throw SettingsError("\(place): \(name) takes one plain value; \(Self.form)")
         }
     }
 
+    /// The key of the list of rules.
+    static let rules = "rules"
+
+    private static let ruleForm =
+        "give rules such as 'rules: [{host: \"*.example.org\", path: \"*.iso\", directory: ~/iso}]'"
     private static let hostForm = "give settings for hosts such as 'hosts: {\"*.example.org\": {connections: 2}}'"
     private static let form = "give one setting a line, such as 'history-age: 30d'"
 

@@ -29,6 +29,9 @@ final class Console: Sendable {
         isOneTerminal = outputIsTerminal && errorsAreTerminal && Self.device(output) == Self.device(errors)
     }
 
+    /// A console that prints data to where messages go: standard output stays empty.
+    func withoutOutput() -> Console { Console(output: errors, errors: errors) }
+
     /// Descriptors that the caller closed become /dev/null: a file that is opened later must not get their numbers,
     /// and with them what is written for people.
     static func openClosedStreams() {
@@ -101,6 +104,11 @@ final class Console: Sendable {
             send(control + (state.block.isEmpty ? "" : "\r\u{1B}[K"))
             state.block = TerminalBlock()
         }
+    }
+
+    /// Tells the terminal something that it does not show as text.
+    func signal(_ control: String) {
+        if errorsAreTerminal { state.withLock { _ in send(control) } }
     }
 
     /// Takes the progress block away.

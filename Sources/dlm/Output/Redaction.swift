@@ -6,7 +6,7 @@ enum Redaction {
     /// Returns the message of an error. Where the error is about a URL that could not be read, everything that looks like
     /// `user:password@` is hidden as well.
     static func describe(_ error: DownloadError) -> String {
-        let text = hidden(error.description)
+        let text = hidden(ErrorText.describe(error))
         guard case .requestInvalid = error else { return text }
         let bytes = Array(text.utf8)
         let logins = UserInformation.inWords(bytes)

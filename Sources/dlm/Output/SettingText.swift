@@ -1,9 +1,10 @@
 /// `dlm config` for people: aligned, without a header, so that `grep` finds whole answers.
 enum SettingText {
-    /// - Parameter namesHosts: they differ.
-    static func lines(_ settings: [SettingDocument], namesHosts: Bool = true) -> [String] {
+    /// - Parameter namesSections: they differ.
+    static func lines(_ settings: [SettingDocument], namesSections: Bool = true) -> [String] {
         let keys = settings.map { setting in
-            setting.host.flatMap { namesHosts ? "\($0): \(setting.key)" : nil } ?? setting.key
+            let section = setting.host ?? setting.rule.map { "rule \($0)" }
+            return section.flatMap { namesSections ? "\($0): \(setting.key)" : nil } ?? setting.key
         }
         let values = settings.map { Escaping.line($0.value) }
         let widths = [keys, values].map { $0.map(DisplayWidth.of).max() ?? 0 }

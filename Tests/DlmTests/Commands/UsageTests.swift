@@ -9,7 +9,6 @@ struct UsageTests {
     @Test(
         "A usage error is one line that says what is wrong, and status 2",
         arguments: [
-            ([], "no command given"),
             (["frobnicate"], "'frobnicate'"),
             (["get"], "give a URL"),
             (["get", "--frob", "http://a/"], "'--frob'"),

@@ -56,6 +56,46 @@ struct DaemonLogTests {
         #expect(captured.output == "")
     }
 
+    /// The journal's socket is a datagram socket of the test; what decides about it is the file behind standard error.
+    @Test(
+        "Started by systemd, lines go to the journal with fields; otherwise, or when it does not listen, to standard error"
+    )
+    func journal() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let errors = try TemporaryFolder.unnamedFile()
+        defer { close(errors) }
+        var status = stat()
+        #expect(fstat(errors, &status) == 0)
+        let environment = ["JOURNAL_STREAM": "\(status.st_dev):\(status.st_ino)"]
+        #expect(JournalLog(environment: [:], errors: errors) == nil)
+        #expect(JournalLog(environment: ["JOURNAL_STREAM": "1:2"], errors: errors) == nil)
+        let address = folder("journal")
+        let journal = try #require(JournalLog(environment: environment, errors: errors, address: address))
+        let captured = try CapturedConsole()
+        let log = DaemonLog(console: captured.console, file: nil, journal: journal)
+        log.line("nobody listens")
+        #expect(captured.errorLines.count == 1)
+        let socket = try UnixSocket(.datagram, at: address)
+        var record = DownloadRecord.example(id: 7, url: "http://h/a?token=t0p")
+        record.state = .failed(.serverRefused(status: 404, phrase: "Not\nFound"))
+        let (events, continuation) = AsyncStream.makeStream(of: [DownloadEvent].self)
+        continuation.yield([
+            .didFail(DownloadSnapshot(record: record), .serverRefused(status: 404, phrase: "Not\nFound"))
+        ])
+        continuation.finish()
+        await log.follow(DownloadEvents(groups: events))
+        let lines = try #require(try await socket.receive()).split(separator: "\n").map { String($0) }
+        #expect(lines[0].hasPrefix("MESSAGE=7: failed: "))
+        #expect(
+            lines[1...4] == [
+                "PRIORITY=5", "SYSLOG_IDENTIFIER=dlm", "MESSAGE_ID=c07d6a2f94be4d1fb3e5172a8d60c9f4", "DLM_ID=7",
+            ])
+        #expect(lines[5].hasPrefix("DLM_URL=http://h/a") && !lines[5].contains("t0p"))
+        #expect(lines[6...] == ["DLM_STATE=failed", "DLM_ERROR_KIND=server", "DLM_EXIT_STATUS=8"])
+        #expect(captured.errorLines.count == 1)
+    }
+
     @Test("Ends of downloads are told, other events are not")
     func events() async throws {
         let captured = try CapturedConsole()

@@ -18,6 +18,14 @@ struct HelpTextTests {
         for line in lines { #expect(line.count <= 80, "\(line)") }
     }
 
+    @Test("Each command stands in one group")
+    func groups() throws {
+        let names = HelpText.commandGroups.flatMap(\.names)
+        #expect(try names.sorted() == CommandDescription.root().visibleCommands.map(\.commandName).sorted())
+        let help = try text("help")
+        for (title, _) in HelpText.commandGroups { #expect(help.contains("\n\n\(title):\n")) }
+    }
+
     @Test("The short help of get has six examples that can be typed, and fifteen options that are there")
     func short() throws {
         let get = try #require(CommandDescription.root().visibleCommands.first { $0.commandName == "get" })

@@ -136,7 +136,7 @@ private struct Line {
         "limit-window": ["Mon-Fri 08:00-18:00 1M", "none"], "max-concurrent": ["1", "32", "+7"], "max-per-host": ["4"],
         "max-failures": ["10", "0", "5%", "2.5%"], "name-by": ["hash", "url"],
         "max-redirects": ["0", "5"], "max-size": ["500M"], "max-time": ["2h"], "metalink-location": ["de"],
-        "method": ["PUT", "get"], "mirror": ["http://h/b", "https://i/c?d=e"],
+        "method": ["PUT", "get"], "on-complete-url": ["http://h/hook"], "mirror": ["http://h/b", "https://i/c?d=e"],
         "output": ["a", "b/c", "-", "e\u{301}=f"],
         "per-host-rate": ["10", "0.5"], "pinned-public-key": ["key.pem"], "priority": ["0", "7"],
         "progress": ["none", "bar", "json"],

@@ -39,7 +39,7 @@ struct DocumentFieldTests {
         received session sources speed state total updated url verifiedBy version waitingFor waitingUntil
         """,
         "source": "failure received url",
-        "setting": "host key origin place value version",
+        "setting": "host key origin place rule value version",
         "finding": "advice detail exitStatus name result section timings version",
         "daemon": """
         identifier isFinishing maxConcurrent maxPerHost pid program queued rateLimit running socket started version \

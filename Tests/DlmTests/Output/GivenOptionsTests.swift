@@ -42,6 +42,7 @@ struct GivenOptionsTests {
         "repair", "metalink-location=de", "no-follow-metalink",
         "hook-timeout=5s", "wait=2s", "window=01:00-06:00", "window=Mon-Fri 22:00-06:00", "url-command=new link",
         "at=2026-12-24 18:00:00",
+        "notify", "on-complete-url=https://h/hook",
         "ssl", "ssl-reqd", "no-hsts", "digest", "ntlm", "negotiate", "anyauth", "basic",
         "aws-sigv4=aws:amz:eu-central-1:s3",
     ]
@@ -54,7 +55,7 @@ struct GivenOptionsTests {
     private static let others: Set = [
         "netrc-file", "bearer-file", "bearer-command", "cookie-file", "ca-certificate", "crl-file", "certificate",
         "private-key", "pinned-public-key", "known-hosts", "ssh-key", "on-complete", "on-error", "checksum-file",
-        "user", "data",
+        "user", "data", "on-complete-bearer-file",
     ]
 
     /// Of options that no line above gives.
@@ -94,6 +95,7 @@ struct GivenOptionsTests {
         request.trust.knownHosts = "/hosts"
         request.trust.sshKey = "/ssh"
         request.hooks = Hooks(onComplete: "/yes", onError: "/no")
+        request.hooks?.completeBearerFile = "/token"
         #expect(
             GivenOptions.lines(request) == [
                 "netrc-file=/n", "bearer-file=/b", "bearer-command=/bc", "cookie-file=/c", "cookie-jar=/j",
@@ -101,7 +103,7 @@ struct GivenOptionsTests {
                 "crl-file=/crl", "certificate=/cert", "private-key=/key", "pinned-public-key=/pin",
                 "known-hosts=/hosts",
                 "ssh-key=/ssh", "on-complete=/yes",
-                "on-error=/no",
+                "on-error=/no", "on-complete-bearer-file=/token",
             ])
     }
 

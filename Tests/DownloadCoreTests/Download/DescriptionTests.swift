@@ -295,7 +295,7 @@ struct DescriptionTests {
     }
 }
 
-extension DownloadRunner.Outcome {
+extension AttemptTask.Outcome {
     fileprivate var error: DownloadError? { if case .failed(let error, _) = self { error } else { nil } }
 }
 

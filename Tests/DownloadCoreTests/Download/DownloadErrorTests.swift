@@ -48,6 +48,8 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         #expect(row.error.httpStatus == row.httpStatus)
         #expect(row.error.systemErrno == row.systemErrno)
         #expect(row.error.description == row.description)
+        // Options and commands belong to the program (ErrorText).
+        #expect(!row.description.contains("--") && !row.description.contains("dlm "))
         #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
     }
 
@@ -81,11 +83,14 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .requestInvalid(.folder("ftp://u:p@h/a/")), 2, "request", "folder",
             "ftp://***@h/a/: names a folder; give the URL of a file"),
         ErrorMeaning(
-            .requestInvalid(.notForScheme("ftp://h/a", what: "--data is for http and https")), 2, "request",
-            "notForScheme", "ftp://h/a: --data is for http and https"),
+            .requestInvalid(.notForScheme("ftp://h/a", what: RequestFailure.bodyIsForHTTP)), 2, "request",
+            "notForScheme", "ftp://h/a: only http and https have request bodies"),
         ErrorMeaning(
             .requestInvalid(.missingSecrets(["Cookie", "X-Key"])), 2, "request", "missingSecrets",
-            "needs Cookie, X-Key again: secrets are not stored; give it as with dlm get"),
+            "needs Cookie, X-Key again: secrets are not stored"),
+        ErrorMeaning(
+            .requestInvalid(.unusableValidation("zip")), 2, "request", "unusableValidation",
+            "zip: no media type or status code"),
         ErrorMeaning(
             .requestInvalid(.schemeNotAllowed("http://h/a", only: "https")), 2, "request", "schemeNotAllowed",
             "http://h/a: https is asked for; give such a URL"),
@@ -101,7 +106,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .completedFile(.changed, path: "/a"), 13, "completedFile", "changed", "/a: completed, file changed since"),
         ErrorMeaning(
             .fileFailed(.exists, path: "/a"), 3, "file", "exists",
-            "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"),
+            "/a: exists already"),
         ErrorMeaning(
             .fileFailed(.partialExists, path: "/a"), 3, "file", "partialExists",
             "/a: exists already and is not of this download; finish that one, or move it away"),
@@ -109,11 +114,11 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .fileFailed(.locked, path: "/a"), 3, "file", "locked", "/a: is being written by another process"),
         ErrorMeaning(
             .fileFailed(.replaced, path: "/a"), 3, "file", "replaced",
-            "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"),
+            "/a: is not the file that was being downloaded to; move it away, or remove the download"),
         ErrorMeaning(
             .fileFailed(.altered, path: "/a"), 3, "file", "altered",
-            "/a: was changed by another program; to go on with it give its --checksum to dlm get, "
-                + "else move it away"),
+            "/a: was changed by another program; only a checksum can prove what it holds now; move it away to start over"
+        ),
         ErrorMeaning(
             .fileFailed(.truncated, path: "/a"), 3, "file", "truncated", transient: true,
             "/a: was cut short by another program"),
@@ -219,14 +224,13 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "the server answers with 200 OK, wanted is 203"),
         ErrorMeaning(
             .verificationFailed(.tooLarge(limit: 7, size: 8)), 9, "verification", "tooLarge",
-            "has 8 bytes, more than the limit of 7 (--max-size); nothing was fetched"),
+            "has 8 bytes, more than the limit of 7; nothing was fetched"),
         ErrorMeaning(
             .verificationFailed(.tooLarge(limit: 7, size: nil)), 9, "verification", "tooLarge",
-            "larger than the limit of 7 bytes (--max-size), which the server did not tell"),
+            "larger than the limit of 7 bytes, which the server did not tell"),
         ErrorMeaning(
             .verificationFailed(.notItsBeginning(path: "/a", why: "x")), 9, "verification", "otherFile",
-            "/a: not the beginning of the server's file: x; nothing was changed, move it away or replace it with "
-                + "--if-exists overwrite"),
+            "/a: not the beginning of the server's file: x; nothing was changed, move it away or overwrite it"),
         ErrorMeaning(
             .verificationFailed(.streamBroken("x")), 9, "verification", "changed",
             "what was written cannot be continued, it must be fetched anew: x"),
@@ -251,12 +255,13 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ),
         ErrorMeaning(
             .verificationFailed(.otherFile("size")), 9, "verification", "otherFile",
-            "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"),
+            "the new address has another file: size; what was fetched is kept, give the right one"),
         ErrorMeaning(
             .verificationFailed(
                 .serverDigest(expected: Checksum(algorithm: .md5, digest: "00"), actual: "11")), 9, "verification",
             "serverDigest",
-            "not what the server says that it is: expected md5:00, got 11; run the same command again to fetch it anew"),
+            "not what the server says that it is: expected md5:00, got 11; it is fetched anew when it "
+                + "is asked for again"),
         ErrorMeaning(
             .verificationFailed(.endUnproved), 9, "verification", "unverifiable",
             "the server told no size and then closed the connection, which proves no end of the file"),
@@ -284,7 +289,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             "session s does not answer: 3 s; is its process stopped?"),
         ErrorMeaning(
             .sessionUnavailable(.incompatible("s", version: 7)), 12, "session", "incompatible",
-            "session s speaks version 7 of the control API, this dlm version 1; end it and start it again with this dlm"
+            "session s speaks version 7 of the control API, this process version 1; end it and start it again"
         ),
         ErrorMeaning(
             .sessionUnavailable(.badExchange("s", message: "m")), 12, "session", "badExchange", "session s: m"),
@@ -295,6 +300,9 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
             .sessionUnavailable(.noHome), 12, "session", "noHome", "no home folder: set HOME or XDG_STATE_HOME"),
         ErrorMeaning(
             .sessionUnavailable(.shuttingDown), 12, "session", "shuttingDown", "the session is ending"),
+        ErrorMeaning(
+            .sessionUnavailable(.unusableIdentifier("a/b")), 12, "session", "unusableIdentifier",
+            "a/b: not usable as the identifier of a session"),
         ErrorMeaning(.unexpected("boom"), 1, "unexpected", "unexpected", "boom"),
     ]
 }

@@ -49,13 +49,13 @@ final class RunnerBench: Sendable {
 
     func run(
         _ record: DownloadRecord, on transport: any Transport, _ control: RunnerControl? = nil
-    ) async -> (outcome: DownloadRunner.Outcome, record: DownloadRecord) {
+    ) async -> (outcome: AttemptTask.Outcome, record: DownloadRecord) {
         let context = RunnerContext(
             session: "own", transport: transport, store: store, disk: disk, time: disk.time,
             committer: Committer(store: store, session: "own", time: disk.time) { _, _ in }, userAgent: "dlm/test",
             watchesWriters: false, transfersEnded: { _, _ in },
             announce: { [events] event in events.update { $0.append(event) } })
-        let runner = DownloadRunner(
+        let runner = AttemptTask(
             record: record, context: context, control: control ?? RunnerControl(record: record),
             prefersMultiplexing: false)
         let outcome = await runner.run()

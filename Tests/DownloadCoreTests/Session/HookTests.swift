@@ -38,7 +38,7 @@ private final class GatedHooks: HookRunner {
             state.running -= 1
             if isCancelled { state.cancelled += 1 }
         }
-        return hook.program == "/broken" ? "ended with status 7" : nil
+        return hook.program == "/broken" ? "/broken: ended with status 7" : nil
     }
 }
 

@@ -140,22 +140,6 @@ struct PostponingTests {
         #expect(time.now - begin >= .seconds(1.4))
     }
 
-    @Test("Starts at one host may be closer together than two looks at the clock")
-    func fastPacing() async throws {
-        let time = ManualTime(leaps: true)
-        let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
-        let begin = time.now
-        _ = try await bench.manager.add(
-            (0..<10).map { number in
-                try bench.request("/\(number)") {
-                    $0.pacing = 0.1
-                    $0.connections = 1
-                }
-            })
-        #expect(await bench.ends.wait { $0.count == 10 })
-        #expect(time.now - begin >= .seconds(0.9) && time.now - begin < .seconds(4))
-    }
-
     @Test("The limit of the session follows its timetable")
     func limits() async throws {
         let time = try clock("2026-01-09T07:00:00")

@@ -11,6 +11,17 @@ struct FailedAttempt {
     var failures = 0
     /// When the time that the request gives the download is over.
     var deadline: ContinuousClock.Instant?
+    /// What the session's retrier decided.
+    var decision = RetryDecision.usePolicy
+
+    /// Whether another attempt would follow it.
+    func isRepeated(_ policy: RetryPolicy) -> Bool {
+        switch decision {
+        case .retry: true
+        case .doNotRetry: false
+        case .usePolicy: isRenewed || policy.repeats(error)
+        }
+    }
 }
 
 /// The decision that follows a failed attempt. Pure.
@@ -29,6 +40,15 @@ enum AfterFailure: Equatable {
         let (error, request) = (failed.error, record.request)
         let progressed = (record.attempts.last?.received ?? 0) >= RetryPolicy.progressThatForgets
         let failures = progressed ? 0 : failed.failures
+        switch failed.decision {
+        case .doNotRetry: return .fail(error)
+        case .retry(let delay):
+            if let deadline = failed.deadline, now + .seconds(delay) >= deadline {
+                return .fail(.overdue(request, last: error))
+            }
+            return .retry(after: delay, failures: failures + 1)
+        case .usePolicy: break
+        }
         guard request.mayBeSentAgain(after: error) else { return .fail(error) }
         // Whoever wants no retries is told of every failure.
         if case .networkFailed(let failure, _) = error, request.retry.limit > 0, failure != .timeLimit {

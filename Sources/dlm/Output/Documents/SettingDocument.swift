@@ -12,12 +12,15 @@ struct SettingDocument: Document, Equatable {
     let place: String?
     /// The pattern of the section for hosts that it stands in; nil outside of them.
     let host: String?
+    /// The number of the rule that it stands in; nil outside of them.
+    let rule: Int?
 
     /// - Parameter entry: nil where nobody set it.
     init(_ key: String, _ entry: SettingsEntry?) {
         self.key = key
         value = entry.map { Self.shown(key, $0.text) } ?? SettingDefaults.value(key)
         host = entry?.host?.text
+        rule = if case .rule(let rule) = entry?.section { rule.number } else { nil }
         switch entry?.origin {
         case nil: (origin, place) = ("default", nil)
         case .environment: (origin, place) = ("environment", SettingsEntry.variable(key))

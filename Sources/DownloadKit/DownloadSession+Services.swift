@@ -4,10 +4,10 @@ import DownloadCore
 import DownloadStorage
 import Foundation
 
-/// The entry point of DownloadKit.
-public enum DownloadSession {
-    /// dlm's version, as `dlm --version` and the user agent show it.
-    public static let version = "0.1.0"
+/// What the program and its commands are given: the services behind a session, without the session's own handles.
+extension DownloadSession {
+    /// The version of the library and of the program, as the user agent tells it.
+    package static let version = "0.1.0"
 
     /// Opens the downloads of a store, with a session of this process for the downloads that run here. Threads, the
     /// session's lock and its socket are created when the first download needs them.
@@ -18,7 +18,7 @@ public enum DownloadSession {
     ///     session.
     ///   - notice: reports a problem that no caller is waiting to hear about, as text for the user.
     /// - Throws: ``DownloadError`` if the store cannot be opened.
-    public static func open(
+    package static func open(
         _ configuration: SessionConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         startBackground: (@Sendable () async throws -> Void)? = nil,
@@ -51,13 +51,13 @@ public enum DownloadSession {
     }
 
     /// Starts to load what transfers need, in the background. For a program that is going to download at once.
-    public static func prepareTransfers() { CurlTransport.prepare() }
+    package static func prepareTransfers() { CurlTransport.prepare() }
 
     /// Opens the background session, which continues where its predecessor stopped. The caller must obey the
     /// session's ``SessionManager/shutdownRequests``.
     /// - Parameter listener: a listening socket that another process created (sd_listen_fds(3)).
     /// - Throws: ``DownloadError/sessionUnavailable(_:)`` if a background session runs already.
-    public static func openBackground(
+    package static func openBackground(
         _ configuration: SessionConfiguration, listener: Int32? = nil, hooks: (any HookRunner)? = nil,
         notice: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> SessionManager {
@@ -74,7 +74,7 @@ public enum DownloadSession {
     }
 
     /// Returns the sessions of a store, without opening the store: the live sessions and connections to them.
-    public static func sessions(stateFolder: String) -> any SessionDirectory {
+    package static func sessions(stateFolder: String) -> any SessionDirectory {
         sessions(stateFolder: stateFolder, time: SystemTime())
     }
 
@@ -89,7 +89,7 @@ public enum DownloadSession {
     ///   - largest: the largest size in bytes; a larger document is an error.
     ///   - environment: names the certificate authorities to trust and the home folder.
     /// - Throws: ``DownloadError``.
-    public static func document(
+    package static func document(
         _ request: DownloadRequest, largest: Int,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) async throws -> [UInt8] {
@@ -112,10 +112,12 @@ public enum DownloadSession {
         HSTSStore.path(in: environment).map { HSTSStore(path: $0, time: time) }
     }
 
-    private static func manager(
+    static func manager(
         _ configuration: SessionConfiguration, _ registry: SessionRegistry, _ environment: [String: String],
         listener: Int32?, _ hooks: (any HookRunner)?, _ notice: @escaping @Sendable (String) -> Void,
-        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 }
+        _ transport: @escaping @Sendable (any Transport) -> any Transport = { $0 },
+        adapter: (any RequestAdapter)? = nil, retrier: (any RequestRetrier)? = nil,
+        network: any LocalNetwork = KernelNetwork()
     ) throws -> SessionManager {
         let identifier = identifier(of: configuration.kind)
         let (isRecorded, time) = (configuration.kind.isRecorded, configuration.time)
@@ -141,7 +143,8 @@ public enum DownloadSession {
                 return { await server.stop() }
             },
             isAlive: registry.isAlive, notice: notice, hooks: hooks, keepsUnfinished: isRecorded, stream: stream,
-            strictHosts: isRecorded ? strictHosts(environment, time) : nil, time: time)
+            network: network, strictHosts: isRecorded ? strictHosts(environment, time) : nil, adapter: adapter,
+            retrier: retrier, time: time)
         return SessionManager(
             parts: parts, maxConcurrent: configuration.maxConcurrent, maxPerHost: configuration.maxPerHost,
             hostLimits: configuration.hostLimits,
@@ -151,7 +154,7 @@ public enum DownloadSession {
 
     /// Returns the identifier of a session. A foreground session is never looked up by its name, so the process id
     /// and a random part make the name unique.
-    private static func identifier(of kind: SessionConfiguration.Kind) -> String {
+    static func identifier(of kind: SessionConfiguration.Kind) -> String {
         switch kind {
         case .foreground, .ephemeral, .stream:
             "foreground-\(getpid())-\(String(UInt32.random(in: 0...UInt32.max), radix: 36))"

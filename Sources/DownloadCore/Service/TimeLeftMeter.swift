@@ -2,7 +2,7 @@ import Foundation
 
 /// The time left until a download is done, measured from samples of time and bytes. The time counts down like a clock
 /// while the speed only varies, and follows the speed when it changes for good. A pure value.
-struct TimeLeftMeter {
+package struct TimeLeftMeter {
     /// A speed whose measurements fade: after `memory` seconds, a measurement has about a third (1/e) of its weight.
     private struct FadingSpeed {
         let memory: Double
@@ -40,11 +40,13 @@ struct TimeLeftMeter {
     /// The expected end, in the same clock as ``time``.
     private var end: Double?
 
+    package init() {}
+
     /// - Parameters:
     ///   - time: the time of the sample, in seconds of a monotonic clock.
     ///   - bytes: the number of all bytes so far. After a smaller number (a restart), the measurement begins anew.
     ///   - remaining: the number of missing bytes; nil while the size is unknown.
-    mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
+    package mutating func add(time: Double, bytes: Int64, remaining: Int64?) {
         if let last = self.time, bytes >= self.bytes {
             measure(Double(bytes) - Double(self.bytes), in: time - last)
         } else {
@@ -61,7 +63,7 @@ struct TimeLeftMeter {
     }
 
     /// The time left, in seconds; nil until there are enough samples.
-    var left: Double? {
+    package var left: Double? {
         guard let end, let time else { return nil }
         return max(Self.shortest, end - time)
     }

@@ -1,7 +1,7 @@
 import DownloadTestSupport
 import Testing
 
-@testable import dlm
+@testable import DownloadCore
 
 @Suite("Speed", .inTurn, .serialized)
 struct SpeedMeterTests {

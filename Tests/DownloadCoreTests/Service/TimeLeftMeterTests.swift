@@ -1,7 +1,7 @@
 import DownloadTestSupport
 import Testing
 
-@testable import dlm
+@testable import DownloadCore
 
 @Suite("Time left", .inTurn, .serialized)
 struct TimeLeftMeterTests {

@@ -1,0 +1,59 @@
+import Dispatch
+import DownloadKit
+import Foundation
+
+/// Keeps a folder up to date with a list of URLs, one a line: `mirror LIST FOLDER`. Files that the server has not changed
+/// since are left as they are. SIGINT stops the downloads; the next run goes on with what they have.
+@main
+struct Mirror {
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3 else { fatalError("usage: mirror LIST FOLDER") }
+        let lines = try String(contentsOfFile: arguments[1], encoding: .utf8).split(whereSeparator: \.isNewline)
+        let folder = URL(fileURLWithPath: arguments[2], isDirectory: true)
+
+        var configuration = SessionConfiguration.default
+        configuration.maxConcurrent = 4
+        let session = try await DownloadSession(configuration: configuration)
+        let (interrupts, interrupt) = AsyncStream.makeStream(of: Void.self)
+        let source = onInterrupt { interrupt.yield() }
+        let work = Task { try await mirror(lines.map { String($0) }, into: folder, session) }
+        Task { for await _ in interrupts { work.cancel() } }
+        let result = await work.result
+        source.cancel()
+        await session.close()
+        do { print("\(try result.get()) files are up to date") } catch DownloadError.cancelled {
+            print("interrupted")
+            exit(130)
+        }
+    }
+
+    static func mirror(_ urls: [String], into folder: URL, _ session: DownloadSession) async throws -> Int {
+        let requests = try urls.map { try DownloadRequest($0) }
+        let tasks = try await session.download(requests, to: .folder(folder, ifExists: .newer))
+        let display = Task {
+            for await progress in session.progress {
+                print("\(progress.completed) of \(tasks.count) files, \(progress.received) bytes")
+            }
+        }
+        defer { display.cancel() }
+        return try await withThrowingTaskGroup(of: DownloadedFile.self) { group in
+            // A task that is cancelled while it waits for its file cancels the download, with its resume data on disk.
+            for task in tasks { group.addTask { try await task.value } }
+            var files = 0
+            for try await file in group {
+                files += 1
+                print("\(file.url.path): \(file.wasCurrent ? "is current" : "\(file.byteCount) bytes")")
+            }
+            return files
+        }
+    }
+
+    static func onInterrupt(_ action: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+        signal(SIGINT, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGINT)
+        source.setEventHandler(handler: action)
+        source.resume()
+        return source
+    }
+}

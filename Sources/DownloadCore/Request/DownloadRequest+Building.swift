@@ -1,0 +1,125 @@
+import Foundation
+
+/// The ways to write a request in one expression.
+extension DownloadRequest {
+    /// Makes a request for a URL. A user name and a password in the URL become the ``credential``.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    public init(_ url: URL) throws(DownloadError) { try self.init(url.absoluteString) }
+
+    /// Makes a request for a URL. A user name and a password in the URL become the ``credential``.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    public init(_ url: String) throws(DownloadError) {
+        let parsed = try SourceURL.parsed(url)
+        self.init(url: parsed.url, destination: Destination(folder: ""))
+        credential = parsed.credential
+    }
+
+    /// Returns the request with a header field in place of those of the same name.
+    public func header(_ name: String, _ value: String) -> DownloadRequest {
+        var request = self
+        request.headers.removeAll { $0.name.lowercased() == name.lowercased() }
+        request.headers.append(RequestHeader(name: name, value: value))
+        return request
+    }
+
+    /// Returns the request with rules for the answer: what does not satisfy them is refused on its head, before a byte is
+    /// written (Alamofire's `validate`).
+    /// - Parameters:
+    ///   - statuses: the status codes whose body is the file, such as `200..<300`; nil for 200 and 206.
+    ///   - contentTypes: media types, such as `application/zip` or `image/*`; empty for any.
+    ///   - maximumSize: the largest file that is accepted, in bytes; nil for any.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no media type, and for status codes that HTTP does not
+    ///   have.
+    public func validate(
+        statuses: Range<Int>? = nil, contentTypes: [String] = [], maximumSize: Int64? = nil
+    ) throws(DownloadError) -> DownloadRequest {
+        var request = self
+        if let statuses {
+            guard let codes = StatusCodes("\(statuses.lowerBound)-\(statuses.upperBound - 1)") else {
+                throw .requestInvalid(.unusableValidation("\(statuses)"))
+            }
+            request.validation.statuses = codes
+        }
+        request.validation.types = []
+        for type in contentTypes {
+            guard let range = MediaRange(type) else { throw .requestInvalid(.unusableValidation(type)) }
+            request.validation.types.append(range)
+        }
+        request.validation.maximumSize = maximumSize
+        return request
+    }
+
+    /// Where parameters go.
+    public enum ParameterEncoding: Sendable, Equatable {
+        /// Behind the query that the URL has.
+        case query
+        /// Into the body, as `application/x-www-form-urlencoded`; the method becomes POST unless the request has one.
+        case form
+    }
+
+    /// Returns the request with these parameters, sorted by name and percent-encoded, so that the same parameters always
+    /// make the same request (Alamofire's `ParameterEncoding`).
+    public func parameters(
+        _ parameters: [String: String], encoding: ParameterEncoding = .query
+    ) throws(DownloadError) -> DownloadRequest {
+        let text = parameters.sorted { $0.key < $1.key }
+            .map { "\(Form.encoded($0.key))=\(Form.encoded($0.value))" }.joined(separator: "&")
+        if text.isEmpty { return self }
+        var request = self
+        switch encoding {
+        case .form: request.http.body = RequestBody(Array(text.utf8))
+        case .query:
+            let mark = url.string.contains("?") ? url.string.hasSuffix("?") ? "" : "&" : "?"
+            request.url = try SourceURL.parsed(url.string + mark + text).url
+        }
+        return request
+    }
+}
+
+extension SourceURL {
+    /// Reads a URL; user information comes back apart.
+    static func parsed(_ text: String) throws(DownloadError) -> (url: SourceURL, credential: Credential?) {
+        switch parse(text) {
+        case .success(let parsed): return parsed
+        case .failure(.malformed): throw .requestInvalid(.malformedURL(text))
+        case .failure(.missingScheme): throw .requestInvalid(.missingScheme(text))
+        case .failure(.unsupportedScheme): throw .requestInvalid(.unsupportedScheme(text))
+        case .failure(.folder): throw .requestInvalid(.folder(text))
+        }
+    }
+
+    /// Makes the URL of a source, for ``DownloadRequest/mirrors`` and the like.
+    /// - Throws: ``DownloadError/requestInvalid(_:)`` for what is no URL of a scheme that can be downloaded from.
+    public init(_ text: String) throws(DownloadError) { self = try Self.parsed(text).url }
+}
+
+extension Destination {
+    /// A folder for a file whose name the server's answer, or else the URL, decides (RFC 6266).
+    public static func folder(
+        _ folder: URL, ifExists: IfExists = .fail, createsFolders: Bool = true
+    ) -> Destination {
+        Destination(folder: path(folder), ifExists: ifExists, createsFolders: createsFolders)
+    }
+
+    /// The finished file itself.
+    public static func file(
+        _ file: URL, ifExists: IfExists = .fail, createsFolders: Bool = true
+    ) -> Destination {
+        Destination(
+            folder: path(file.deletingLastPathComponent()), fileName: file.lastPathComponent, ifExists: ifExists,
+            createsFolders: createsFolders)
+    }
+
+    /// Absolute, and without a slash at its end, except for the root.
+    private static func path(_ url: URL) -> String {
+        let path = url.absoluteURL.standardizedFileURL.path
+        return path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+}
+
+extension DownloadSnapshot {
+    /// The finished file; nil before the download has completed.
+    public var file: URL? {
+        state == .completed ? path.map { URL(fileURLWithPath: $0, isDirectory: false) } : nil
+    }
+}

@@ -1,0 +1,148 @@
+import DownloadControl
+import DownloadCore
+import DownloadStorage
+import Foundation
+import Synchronization
+
+/// A session of downloads: the counterpart of `URLSession` and of Alamofire's `Session`.
+///
+/// A session lives until it is ended by ``finishAndInvalidate()``, ``invalidateAndCancel()`` or ``close()``, or until the
+/// last reference to it and to its tasks is gone. It is then closed: what runs is paused with its resume data on disk.
+public final class DownloadSession: Sendable {
+    /// What the session was opened with.
+    public let configuration: SessionConfiguration
+    /// The name that other sessions know this one by.
+    public let identifier: String
+    /// The session in this process; nil where another process runs it.
+    let local: SessionManager?
+    let directory: StoreSessions
+    /// Follows the downloads of the session, wherever it runs.
+    let observer: TaskObserver
+    /// For sessions that run in another process, and cannot ask.
+    let adapter: (any RequestAdapter)?
+    private let monitoring: [Task<Void, Never>]
+    private let state = Mutex(State())
+
+    private struct State {
+        var isEnding = false
+        /// Sessions of other processes whose downloads were joined.
+        var joined: [String: TaskObserver] = [:]
+    }
+
+    /// Opens a session. A background session that runs already, in this process or another one, is joined.
+    /// - Parameters:
+    ///   - configuration: how the session works.
+    ///   - adapter: changes each request before it is sent.
+    ///   - retrier: decides whether a failed attempt is followed by another one.
+    ///   - monitors: are told of every event of the session.
+    /// - Throws: ``DownloadError`` when the store cannot be opened, or the background session cannot be reached.
+    public convenience init(
+        configuration: SessionConfiguration = .default, adapter: (any RequestAdapter)? = nil,
+        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = []
+    ) async throws {
+        try await self.init(
+            configuration, adapter: adapter, retrier: retrier, monitors: monitors, network: KernelNetwork())
+    }
+
+    package init(
+        _ configuration: SessionConfiguration, adapter: (any RequestAdapter)? = nil,
+        retrier: (any RequestRetrier)? = nil, monitors: [any EventMonitor] = [], network: any LocalNetwork
+    ) async throws {
+        if configuration.kind.isRecorded, configuration.stateFolder.isEmpty {
+            throw DownloadError.sessionUnavailable(.noHome)
+        }
+        self.configuration = configuration
+        self.adapter = adapter
+        let registry = SessionRegistry(stateFolder: configuration.stateFolder, time: configuration.time)
+        directory = StoreSessions(
+            registry, configuration.stateFolder, startBackground: nil, time: configuration.time)
+        func manager() throws -> SessionManager {
+            try Self.manager(
+                configuration, registry, ProcessInfo.processInfo.environment, listener: nil, nil, { _ in },
+                adapter: adapter, retrier: retrier, network: network)
+        }
+        let service: any DownloadService
+        if case .background(let identifier) = configuration.kind {
+            let door = BackgroundDoor(identifier: identifier, directory: directory, configuration: configuration)
+            service = try await door.service(orHere: manager)
+            self.identifier = identifier
+        } else {
+            let manager = try manager()
+            service = manager
+            identifier = manager.identifier
+        }
+        local = service as? SessionManager
+        observer = await TaskObserver(service, configuration.time)
+        monitoring = await Self.monitor(service, identifier, monitors)
+        if let local { Self.obey(local) }
+    }
+
+    deinit {
+        let isEnding = state.withLock { state in
+            defer { state.isEnding = true }
+            return state.isEnding
+        }
+        if isEnding { return }
+        let end = SessionEnd(
+            local: local, observer: observer, directory: directory, joined: joined, monitoring: monitoring)
+        Task { await end.close() }
+    }
+
+    // MARK: What lives as long as the session
+
+    static func monitor(
+        _ service: any DownloadService, _ identifier: String, _ monitors: [any EventMonitor]
+    ) async -> [Task<Void, Never>] {
+        var tasks: [Task<Void, Never>] = []
+        for monitor in monitors {
+            let events = await service.events()
+            tasks.append(Task { for await event in events { await monitor.session(identifier, didSend: event) } })
+        }
+        return tasks
+    }
+
+    /// Ends the session in this process when another process asks for that.
+    static func obey(_ manager: SessionManager) {
+        Task {
+            for await mode in manager.shutdownRequests {
+                if mode == .finish { await manager.finish() }
+                await manager.pauseAll(.terminate)
+                await manager.close()
+            }
+        }
+    }
+
+    var service: any DownloadService { observer.service }
+
+    private var joined: [TaskObserver] { Array(state.withLock(\.joined).values) }
+
+    /// The observer of a session in another process whose download was joined.
+    func observer(of session: String) async throws -> TaskObserver {
+        if let known = state.withLock({ $0.joined[session] }) { return known }
+        let new = await TaskObserver(try await directory.connect(to: session), configuration.time)
+        return state.withLock { state in
+            if let known = state.joined[session] { return known }
+            state.joined[session] = new
+            return new
+        }
+    }
+
+    // MARK: The end
+
+    func requireOpen() throws(DownloadError) {
+        if state.withLock(\.isEnding) { throw .sessionUnavailable(.shuttingDown) }
+    }
+
+    /// Accepts no more downloads.
+    /// - Returns: false when the session was ending already.
+    func beginEnd() -> Bool {
+        state.withLock { state in
+            defer { state.isEnding = true }
+            return !state.isEnding
+        }
+    }
+
+    var end: SessionEnd {
+        SessionEnd(local: local, observer: observer, directory: directory, joined: joined, monitoring: monitoring)
+    }
+}

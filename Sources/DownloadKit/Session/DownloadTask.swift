@@ -1,0 +1,143 @@
+import DownloadCore
+import Foundation
+
+/// A handle on one download. Every copy of the handle means the same download, and a handle may be dropped: the download
+/// goes on as long as its session lives, which a handle keeps alive.
+public final class DownloadTask: Sendable, Identifiable {
+    /// The number of the download: small, and never used again within a store.
+    public let id: DownloadID
+    /// The request as it was when the handle was made.
+    public let request: DownloadRequest
+    private let observer: TaskObserver
+    private let session: DownloadSession
+
+    init(_ snapshot: DownloadSnapshot, _ observer: TaskObserver, _ session: DownloadSession) {
+        id = snapshot.id
+        request = snapshot.record.request
+        self.observer = observer
+        self.session = session
+    }
+
+    private var service: any DownloadService { observer.service }
+
+    // MARK: Waiting
+
+    /// The finished file, once the download has completed. The file has its final name by then.
+    ///
+    /// When the Swift task that waits is cancelled, the download is cancelled as well, and its resume data is on disk when
+    /// the error is thrown; see ``resumeData``.
+    /// - Throws: the ``DownloadError`` that the download failed with; ``DownloadError/cancelled`` when it was cancelled.
+    public var value: DownloadedFile {
+        get async throws {
+            let events = observer.events(of: id)
+            if let end = Ending(try await snapshot) { return try end.file() }
+            for await event in events { if let end = Ending(event) { return try end.file() } }
+            if Task.isCancelled {
+                // This task is cancelled, and would cancel the question too.
+                _ = try await Task { try await self.cancel() }.value
+                throw DownloadError.cancelled
+            }
+            throw DownloadError.sessionUnavailable(.shuttingDown)
+        }
+    }
+
+    /// How far the download is: now, a few times a second while bytes come, and at each change of its state. The sequence
+    /// ends with the download, and a slow reader gets the newest element.
+    public var progress: AsyncStream<DownloadProgress> { observer.progress(of: id) }
+
+    /// The events of this download from now on; the sequence ends with the session.
+    public var events: AsyncStream<DownloadEvent> { observer.events(of: id) }
+
+    /// The download at this moment.
+    /// - Throws: ``DownloadError/noSuchDownload(_:)`` when the download was removed.
+    public var snapshot: DownloadSnapshot {
+        get async throws {
+            guard let found = try await service.snapshots(.ids([id])).first else {
+                throw DownloadError.noSuchDownload(id)
+            }
+            return found
+        }
+    }
+
+    /// The state of the download at this moment.
+    public var state: DownloadState {
+        get async throws { try await snapshot.state }
+    }
+
+    // MARK: Changing
+
+    /// Pauses the download. When this returns, its resume data is on disk.
+    public func pause() async throws { _ = try await service.pause([id]) }
+
+    /// Goes on with the download, whether it was paused, cancelled or failed.
+    public func resume() async throws { _ = try await service.resume([id], overrides: RequestOverrides()) }
+
+    /// Cancels the download, and keeps what was fetched.
+    /// - Returns: what ``DownloadSession/download(resumingWith:credential:headers:)`` goes on with; nil when the download
+    ///   was complete already.
+    @discardableResult
+    public func cancel() async throws -> ResumeData? {
+        _ = try await service.cancel([id])
+        return try await resumeData
+    }
+
+    /// What the download can be resumed with, whatever stopped it; nil when it is complete.
+    public var resumeData: ResumeData? {
+        get async throws {
+            let record = try await snapshot.record
+            return record.state == .completed ? nil : ResumeData(record)
+        }
+    }
+
+    /// Forgets the download, and deletes its partial file.
+    /// - Parameter deletingFile: also deletes the finished file.
+    public func remove(deletingFile: Bool = false) async throws {
+        try await service.remove([id], deletesFile: deletingFile)
+    }
+
+    /// Changes the priority: downloads of a higher one start earlier.
+    public func setPriority(_ priority: Int) async throws { _ = try await service.change([id], .priority(priority)) }
+
+    /// Limits the speed of this download.
+    /// - Parameter limit: bytes per second; nil lifts the limit.
+    public func setRateLimit(_ limit: Int64?) async throws { _ = try await service.change([id], .rateLimit(limit)) }
+
+    /// Goes on with the same file from another address, for links that expired. Bytes that are here are compared.
+    public func setURL(_ url: String) async throws {
+        let request = try DownloadRequest(url)
+        _ = try await service.change([id], .url(request.url, request.credential))
+    }
+}
+
+/// How a download ended.
+private enum Ending {
+    case completed(DownloadSnapshot)
+    case failed(DownloadError)
+
+    /// Nil while it has not ended.
+    init?(_ snapshot: DownloadSnapshot) {
+        switch snapshot.record.state {
+        case .completed: self = .completed(snapshot)
+        case .failed(let error): self = .failed(error)
+        case .cancelled: self = .failed(.cancelled)
+        case .queued, .running, .waiting, .paused: return nil
+        }
+    }
+
+    init?(_ event: DownloadEvent) {
+        switch event {
+        case .didComplete(let snapshot): self = .completed(snapshot)
+        case .didFail(_, let error): self = .failed(error)
+        case .didCancel: self = .failed(.cancelled)
+        case .didRemove(let snapshot): self = .failed(.noSuchDownload(snapshot.id))
+        case .didAdd, .didStart, .didRestart, .willRetry, .didPostpone, .didPause, .didResume, .didChange: return nil
+        }
+    }
+
+    func file() throws -> DownloadedFile {
+        switch self {
+        case .failed(let error): throw error
+        case .completed(let snapshot): try DownloadedFile(snapshot.record)
+        }
+    }
+}

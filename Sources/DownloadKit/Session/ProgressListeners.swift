@@ -1,0 +1,99 @@
+import DownloadCore
+
+/// The progress streams of one session, what goes to each, and the sums for the whole session. Used under a lock.
+struct ProgressListeners {
+    private struct Meter {
+        var speed = SpeedMeter()
+        var timeLeft = TimeLeftMeter()
+    }
+
+    private typealias Continuation = AsyncStream<DownloadProgress>.Continuation
+
+    private var ofDownloads: [DownloadID: [Int: AsyncStream<DownloadProgress>.Continuation]] = [:]
+    var ofSession: [Int: AsyncStream<SessionProgress>.Continuation] = [:]
+    private var meters: [DownloadID: Meter] = [:]
+    private var sessionSpeed = SpeedMeter()
+    private var start: ContinuousClock.Instant?
+    /// Bytes of downloads that have completed.
+    private var finished: Int64 = 0
+    private var completed = 0
+    /// Downloads that have begun and have not ended.
+    private var active: [DownloadID: DownloadProgress] = [:]
+
+    var isEmpty: Bool { ofDownloads.isEmpty && ofSession.isEmpty }
+    var all: [AsyncStream<DownloadProgress>.Continuation] { ofDownloads.values.flatMap(\.values) }
+
+    mutating func add(_ continuation: AsyncStream<DownloadProgress>.Continuation, _ key: Int, of id: DownloadID) {
+        ofDownloads[id, default: [:]][key] = continuation
+    }
+
+    mutating func remove(_ key: Int, of id: DownloadID) {
+        _ = ofDownloads[id]?.removeValue(forKey: key)
+        if ofDownloads[id]?.isEmpty == true { ofDownloads[id] = nil }
+    }
+
+    /// Tells of a change of state.
+    /// - Returns: the streams that end with it.
+    mutating func handle(_ event: DownloadEvent) -> [AsyncStream<DownloadProgress>.Continuation] {
+        let snapshot = event.snapshot
+        var ended: [AsyncStream<DownloadProgress>.Continuation] = []
+        switch event {
+        case .didComplete, .didFail, .didCancel, .didRemove:
+            active[snapshot.id] = nil
+            meters[snapshot.id] = nil
+            if case .didComplete = event {
+                completed += 1
+                finished += snapshot.progress.received
+            }
+            ended = Array(ofDownloads.removeValue(forKey: snapshot.id)?.values.map(\.self) ?? [])
+            for continuation in ended { continuation.yield(snapshot.progress) }
+        case .didStart, .didRestart, .willRetry, .didPause, .didResume, .didPostpone:
+            active[snapshot.id] = snapshot.progress
+            yield(snapshot.progress)
+        case .didAdd, .didChange: break
+        }
+        if !ofSession.isEmpty { yieldSum() }
+        return ended
+    }
+
+    /// Tells how far the downloads at work are.
+    mutating func handle(_ all: [DownloadProgress], at now: ContinuousClock.Instant) {
+        let begin = start ?? now
+        start = begin
+        let time = (now - begin) / .seconds(1)
+        for var progress in all where !progress.state.kind.isEnded {
+            var meter = meters[progress.id] ?? Meter()
+            if progress.state.kind == .running {
+                meter.speed.add(time: time, bytes: progress.received)
+                meter.timeLeft.add(
+                    time: time, bytes: progress.received, remaining: progress.total.map { $0 - progress.received })
+                progress.speed = meter.speed.speed ?? progress.speed
+                progress.timeLeft = meter.timeLeft.left
+                meters[progress.id] = meter
+            } else {
+                meters[progress.id] = nil
+            }
+            active[progress.id] = progress
+            yield(progress)
+        }
+        guard !ofSession.isEmpty else { return }
+        sessionSpeed.add(time: time, bytes: sum.received)
+        yieldSum()
+    }
+
+    private func yield(_ progress: DownloadProgress) {
+        for continuation in ofDownloads[progress.id]?.values.map(\.self) ?? [] { continuation.yield(progress) }
+    }
+
+    private func yieldSum() { for continuation in ofSession.values { continuation.yield(sum) } }
+
+    var sum: SessionProgress {
+        var sum = SessionProgress()
+        sum.completed = completed
+        sum.active = active.count
+        sum.received = finished + active.values.reduce(0) { $0 + $1.received }
+        sum.total = finished + active.values.reduce(0) { $0 + ($1.total ?? 0) }
+        sum.speed = sessionSpeed.speed
+        return sum
+    }
+}

@@ -1,0 +1,18 @@
+import DownloadCore
+
+/// The bytes of all downloads of a session.
+public struct SessionProgress: Sendable, Equatable {
+    /// The bytes that are there.
+    public var received: Int64 = 0
+    /// The sizes that are known, added up.
+    public var total: Int64 = 0
+    /// The number of downloads that have begun and have not ended.
+    public var active = 0
+    /// The number of downloads that have completed.
+    public var completed = 0
+    /// The speed of the last seconds, in bytes per second; nil until it is known.
+    public var speed: Double?
+
+    /// The part of all bytes that is there, from 0 to 1; nil while no size is known.
+    public var fraction: Double? { total > 0 ? min(1, Double(received) / Double(total)) : nil }
+}

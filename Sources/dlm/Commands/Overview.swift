@@ -1,0 +1,31 @@
+import DownloadKit
+
+/// `dlm` alone: what is going on, or how to begin.
+struct Overview: ContextAction {
+    /// Where nothing is going on.
+    static let hint = [
+        "Nothing is being downloaded.",
+        "  dlm get URL    downloads a file here, and dlm get -b URL in the background",
+        "  dlm help       shows all commands, and man dlm explains them",
+    ]
+
+    func run(in context: Context) async throws -> Int32 {
+        var none = ScannedWords([])
+        let output: OutputOptions = none.group()
+        return try await context.withService { service in
+            var printer = ListPrinter(
+                console: context.console, style: context.style(output), isHistory: false, json: false,
+                fate: context.fate, time: context.time)
+            var last: DownloadID = 0
+            while !context.console.isOutputClosed {
+                let page = try await service.snapshots(
+                    DownloadSelection(.states(List.unfinished), limit: Follower.chunk, after: last))
+                guard let newest = page.last?.id else { break }
+                last = newest
+                printer.print(page, isLast: page.count < Follower.chunk)
+            }
+            if last == 0 { for line in Self.hint { context.console.note(line) } }
+            return 0
+        }
+    }
+}

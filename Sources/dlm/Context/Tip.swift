@@ -1,0 +1,55 @@
+import DownloadKit
+import Foundation
+import Glibc
+
+/// Advice for a person at a terminal, printed once in the life of the store and never again.
+enum Tip: String, CaseIterable, Sendable {
+    /// After a command that took long.
+    case background
+    /// After the first download that was handed to the background session.
+    case follow
+
+    var text: String {
+        switch self {
+        case .background: "tip: dlm get -b URL downloads in the background, and dlm list shows how far it is"
+        case .follow: "tip: dlm list shows how far it is, dlm watch follows it, dlm wait waits for its end"
+        }
+    }
+
+    /// Seconds from which a command took long.
+    static let long = 60.0
+
+    /// What a command has to say at its end; nil for nothing.
+    static func due(afterSeconds seconds: Double, inBackground: Bool, status: Int32) -> Tip? {
+        if status != 0 { return nil }
+        if inBackground { return .follow }
+        return seconds >= long ? .background : nil
+    }
+
+    /// Notes in the state folder that the tip was printed.
+    /// - Returns: whether it was not before; false where that cannot be noted, or it would be printed each time.
+    func isFirst(in stateFolder: String) -> Bool {
+        let path = FileNaming.path(stateFolder, "tips")
+        let file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        // Two commands that end at once.
+        guard flock(file, LOCK_EX) == 0 else { return false }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = max(0, pread(file, &bytes, bytes.count, 0))
+        let known = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+        if count == bytes.count || known.contains(Substring(rawValue)) { return false }
+        let line = rawValue + "\n"
+        return write(file, line, line.utf8.count) == line.utf8.count
+    }
+}
+
+extension Context {
+    /// Prints the tip that a command of these options has at its end, if it was never printed.
+    func tell(_ tip: Tip?, _ output: OutputOptions) {
+        guard let tip, console.errorsAreTerminal, !output.quiet, !output.json,
+            let folder = try? SessionConfiguration.stateFolder(environment: environment), tip.isFirst(in: folder)
+        else { return }
+        console.report(tip.text)
+    }
+}

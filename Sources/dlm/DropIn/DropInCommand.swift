@@ -1,0 +1,85 @@
+import DownloadKit
+import Foundation
+import Glibc
+import Synchronization
+
+/// dlm in the place of another program.
+struct DropInCommand: ContextAction {
+    let program: DropInProgram
+    let line: DropInCommandLine
+
+    /// Hides secrets from the list of processes.
+    init(_ program: DropInProgram, _ arguments: [String]) throws(DropInFailure) {
+        let path = ProcessInfo.processInfo.environment["PATH"]
+        let (words, secrets) = try DropInWord.words(arguments, of: program, path: path)
+        ArgumentSecrets.hide(secrets)
+        self.init(program: program, line: try DropInCommandLine(words, of: program, path: path))
+        if line.information == nil { DownloadSession.prepareTransfers() }
+    }
+
+    init(program: DropInProgram, line: DropInCommandLine) {
+        self.program = program
+        self.line = line
+    }
+
+    func run(in context: Context) async throws -> Int32 {
+        if let part = line.information {
+            context.console.print(part == .help ? DropInText.help(program) : DropInText.version(program))
+            return 0
+        }
+        var context = context
+        for (name, value) in line.environment {
+            context.environment[name] = value
+            setenv(name, value, 1)
+        }
+        if line.discards { discardOutput() }
+        for notice in line.notices where !isQuiet { context.console.report(notice) }
+        var result: Int32 = 0
+        for words in line.lines {
+            let status = await status(of: words, in: context)
+            // The last failure counts, as in wget's and curl's own.
+            if status != 0 { result = status }
+        }
+        return result
+    }
+
+    private var isQuiet: Bool { line.lines.contains { $0.contains("--quiet") } }
+
+    private func status(of words: [String], in context: Context) async -> Int32 {
+        let arguments = ["get"] + words
+        var own = context
+        own.arguments = arguments
+        own.failures = FailureRecord()
+        let command: any ContextAction
+        do {
+            command = try DLM.command(arguments)
+        } catch {
+            _ = UsageReport(error, arguments: arguments).print(on: context.console)
+            return program.usageStatus
+        }
+        // These programs print no paths: standard output is the file's, or nothing's.
+        if let get = command as? Get, !get.streams { own.console = context.console.withoutOutput() }
+        let status = await own.status(of: command)
+        return program.status(of: own.failures?.last, status)
+    }
+
+    private func discardOutput() {
+        let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        if null >= 0 {
+            dup2(null, STDOUT_FILENO)
+            close(null)
+        }
+    }
+}
+
+/// Why downloads failed, for callers that need more than dlm's exit status.
+final class FailureRecord: Sendable {
+    private let failure = Mutex<DownloadError?>(nil)
+
+    /// The last failure.
+    var last: DownloadError? { failure.withLock(\.self) }
+
+    func record(_ error: DownloadError?) {
+        if let error { failure.withLock { $0 = error } }
+    }
+}

@@ -1,0 +1,66 @@
+/// A command line of another program as command lines of `dlm get`.
+struct DropInCommandLine: Equatable, Sendable {
+    /// Those of `dlm get`, to be run one after another, without the name of the command.
+    var lines: [[String]] = []
+    /// What dlm goes on without, in words for the user.
+    var notices: [String] = []
+    /// Variables for libcurl and the settings.
+    var environment: [String: String] = [:]
+    /// What to print instead of downloading anything.
+    var information: DropInPart?
+    /// The body goes to /dev/null.
+    var discards = false
+
+    /// - Parameters:
+    ///   - arguments: without the name of the program.
+    ///   - path: the value of PATH, for messages.
+    init(_ arguments: [String], of program: DropInProgram, path: String? = nil) throws(DropInFailure) {
+        try self.init(DropInWord.words(arguments, of: program, path: path).words, of: program, path: path)
+    }
+
+    init(_ words: [DropInWord], of program: DropInProgram, path: String?) throws(DropInFailure) {
+        var parts = DropInParts(program: program)
+        for word in words {
+            switch word {
+            case .operand(let url): parts.urls.append(url)
+            case .option(let option, let written, let value):
+                try Self.add(option, written, value, to: &parts, &notices, path)
+            }
+        }
+        if let part = parts.information {
+            information = part
+            return
+        }
+        environment = parts.environment
+        discards = parts.outputs.contains(.file("/dev/null"))
+        lines = try parts.lines()
+    }
+
+    private static func add(
+        _ option: DropInOption, _ written: String, _ value: String?, to parts: inout DropInParts,
+        _ notices: inout [String], _ path: String?
+    ) throws(DropInFailure) {
+        let isOn = value != "false"
+        switch option.effect {
+        case .option(let name, let conversion):
+            do throws(DropInConversion.Refusal) {
+                guard let converted = try conversion(value ?? "") else { return }
+                parts.options += ["--\(name)", converted]
+            } catch {
+                throw DropInFailure(parts.program, written, error.why, path: path)
+            }
+        case .words(let words): parts.options += words
+        case .either(let on, let off): parts.options += isOn ? on : off
+        case .part(let part):
+            if let problem = parts.add(part, value, isOn: isOn) {
+                throw DropInFailure(parts.program, written, problem, path: path)
+            }
+        case .needless: break
+        case .ignored(let why):
+            let notice = "\(parts.program.rawValue): \(written) is ignored: \(why)"
+            if !notices.contains(notice) { notices.append(notice) }
+        case .refused(let why):
+            if isOn { throw DropInFailure(parts.program, written, why, path: path) }
+        }
+    }
+}

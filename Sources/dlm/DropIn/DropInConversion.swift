@@ -1,0 +1,61 @@
+/// How a value of another program becomes one of `dlm get`.
+enum DropInConversion: Sendable {
+    case same
+    /// The number of all attempts; dlm counts those after the first. 0 and `inf` mean no end.
+    case attempts
+    /// Seconds, of which 0 means the default of dlm.
+    case time
+    /// `sha-256=HEX`.
+    case digest
+    /// `auto`, or `TLSv1_2` and its like.
+    case tls
+    /// A token for `Authorization: Bearer`.
+    case bearer
+    /// A header field, of which curl allows `Name;` and `Name:` for special meanings.
+    case field
+    /// A number of redirects, of which -1 means no end.
+    case redirects
+    /// A body that must not be the content of a file.
+    case plainData
+
+    /// Why a value is refused.
+    struct Refusal: Error {
+        let why: String
+    }
+
+    /// Returns the value for dlm; nil where the option is to be left out.
+    func callAsFunction(_ value: String) throws(Refusal) -> String? {
+        switch self {
+        case .same: return value
+        case .attempts:
+            if value == "inf" || value == "0" { return "1000000" }
+            guard let number = Int(value), number > 0 else { throw Refusal(why: "'\(value)' is no number of attempts") }
+            return "\(min(number - 1, 1_000_000))"
+        case .time: return Double(value) == 0 ? nil : value
+        case .digest:
+            guard let equals = value.firstIndex(of: "=") else { throw Refusal(why: "give TYPE=HEX") }
+            let type = value[..<equals].lowercased().replacing("-", with: "")
+            return "\(type):\(value[value.index(after: equals)...])"
+        case .tls: return try Self.version(value)
+        case .bearer: return "Authorization: Bearer \(value)"
+        case .field:
+            guard value.contains(":"), !value.hasSuffix(":"), !value.hasPrefix("@") else {
+                throw Refusal(why: "dlm takes header fields of the form 'Name: value' only")
+            }
+            return value
+        case .redirects: return value == "-1" ? "1000" : value
+        case .plainData:
+            if value.hasPrefix("@") { throw Refusal(why: "dlm sends no file byte by byte") }
+            return value
+        }
+    }
+
+    private static func version(_ value: String) throws(Refusal) -> String? {
+        switch value.lowercased() {
+        case "auto", "pfs", "tlsv1", "tlsv1_1", "tlsv1.0", "tlsv1.1": nil
+        case "tlsv1_2", "tlsv1.2": "1.2"
+        case "tlsv1_3", "tlsv1.3": "1.3"
+        default: throw Refusal(why: "dlm knows TLS 1.2 and 1.3, and not '\(value)'")
+        }
+    }
+}

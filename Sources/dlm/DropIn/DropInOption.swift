@@ -1,0 +1,83 @@
+/// An option of another program, and what dlm does with it. The tables of these are what dlm understands under the name of
+/// that program, and what docs/drop-in.md says.
+struct DropInOption: Sendable {
+    /// Whether the option has a value.
+    enum Value: Sendable {
+        case none, required
+        /// `true` or `false`, which may follow behind `=`; `true` where nothing follows.
+        case boolean
+    }
+
+    enum Effect: Sendable {
+        /// An option of `dlm get` with the same value, converted where the two differ.
+        case option(String, DropInConversion = .same)
+        /// Options of `dlm get` that take no value from the command line.
+        case words([String])
+        /// Options of `dlm get` for a value of `true`, and for one of `false`.
+        case either(on: [String], off: [String])
+        /// A part of the command line that counts together with others.
+        case part(DropInPart)
+        /// dlm does that in any case, or the option changes nothing about the files. No notice.
+        case needless(String)
+        /// dlm goes on without it and says so once.
+        case ignored(String)
+        /// dlm refuses the command line, because the result would be another one.
+        case refused(String)
+    }
+
+    /// As they are written, with their dashes.
+    let names: [String]
+    let value: Value
+    let effect: Effect
+    /// Whether the value is hidden from the list of processes.
+    var isSecret = false
+
+    init(_ names: String, _ value: Value = .none, _ effect: Effect, isSecret: Bool = false) {
+        self.names = names.split(separator: " ").map { String($0) }
+        self.value = value
+        self.effect = effect
+        self.isSecret = isSecret
+    }
+}
+
+/// What counts together with other options of the same command line.
+enum DropInPart: String, Sendable {
+    case output, folder, url, remoteName, list, userName, password, proxy, proxyUser, proxyPassword
+    case connections, split, continues, overwrites, renames, skipsExisting, newerOnly
+    case locatesRedirects, quiet, cookies, setting, globs, separate, timestamps, noTimestamps, noNetrc, allRemoteNames
+    case version, help
+
+    /// For those who give the option to `dlm get`.
+    var hint: String { "here it is " + meaning.replacing("`", with: "'") }
+
+    /// What docs/drop-in.md says of it.
+    var meaning: String {
+        switch self {
+        case .output: "`-o`, the name of the file"
+        case .folder: "`-d`"
+        case .url: "a URL"
+        case .allRemoteNames: "the same for each URL without a name of its own"
+        case .remoteName: "`-o` with the last part of the URL's path"
+        case .list: "`-i`"
+        case .userName, .password: "`-u`, with the name and the password together"
+        case .proxy, .proxyUser, .proxyPassword: "`--proxy`, with the name and the password in its URL"
+        case .connections, .split: "`-x`, with the smaller of the two numbers where both are given"
+        case .continues: "`-c`"
+        case .overwrites: "`--if-exists overwrite`"
+        case .renames: "`--if-exists rename`"
+        case .skipsExisting: "`--if-exists skip`"
+        case .newerOnly: "`--if-exists newer`"
+        case .locatesRedirects: "without it, `--max-redirects 0`"
+        case .quiet: "`-q`; errors are shown all the same"
+        case .cookies: "`--cookie-file` for a file, a field `Cookie` for NAME=VALUE, nothing for an empty value"
+        case .setting:
+            "`http_proxy`, `https_proxy`, `ftp_proxy`, `no_proxy` and `use_proxy=off`; `robots` changes nothing"
+        case .globs: "`--no-glob`, or its opposite"
+        case .separate: "each URL is a file of its own"
+        case .timestamps, .noTimestamps: "`--remote-time`, or its opposite"
+        case .noNetrc: "without it, `--netrc`"
+        case .version: "a version that callers can read"
+        case .help: "a pointer to this page"
+        }
+    }
+}

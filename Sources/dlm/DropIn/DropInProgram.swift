@@ -1,0 +1,69 @@
+import CSystem
+import Foundation
+import Glibc
+
+/// A program whose place dlm can take: called by its name, dlm understands its options for downloads.
+enum DropInProgram: String, CaseIterable, Sendable {
+    case aria2c, wget, curl
+
+    /// Returns nil for any name but one of these programs.
+    /// - Parameter word: the first word of a command line, with or without folders.
+    init?(calledAs word: String) {
+        guard let name = word.split(separator: "/").last else { return nil }
+        self.init(rawValue: String(name))
+    }
+
+    /// The options of the program, in the order of the documentation.
+    var options: [DropInOption] {
+        switch self {
+        case .aria2c: DropInOption.aria2c
+        case .wget: DropInOption.wget
+        case .curl: DropInOption.curl
+        }
+    }
+
+    /// The exit status of the program for a wrong command line.
+    var usageStatus: Int32 {
+        switch self {
+        case .aria2c: 28
+        case .wget, .curl: 2
+        }
+    }
+
+    /// The program that this name stands for without dlm, as far as PATH knows one.
+    /// - Parameter path: the value of PATH.
+    func original(in path: String?) -> String? {
+        let own = Self.identity("/proc/self/exe")
+        for folder in (path ?? "/usr/bin:/bin").split(separator: ":") where folder.hasPrefix("/") {
+            let file = "\(folder)/\(rawValue)"
+            guard access(file, X_OK) == 0, let found = Self.identity(file), found != own else { continue }
+            return file
+        }
+        return nil
+    }
+
+    private static func identity(_ path: String) -> [UInt64]? {
+        var status = stat()
+        return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+    }
+}
+
+/// A command line of another program that dlm cannot follow.
+struct DropInFailure: Error, Equatable {
+    let message: String
+    let status: Int32
+
+    /// - Parameters:
+    ///   - option: as it was written.
+    ///   - why: what dlm lacks, or what is wrong with the value.
+    init(_ program: DropInProgram, _ option: String, _ why: String, path: String?) {
+        let other = program.original(in: path).map { "run \($0) for that" } ?? "it takes the real \(program.rawValue)"
+        message = "\(program.rawValue): \(option): \(why); \(other)"
+        status = program.usageStatus
+    }
+
+    init(_ program: DropInProgram, _ message: String) {
+        self.message = "\(program.rawValue): \(message)"
+        status = program.usageStatus
+    }
+}

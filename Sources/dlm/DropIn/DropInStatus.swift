@@ -1,0 +1,75 @@
+import DownloadKit
+
+/// The exit status that callers of another program expect.
+extension DropInProgram {
+    /// - Parameters:
+    ///   - error: why a download failed; nil where that is not known.
+    ///   - status: of dlm.
+    func status(of error: DownloadError?, _ status: Int32) -> Int32 {
+        if status == 0 { return 0 }
+        switch self {
+        case .aria2c: return Self.aria2Status(error, status)
+        // 1 to 8 are wget's own numbers.
+        case .wget: return status <= 8 ? status : 1
+        case .curl: return Self.curlStatus(error, status)
+        }
+    }
+
+    /// EXIT STATUS of aria2c(1).
+    private static func aria2Status(_ error: DownloadError?, _ status: Int32) -> Int32 {
+        switch error {
+        case .fileFailed(.exists, _), .fileFailed(.notReplaceable, _), .fileFailed(.partialExists, _): 13
+        case .fileFailed(.noSpace, _): 9
+        case .fileFailed(.locked, _): 11
+        case .fileFailed(.folderMissing, _): 18
+        case .fileFailed(.permissionDenied, _), .fileFailed(.readOnly, _): 16
+        case .fileFailed: 17
+        case .networkFailed(.nameResolution, _): 19
+        case .networkFailed(.timedOut, _), .networkFailed(.stalled, _), .networkFailed(.timeLimit, _): 2
+        case .networkFailed, .trustFailed: 6
+        case .authenticationFailed: 24
+        case .protocolViolated(.redirectRefused), .protocolViolated(.tooManyRedirects),
+            .protocolViolated(.redirectWithoutLocation):
+            23
+        case .protocolViolated(.badMetalink): 20
+        case .protocolViolated: 22
+        case .serverRefused(status: 404, phrase: _), .serverRefused(status: 410, phrase: _): 3
+        case .serverRefused(status: 503, phrase: _), .serverRefused(status: 429, phrase: _): 29
+        case .serverRefused: 22
+        case .verificationFailed(.checksum), .verificationFailed(.serverDigest): 32
+        case .verificationFailed(.notItsBeginning): 8
+        case .requestInvalid: 28
+        case .cancelled: 31
+        case .verificationFailed, .noSuchDownload, .sessionUnavailable, .completedFile, .unexpected: 1
+        case nil: status == 2 ? 28 : 1
+        }
+    }
+
+    /// EXIT CODES of curl(1), of which libcurl's own are taken as they are.
+    private static func curlStatus(_ error: DownloadError?, _ status: Int32) -> Int32 {
+        switch error {
+        case .networkFailed(let failure, let diagnosis):
+            if (1...99).contains(diagnosis.code) { return Int32(diagnosis.code) }
+            switch failure {
+            case .nameResolution: return 6
+            case .connect: return 7
+            case .timedOut, .stalled, .timeLimit: return 28
+            case .connectionLost, .networkChanged: return 18
+            }
+        case .trustFailed(let diagnosis): return (1...99).contains(diagnosis.code) ? Int32(diagnosis.code) : 60
+        case .serverRefused: return 22
+        case .authenticationFailed(let code, _): return code >= 400 ? 22 : 67
+        case .protocolViolated(.tooManyRedirects), .protocolViolated(.redirectRefused): return 47
+        case .protocolViolated: return 8
+        case .fileFailed: return 23
+        case .verificationFailed(.tooLarge): return 63
+        case .verificationFailed(.notItsBeginning): return 33
+        case .verificationFailed: return 18
+        case .requestInvalid(.unsupportedScheme), .requestInvalid(.missingProtocol): return 1
+        case .requestInvalid: return 3
+        case .cancelled: return 42
+        case .noSuchDownload, .sessionUnavailable, .completedFile, .unexpected: return 2
+        case nil: return status == 2 ? 2 : 23
+        }
+    }
+}

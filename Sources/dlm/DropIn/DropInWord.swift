@@ -1,0 +1,129 @@
+/// A part of a command line of another program, read as GNU getopt_long reads it.
+enum DropInWord: Sendable {
+    case operand(String)
+    /// - Parameters:
+    ///   - written: the name as it was written.
+    ///   - value: nil for an option without one, and for a boolean one that nothing follows.
+    case option(DropInOption, written: String, value: String?)
+
+    /// Where a secret stands: the number of the argument, and of the bytes before the secret.
+    struct Secret: Equatable, Sendable {
+        let argument: Int
+        let prefix: Int
+    }
+
+    /// - Parameters:
+    ///   - arguments: without the name of the program.
+    ///   - path: the value of PATH, for messages.
+    static func words(
+        _ arguments: [String], of program: DropInProgram, path: String?
+    ) throws(DropInFailure) -> (words: [DropInWord], secrets: [Secret]) {
+        var reader = Reader(program: program, path: path, arguments: arguments)
+        while reader.index < arguments.count { try reader.readNext() }
+        return (reader.words, reader.secrets)
+    }
+
+    private struct Reader {
+        let program: DropInProgram
+        let path: String?
+        let arguments: [String]
+        var index = 0
+        var words: [DropInWord] = []
+        var secrets: [Secret] = []
+        private let known: [String: DropInOption]
+
+        init(program: DropInProgram, path: String?, arguments: [String]) {
+            (self.program, self.path, self.arguments) = (program, path, arguments)
+            known = Dictionary(
+                program.options.flatMap { option in option.names.map { ($0, option) } }, uniquingKeysWith: { $1 })
+        }
+
+        mutating func readNext() throws(DropInFailure) {
+            let word = arguments[index]
+            index += 1
+            if word == "--" {
+                words += arguments[index...].map { .operand($0) }
+                index = arguments.count
+            } else if word.hasPrefix("--") {
+                try readLong(word)
+            } else if word.hasPrefix("-"), word != "-" {
+                try readLetters(word)
+            } else {
+                words.append(.operand(word))
+            }
+        }
+
+        private mutating func readLong(_ word: String) throws(DropInFailure) {
+            let name = String(word.prefix { $0 != "=" })
+            let attached = name.count < word.count ? String(word.dropFirst(name.count + 1)) : nil
+            let option = try option(long: name)
+            if option.isSecret, attached != nil { hide(index - 1, name.utf8.count + 1) }
+            switch option.value {
+            case .none:
+                if attached != nil { throw DropInFailure(program, "\(name): takes no value") }
+                words.append(.option(option, written: name, value: nil))
+            case .boolean:
+                words.append(.option(option, written: name, value: try truth(attached, name)))
+            case .required:
+                let value = if let attached { attached } else { try next(name, option) }
+                words.append(.option(option, written: name, value: value))
+            }
+        }
+
+        /// Also by a beginning that no other long name of the program has, as getopt_long takes it.
+        private func option(long name: String) throws(DropInFailure) -> DropInOption {
+            if let option = known[name] { return option }
+            let begun = name.count > 4 ? known.keys.filter { $0.hasPrefix(name) } : []
+            if begun.count == 1, let option = known[begun[0]] { return option }
+            throw DropInFailure(program, name, "dlm does not know this option", path: path)
+        }
+
+        private mutating func readLetters(_ word: String) throws(DropInFailure) {
+            var letters = word.dropFirst()
+            while let letter = letters.first {
+                var name = "-\(letter)"
+                letters = letters.dropFirst()
+                // wget has options of two letters that begin with n.
+                if letter == "n", known[name] == nil, let second = letters.first {
+                    name += "\(second)"
+                    letters = letters.dropFirst()
+                }
+                guard let option = known[name] else {
+                    throw DropInFailure(program, name, "dlm does not know this option", path: path)
+                }
+                switch option.value {
+                case .none: words.append(.option(option, written: name, value: nil))
+                case .boolean:
+                    let value = letters.first == "=" ? letters.dropFirst() : letters
+                    let isValue = value == "true" || value == "false"
+                    words.append(.option(option, written: name, value: isValue ? String(value) : nil))
+                    if isValue { letters = "" }
+                case .required:
+                    if option.isSecret, !letters.isEmpty { hide(index - 1, word.utf8.count - letters.utf8.count) }
+                    let value = letters.isEmpty ? try next(name, option) : String(letters)
+                    words.append(.option(option, written: name, value: value))
+                    letters = ""
+                }
+            }
+        }
+
+        private mutating func next(_ name: String, _ option: DropInOption) throws(DropInFailure) -> String {
+            guard index < arguments.count else { throw DropInFailure(program, "\(name): gives no value") }
+            if option.isSecret { hide(index, 0) }
+            index += 1
+            return arguments[index - 1]
+        }
+
+        private mutating func hide(_ argument: Int, _ prefix: Int) {
+            secrets.append(Secret(argument: argument, prefix: prefix))
+        }
+
+        private func truth(_ value: String?, _ name: String) throws(DropInFailure) -> String? {
+            guard let value else { return nil }
+            guard value == "true" || value == "false" else {
+                throw DropInFailure(program, "\(name): give true or false")
+            }
+            return value
+        }
+    }
+}

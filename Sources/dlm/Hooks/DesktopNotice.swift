@@ -1,0 +1,79 @@
+import DownloadKit
+import Foundation
+import Glibc
+
+/// A notice on the desktop of the user, by `notify-send`, which speaks to the service of the Desktop Notifications
+/// Specification over D-Bus.
+struct DesktopNotice {
+    /// Absolute path of notify-send.
+    let program: String
+    let arguments: [String]
+    private let environment: [String: String]
+
+    /// Seconds for the program, which returns at once where the desktop answers.
+    private static let timeLimit = 10.0
+
+    /// Nil where there is no desktop, or no notify-send.
+    init?(_ record: DownloadRecord, _ environment: [String: String]) {
+        guard Self.hasDesktop(environment), let program = Self.program(in: environment["PATH"]) else { return nil }
+        self.program = program
+        self.environment = HookVariables.inherited(environment)
+        let (title, text) = NoticeText.of(record)
+        let isFailure = record.state != .completed
+        // Bodies may be markup: what a server sends must not be.
+        let body = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        arguments = [
+            "--app-name=dlm", "--icon=\(isFailure ? "dialog-error" : "emblem-downloads")",
+            "--urgency=\(isFailure ? "normal" : "low")", "--", title, body,
+        ]
+    }
+
+    static func hasDesktop(_ environment: [String: String]) -> Bool {
+        func has(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
+        let hasBus =
+            has("DBUS_SESSION_BUS_ADDRESS")
+            || environment["XDG_RUNTIME_DIR"].map { access("\($0)/bus", F_OK) == 0 } ?? false
+        return hasBus && (has("DISPLAY") || has("WAYLAND_DISPLAY"))
+    }
+
+    static func program(in path: String?) -> String? {
+        (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").filter { $0.hasPrefix("/") }
+            .map { "\($0)/notify-send" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// Returns what went wrong; nil when nothing did.
+    func show(_ time: any TimeSource) async -> String? {
+        switch HookProcess.start(
+            program, arguments, environment: environment, folder: "/", input: "", time: time)
+        {
+        case .failure(let failure): return "cannot be run: \(failure.text)"
+        case .success(let process):
+            switch await process.end(within: .seconds(Self.timeLimit)) {
+            case .exited(0): return nil
+            case .exited(let status): return "ended with status \(status)"
+            case .signalled(let signal): return "was ended by signal \(signal)"
+            case .timedOut: return "did not end in \(Int(Self.timeLimit)) s"
+            case .stopped: return "was ended with this session"
+            }
+        }
+    }
+}
+
+/// The words of a notice.
+enum NoticeText {
+    /// One line each, without control characters.
+    static func of(_ record: DownloadRecord) -> (title: String, text: String) {
+        let name = Escaping.line(record.displayName)
+        guard record.state == .completed else {
+            return ("Download failed", Escaping.line("\(name): \(Redaction.describe(StateText.failure(record.state)))"))
+        }
+        return ("Download complete", name)
+    }
+
+    /// Of all downloads of a command.
+    static func of(_ ledger: Ledger) -> String {
+        let failed = ledger.failed.count
+        let complete = "\(ledger.completed) \(ledger.completed == 1 ? "download" : "downloads") complete"
+        return failed == 0 ? complete : "\(complete), \(failed) failed"
+    }
+}

@@ -1,0 +1,147 @@
+import ArgumentParser
+
+/// URLs with patterns, as curl has them: `[001-100]`, `[a-z]`, `[0-9:3]` and `{a,b}`. Brackets and braces that are no
+/// such pattern, as in `?id[]=3` or `http://[::1]/`, stand for themselves, and so does one behind a backslash.
+struct URLPatterns {
+    /// A URL, and what each of its patterns stands for in it.
+    struct Expanded: Equatable {
+        let url: String
+        let values: [String]
+    }
+
+    /// Nothing is a pattern.
+    let isLiteral: Bool
+
+    /// URLs of one command line; more are a slip of the finger.
+    static let largest = 100_000
+
+    func count(in urls: [String]) throws(ValidationError) -> Int {
+        guard !isLiteral, urls.contains(where: Self.mayHavePattern) else { return urls.count }
+        var count = 0
+        for url in urls {
+            let (product, isTooLarge) = URLPattern(url).count
+            count += product
+            if isTooLarge || count > Self.largest {
+                throw ValidationError("\(url): stands for more than \(Self.largest) URLs; give fewer, or --no-glob")
+            }
+        }
+        return count
+    }
+
+    /// The last pattern of a URL changes fastest.
+    func expanded(_ urls: [String]) throws(ValidationError) -> [Expanded] {
+        guard !isLiteral, urls.contains(where: Self.mayHavePattern) else {
+            return urls.map { Expanded(url: $0, values: []) }
+        }
+        _ = try count(in: urls)
+        return urls.flatMap { URLPattern($0).expanded }
+    }
+
+    /// Whether a name has a place for what a pattern stands for, such as `#1`.
+    static func hasPlace(_ name: String) -> Bool { name.firstMatch(of: /#[0-9]/) != nil }
+
+    /// Returns the name with what the patterns stand for; a number without a pattern stays as it is.
+    static func filled(_ name: String, _ values: [String]) -> String {
+        name.replacing(/#([0-9]+)/) { match in
+            guard let number = Int(match.1), values.indices.contains(number - 1) else { return String(match.0) }
+            return values[number - 1].replacing("/", with: "_")
+        }
+    }
+
+    private static func mayHavePattern(_ url: String) -> Bool { url.utf8.contains { "[{\\".utf8.contains($0) } }
+}
+
+/// One URL, divided into text and patterns.
+struct URLPattern: Equatable {
+    private enum Part: Equatable {
+        case text(String)
+        case choice([String])
+    }
+
+    private let parts: [Part]
+
+    /// Values of one pattern.
+    private static let longest = URLPatterns.largest + 1
+
+    init(_ url: String) {
+        var parts: [Part] = []
+        var text = ""
+        var rest = url[...]
+        while let character = rest.first {
+            if character == "\\", let next = rest.dropFirst().first, "[]{}".contains(next) {
+                text.append(next)
+                rest = rest.dropFirst(2)
+            } else if let (values, end) = Self.choice(rest) {
+                if !text.isEmpty { parts.append(.text(text)) }
+                parts.append(.choice(values))
+                (text, rest) = ("", rest[end...])
+            } else {
+                text.append(character)
+                rest = rest.dropFirst()
+            }
+        }
+        if !text.isEmpty || parts.isEmpty { parts.append(.text(text)) }
+        self.parts = parts
+    }
+
+    /// How many URLs it stands for; too many to count are told apart.
+    var count: (number: Int, isTooLarge: Bool) {
+        var number = 1
+        for case .choice(let values) in parts {
+            number *= values.count
+            if number > URLPatterns.largest { return (number, true) }
+        }
+        return (number, false)
+    }
+
+    var expanded: [URLPatterns.Expanded] {
+        var all = [URLPatterns.Expanded(url: "", values: [])]
+        for part in parts {
+            switch part {
+            case .text(let text): all = all.map { URLPatterns.Expanded(url: $0.url + text, values: $0.values) }
+            case .choice(let values):
+                all = all.flatMap { one in
+                    values.map { URLPatterns.Expanded(url: one.url + $0, values: one.values + [$0]) }
+                }
+            }
+        }
+        return all
+    }
+
+    /// A pattern at the beginning of the text, and where it ends.
+    private static func choice(_ text: Substring) -> ([String], String.Index)? {
+        guard let first = text.first, first == "{" || first == "[",
+            let end = text.firstIndex(of: first == "{" ? "}" : "]")
+        else { return nil }
+        let inside = text[text.index(after: text.startIndex)..<end]
+        guard let values = first == "{" ? words(inside) : range(inside) else { return nil }
+        return (values, text.index(after: end))
+    }
+
+    private static func words(_ text: Substring) -> [String]? {
+        guard text.contains(","), !text.contains("{") else { return nil }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    private static func range(_ text: Substring) -> [String]? {
+        guard let match = text.wholeMatch(of: /([0-9]{1,18})-([0-9]{1,18})(?::([0-9]{1,9}))?/) else {
+            return letters(text)
+        }
+        guard let first = Int(match.1), let last = Int(match.2), let step = match.3.map({ Int($0) }) ?? 1,
+            first <= last, step > 0
+        else { return nil }
+        let width = match.1.first == "0" ? match.1.count : 0
+        return stride(from: first, through: last, by: step).prefix(longest).map { number in
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+    }
+
+    private static func letters(_ text: Substring) -> [String]? {
+        guard let match = text.wholeMatch(of: /([a-z])-([a-z])(?::([0-9]{1,2}))?|([A-Z])-([A-Z])(?::([0-9]{1,2}))?/),
+            let first = (match.1 ?? match.4)?.utf8.first, let last = (match.2 ?? match.5)?.utf8.first,
+            let step = (match.3 ?? match.6).map({ Int($0) }) ?? 1, first <= last, step > 0
+        else { return nil }
+        return stride(from: Int(first), through: Int(last), by: step).map { String(UnicodeScalar(UInt8($0))) }
+    }
+}

@@ -1,0 +1,207 @@
+import DownloadTestSupport
+import Testing
+
+@testable import dlm
+
+@Suite("Command lines of other programs")
+struct DropInCommandLineTests {
+    static func words(_ line: String) -> [String] {
+        // A word in single quotes may hold spaces.
+        line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
+            index % 2 == 1 ? [String(part)] : part.split(separator: " ").map { String($0) }
+        }
+    }
+
+    /// What `dlm get` is asked for, without the words that every line of the program has.
+    private func lines(_ program: DropInProgram, _ line: String) throws -> [[String]] {
+        try DropInCommandLine(Self.words(line), of: program).lines
+    }
+
+    /// yt-dlp, apt-fast, pacman's wiki, makepkg's users, notebooks.
+    @Test(
+        "aria2c, as its callers start it",
+        arguments: [
+            (
+                "--no-conf --auto-save-interval=10 --console-log-level=warn --summary-interval=0 --download-result=hide "
+                    + "--http-accept-gzip=true --file-allocation=none -x16 -j16 -s16 --min-split-size 1M "
+                    + "--load-cookies=/c --header 'User-Agent: a' --check-certificate=true --show-console-readout=false "
+                    + "--remove-control-file=false --allow-overwrite=true --always-resume=false --auto-file-renaming=false "
+                    + "--force-save=false --out './v [v].mp4.part' -- http://h/v",
+                "--max-concurrent 16 --cookie-file /c --header 'User-Agent: a' --progress none --connections 16 "
+                    + "--no-remote-time --content-disposition --no-glob --netrc --if-exists overwrite --directory . "
+                    + "--output './v [v].mp4.part' http://h/v"
+            ),
+            (
+                "--no-conf -c -j 8 -x 8 -s 4 -i /l --min-split-size=1M --stream-piece-selector=default --connect-timeout=600 "
+                    + "--timeout=600 -m0 --header 'Accept: */*'",
+                "--max-concurrent 8 --connect-timeout 600 --stall-timeout 600 --retries 1000000 --header 'Accept: */*' "
+                    + "--connections 4 --no-remote-time --content-disposition --no-glob --netrc --input-file /l --continue "
+                    + "--directory ."
+            ),
+            (
+                "--allow-overwrite=true --continue=true --file-allocation=none --log-level=error --max-tries=2 "
+                    + "--max-connection-per-server=2 --max-file-not-found=5 --min-split-size=5M --no-conf --remote-time=true "
+                    + "--summary-interval=60 --timeout=5 --dir=/ --out /var/cache/x.part http://h/x",
+                "--retries 1 --stall-timeout 5 --connections 2 --remote-time --content-disposition --no-glob --netrc "
+                    + "--continue --directory / --output var/cache/x.part http://h/x"
+            ),
+            (
+                "-UWget -s10 -x10 http://h/x -o x --follow-metalink=mem",
+                "--user-agent Wget --connections 10 --no-remote-time --content-disposition --no-glob --netrc "
+                    + "--if-exists rename --directory . --output x http://h/x"
+            ),
+            (
+                "--console-log-level=error -c -x 16 -s 16 -k 1M http://h/x -d /m -o n",
+                "--connections 16 --no-remote-time --content-disposition --no-glob --netrc --continue --directory /m "
+                    + "--output n http://h/x"
+            ),
+            (
+                "--checksum=sha-256=AB --http-user=u --http-passwd=p --check-certificate=false -Vq http://a/x http://b/x",
+                "--checksum sha256:AB --insecure --user u:p --no-remote-time --content-disposition --no-glob --quiet "
+                    + "--if-exists rename --directory . --mirror http://b/x http://a/x"
+            ),
+        ])
+    func aria2c(line: String, expected: String) throws { #expect(try lines(.aria2c, line) == [Self.words(expected)]) }
+
+    /// yt-dlp, pacman.conf, portage's FETCHCOMMAND and RESUMECOMMAND, and what people type.
+    @Test(
+        "wget, as its callers start it",
+        arguments: [
+            (
+                "-O /f -nv --compression=auto --load-cookies /c --header 'A: b' --limit-rate 5k --tries 3 --execute "
+                    + "http_proxy=http://p --no-check-certificate -- http://h/x",
+                "--progress none --cookie-file /c --header 'A: b' --limit-rate 5k --retries 2 --insecure --remote-time "
+                    + "--no-content-disposition --no-glob --netrc --if-exists overwrite --output /f http://h/x"
+            ),
+            (
+                "--passive-ftp -c -O x.part http://h/x",
+                "--remote-time --no-content-disposition --no-glob --netrc --continue --directory . --output x.part http://h/x"
+            ),
+            (
+                "-t 3 -T 60 --passive-ftp -O /d/f http://h/f",
+                "--retries 2 --stall-timeout 60 --remote-time --no-content-disposition --no-glob --netrc "
+                    + "--if-exists overwrite --output /d/f http://h/f"
+            ),
+            (
+                "-qnc -P d http://h/a%20b?c",
+                "--remote-time --no-content-disposition --no-glob --netrc --quiet --if-exists skip --directory d "
+                    + "--output 'a b?c' http://h/a%20b?c"
+            ),
+            (
+                "-qO- http://h/",
+                "--remote-time --no-content-disposition --no-glob --netrc --quiet --output - http://h/"
+            ),
+            (
+                "--no-check-cert --content-disposition -N http://h/x",
+                "--insecure --content-disposition --remote-time --no-glob --netrc --if-exists newer --directory . http://h/x"
+            ),
+        ])
+    func wget(line: String, expected: String) throws { #expect(try lines(.wget, line) == [Self.words(expected)]) }
+
+    /// pacman.conf, makepkg.conf, Nix' fetchurl, Homebrew, and pipes into a shell.
+    @Test(
+        "curl, as its callers start it",
+        arguments: [
+            (
+                "-L -C - -f -o /p/x.part http://h/x",
+                "--no-remote-time --no-content-disposition --max-redirects 50 --continue --output /p/x.part http://h/x"
+            ),
+            (
+                "-qgb '' -fLC - --retry 3 --retry-delay 3 -o x http://h/x",
+                "--retries 3 --retry-delay 3 --no-remote-time --no-content-disposition --no-glob --max-redirects 50 "
+                    + "--continue --directory . --output x http://h/x"
+            ),
+            (
+                "--location --max-redirs 20 --retry 3 --disable-epsv --cookie-jar /c --user-agent a --insecure -C - --fail "
+                    + "http://h/x --output f",
+                "--max-redirects 20 --retries 3 --cookie-jar /c --user-agent a --insecure --no-remote-time "
+                    + "--no-content-disposition --continue --directory . --output f http://h/x"
+            ),
+            (
+                "--disable --cookie /dev/null --globoff --show-error --user-agent a --header 'Accept-Language: en' --fail "
+                    + "--progress-bar --silent --retry 3 --location --remote-time --output f http://h/x",
+                "--user-agent a --header 'Accept-Language: en' --progress bar --retries 3 --remote-time "
+                    + "--no-content-disposition --no-glob --max-redirects 50 --quiet --if-exists overwrite --directory . "
+                    + "--output f http://h/x"
+            ),
+            (
+                "--proto =https --tlsv1.2 -sSf https://h",
+                "--proto =https --tls-min 1.2 --no-remote-time --no-content-disposition --max-redirects 0 --quiet "
+                    + "--output - https://h"
+            ),
+            (
+                "-LOu a:b --oauth2-bearer t -x p:1 -U c:d/ http://h/x?y",
+                "--user a:b --header 'Authorization: Bearer t' --proxy http://c:d%2F@p:1 --no-remote-time "
+                    + "--no-content-disposition --max-redirects 50 --if-exists overwrite --directory . --output x "
+                    + "http://h/x?y"
+            ),
+        ])
+    func curl(line: String, expected: String) throws { #expect(try lines(.curl, line) == [Self.words(expected)]) }
+
+    @Test("Each URL of curl has its own place, in their order")
+    func places() throws {
+        let names = try lines(.curl, "-L -o a http://h/1 -O http://h/2 http://h/3").map { $0.suffix(3) }
+        #expect(
+            names == [
+                ["--output", "a", "http://h/1"], ["--output", "2", "http://h/2"], ["--output", "-", "http://h/3"],
+            ])
+    }
+
+    @Test(
+        "What dlm cannot follow is an error that names the option, with the status of the program",
+        arguments: [
+            (.aria2c, "--nope http://h/x", "aria2c: --nope: dlm does not know this option", 28),
+            (.aria2c, "-T x", "aria2c: -T: dlm has no BitTorrent", 28),
+            (.aria2c, "--max-tries=x http://h/x", "aria2c: --max-tries: 'x' is no number of attempts", 28),
+            (.aria2c, "--continue=x http://h/x", "aria2c: --continue: give true or false", 28),
+            (.aria2c, "-o", "aria2c: -o: gives no value", 28), (.aria2c, "", "aria2c: no URL given", 28),
+            (.wget, "-r http://h/", "wget: -r: dlm downloads files, not sites", 2),
+            (.wget, "-np http://h/", "wget: -np: dlm downloads files, not sites", 2),
+            (.wget, "-e timeout=3 http://h/", "wget: -e: dlm does not know the setting 'timeout'", 2),
+            (
+                .wget, "-O x http://h/a http://h/b", "wget: -O: dlm does not join several files into one; give one URL",
+                2
+            ),
+            (.curl, "-sI http://h/", "curl: -I: dlm downloads the body, and nothing else", 2),
+            (.curl, "-C 5 -o x http://h/x", "curl: -C: dlm finds out by itself where to go on; give -", 2),
+            (.curl, "-L --write-out x http://h/", "curl: --write-out: dlm downloads the body, and nothing else", 2),
+        ] as [(DropInProgram, String, String, Int32)])
+    func refused(program: DropInProgram, line: String, message: String, status: Int32) throws {
+        let failure = #expect(throws: DropInFailure.self) { try lines(program, line) }
+        #expect(failure?.message.hasPrefix(message) == true, "\(failure?.message ?? "")")
+        #expect(failure?.status == status)
+    }
+
+    @Test("What dlm goes on without is told once, what changes nothing is not")
+    func notices() throws {
+        let line = try DropInCommandLine(
+            Self.words("--seed-time=0 --seed-time=0 --disk-cache=1M http://h/x"), of: .aria2c)
+        #expect(line.notices == ["aria2c: --seed-time is ignored: dlm has no BitTorrent"])
+    }
+
+    @Test("Secrets are found wherever they stand, and nothing else is")
+    func secrets() throws {
+        let (_, found) = try DropInWord.words(
+            Self.words("-sSu a:b --user a:b --user=a:b -ua:b -o u --oauth2-bearer t"), of: .curl, path: nil)
+        let expected = [(1, 0), (3, 0), (4, 7), (5, 2), (9, 0)]
+        #expect(found == expected.map { DropInWord.Secret(argument: $0.0, prefix: $0.1) })
+    }
+
+    @Test("A version for callers, and proxies from wget's settings")
+    func others() throws {
+        #expect(try DropInCommandLine(["-v"], of: .aria2c).information == .version)
+        // apt-fast greps for the second, yt-dlp and aria2p for the first.
+        let text = DropInText.version(.aria2c)
+        #expect(text.hasPrefix("aria2 version 1.") && text.contains("Hash Algorithms: sha-1"))
+        #expect(DropInText.version(.curl).hasPrefix("curl 8."))
+        let line = try DropInCommandLine(["-e", "https_proxy=http://p:1", "http://h/x"], of: .wget)
+        #expect(line.environment == ["https_proxy": "http://p:1"])
+    }
+
+    @Test("Only the names of the programs count")
+    func names() {
+        #expect(DropInProgram(calledAs: "/usr/lib/dlm/compat/wget") == .wget)
+        #expect(DropInProgram(calledAs: "curl") == .curl)
+        for name in ["dlm", "", "/usr/bin/dlm", "wget2", "/curl/dlm"] { #expect(DropInProgram(calledAs: name) == nil) }
+    }
+}

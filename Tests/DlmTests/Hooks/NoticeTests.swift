@@ -1,0 +1,116 @@
+import ArgumentParser
+import DownloadCore
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@testable import dlm
+
+@Suite("Notices", .inTurn, .serialized)
+struct NoticeTests {
+    private func hook(_ change: (inout Hooks) -> Void) throws -> DueHook {
+        var record = DownloadRecord.example { record in
+            var hooks = Hooks()
+            change(&hooks)
+            record.request.hooks = hooks
+        }
+        record.complete()
+        return try #require(DueHook(record))
+    }
+
+    @Test("A webhook gets the JSON by POST, with the token of the file, and again after a failure that may pass")
+    func posted() async throws {
+        let server = try FaultServer { request in
+            request.number < 3 ? FaultReply(status: 503) : FaultReply(Content("ok"))
+        }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("t0ken\n", to: "token")
+        #expect(chmod(folder("token"), 0o600) == 0)
+        let hook = try hook {
+            $0.completeURL = server.url("/hook")
+            $0.completeBearerFile = folder("token")
+        }
+        let runner = HookProgram.Runner(environment: [:], time: ManualTime(leaps: true))
+        #expect(await runner.run(hook) == nil)
+        let requests = server.log.entries.map(\.request)
+        #expect(requests.count == 3)
+        for request in requests {
+            #expect(request.method == "POST" && request["Content-Type"] == "application/json")
+            #expect(request["Authorization"] == "Bearer t0ken")
+            let text = String(decoding: request.body, as: UTF8.self)
+            #expect(text.contains("\"event\":\"finished\"") && text.contains("\"id\":3"), "\(text)")
+        }
+    }
+
+    @Test("What will not pass is not tried again, and told", arguments: [(403, 1), (500, 3)])
+    func refused(status: Int, attempts: Int) async throws {
+        let server = try FaultServer { _ in FaultReply(status: status) }
+        defer { server.stop() }
+        let hook = try hook { $0.completeURL = server.url("/hook?token=hunter2") }
+        let runner = HookProgram.Runner(environment: [:], time: ManualTime(leaps: true))
+        let problem = try #require(await runner.run(hook))
+        #expect(problem.contains("\(status)") && !problem.contains("hunter2"), "\(problem)")
+        #expect(server.log.entries.count == attempts)
+    }
+
+    @Test(
+        "Only URLs without passwords of http and https are taken", arguments: ["ftp://h/", "x", "", "http://me:pw@h/"])
+    func urls(url: String) {
+        #expect(throws: (any Error).self) { try HookOptions.parse(["--on-complete-url", url]) }
+        #expect(throws: Never.self) { try HookOptions.parse(["--on-complete-url", "https://ntfy.example.org/topic"]) }
+    }
+
+    @Test("A list cannot ask for any of them")
+    func list() {
+        for name in ["notify", "on-complete-url", "on-complete-bearer-file"] {
+            #expect(!OptionScope.item.contains(name) && OptionScope.settings.contains(name), "\(name)")
+        }
+    }
+
+    @Test("The desktop is told by notify-send where there is one")
+    func desktop() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try folder.write("#!/bin/sh\nprintf '%s\\n' \"$@\" >\(folder("arguments"))\n", to: "notify-send")
+        #expect(chmod(folder("notify-send"), 0o755) == 0)
+        let session = [
+            "PATH": "\(folder.path):/usr/bin:/bin", "DISPLAY": ":0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/x",
+        ]
+        var record = DownloadRecord.example { $0.request.hooks = Hooks() }
+        record.request.hooks?.notifies = true
+        record.complete(path: "/d/<b>a & b")
+        let runner = HookProgram.Runner(environment: session)
+        #expect(await runner.run(try #require(DueHook(record))) == nil)
+        #expect(
+            try folder.read("arguments").split(separator: "\n").suffix(3) == [
+                "--", "Download complete", "&lt;b&gt;a &amp; b",
+            ])
+        for missing in session.keys {
+            let environment = session.filter { $0.key != missing }.merging([
+                "PATH": missing == "PATH" ? "/nowhere" : session["PATH"] ?? ""
+            ]) { $1 }
+            #expect(DesktopNotice(record, environment) == nil, "\(missing)")
+        }
+        record.state = .failed(.serverRefused(status: 404, phrase: "Not\u{1B}Found"))
+        #expect(NoticeText.of(record).title == "Download failed")
+        #expect(!NoticeText.of(record).text.contains("\u{1B}"))
+        #expect(DueHook(record) != nil)
+        record.state = .cancelled
+        #expect(DueHook(record) == nil)
+    }
+
+    @Test(
+        "The terminal is told by its bell, and by a sequence that it is known to have",
+        arguments: [
+            (["TERM": "xterm-kitty"], "\u{1B}]99;i=dlm;dlm: done\u{1B}\\\u{7}"),
+            (["KITTY_WINDOW_ID": "1", "TERM": "xterm"], "\u{1B}]99;i=dlm;dlm: done\u{1B}\\\u{7}"),
+            (["TERM_PROGRAM": "WezTerm"], "\u{1B}]9;dlm: done\u{1B}\\\u{7}"), (["TERM": "xterm"], "\u{7}"),
+            (["TERM_PROGRAM": "WezTerm", "TMUX": "x"], "\u{7}"),
+            (["TERM": "xterm-kitty", "WAYLAND_DISPLAY": "w", "DBUS_SESSION_BUS_ADDRESS": "x"], "\u{7}"),
+        ])
+    func terminal(environment: [String: String], text: String) {
+        #expect(TerminalNotice(environment: environment).text("done") == text)
+    }
+}

@@ -1,0 +1,71 @@
+import DownloadCore
+import DownloadTestSupport
+import Testing
+
+@testable import dlm
+
+@Suite("The program names the options and commands that help against an error", .inTurn, .serialized)
+struct ErrorTextTests {
+    private static let sum = Checksum(algorithm: .md5, digest: "00")
+
+    @Test(
+        "The words of the library, with advice",
+        arguments: [
+            (
+                .fileFailed(.exists, path: "/a"),
+                "/a: exists already; choose with --if-exists overwrite, rename, skip or newer"
+            ),
+            (
+                .fileFailed(.replaced, path: "/a"),
+                "/a: is not the file that was being downloaded to; move it away, or dlm remove the download"
+            ),
+            (.fileFailed(.locked, path: "/a"), "/a: is being written by another process"),
+            (
+                .requestInvalid(.notForScheme("ftp://h/a", what: RequestFailure.bodyIsForHTTP)),
+                "ftp://h/a: only http and https have request bodies (--data)"
+            ),
+            (
+                .requestInvalid(.missingProtocol("sftp://h/a", scheme: "sftp")),
+                "sftp://h/a: the libcurl here has no sftp; dlm doctor tells what it has"
+            ),
+            (
+                .requestInvalid(.missingSecrets(["Cookie"])),
+                "needs Cookie again: secrets are not stored; give it as with dlm get"
+            ),
+            (.authenticationFailed(status: 530), "530 login refused; give -u NAME:PASSWORD"),
+            (.authenticationFailed(status: 401), "401 Unauthorized"),
+            (
+                .verificationFailed(.tooLarge(limit: 7, size: 8)),
+                "has 8 bytes, more than the limit of 7; nothing was fetched (--max-size)"
+            ),
+            (
+                .verificationFailed(.otherFile("size")),
+                "the new address has another file: size; what was fetched is kept, give the right one with dlm set-url"
+            ),
+            (
+                .verificationFailed(.checksum(expected: sum, actual: "ff")),
+                "checksum does not match: expected md5:00, got ff"
+            ),
+            (
+                .networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: "the limit of 2 s is over")),
+                "not complete in time: the limit of 2 s is over (--max-time)"
+            ),
+            (
+                .serverRefused(status: 403, phrase: "Forbidden; \(DownloadError.newLinkCommand) printed no URL"),
+                "403 Forbidden; --url-command printed no URL"
+            ),
+        ] as [(DownloadError, String)])
+    func texts(error: DownloadError, text: String) {
+        #expect(ErrorText.describe(error) == text)
+        #expect(Redaction.describe(error) == text)
+    }
+
+    @Test("Parts that nothing joins, and a body beyond its length, may be taken all the same")
+    func unverified() {
+        for error in [Fetch.partsUnproved, SegmentWriter.overlong] {
+            #expect(ErrorText.describe(error) == "\(error); or give --allow-unverified")
+        }
+        #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
+        #expect(ErrorText.restart("the file changed") == "the file changed")
+    }
+}

@@ -1,0 +1,96 @@
+import DownloadTestSupport
+import Foundation
+import Testing
+
+/// The programs of Examples, built as targets of this package.
+enum ExampleProgram {
+    /// Beside the test bundle.
+    static func path(_ name: String) throws -> String {
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return (bundle as NSString).deletingLastPathComponent + "/" + name
+    }
+}
+
+extension Library {
+    func launch(_ program: String, _ arguments: String...) throws -> ProcessLaunch {
+        var launch = ProcessLaunch(try ExampleProgram.path(program), arguments)
+        launch.folder = root.path
+        launch.environment = ["HOME": root.path, "PATH": "/usr/bin:/bin"].merging(Sanitizer.environment) { own, _ in own
+        }
+        return launch
+    }
+
+    func run(_ program: String, _ arguments: String...) async throws -> ChildProcess.Result {
+        var launch = try launch(program)
+        launch.arguments = arguments
+        return try await ChildProcess(launch).result()
+    }
+}
+
+@Suite("The examples", .inTurn, .serialized, .timeLimit(.minutes(2)))
+struct ExampleTests {
+    private let content = Content(seed: 61, size: mebibyte)
+
+    @Test("fetch downloads a file")
+    func fetch() async throws {
+        try await withLibrary(serving: content) { library in
+            let result = try await library.run("ExampleFetch", library.server.url(), library.files.path)
+            #expect(result.ending == .exited(0), "\(result.stderr)")
+            #expect(result.outputLines.last == "\(library.root("files/file.bin"))")
+            #expect(try library.holds(content))
+        }
+    }
+
+    @Test("mirror keeps a folder up to date")
+    func mirror() async throws {
+        let content = content
+        let date = HTTPDate.string(Date(timeIntervalSince1970: 1_600_000_000))
+        try await withLibrary({ _ in FaultReply(content, etag: "\"v1\"", lastModified: date) }) { library in
+            let urls = (1...3).map { library.server.url("/\($0).bin") }
+            try library.root.write(urls.joined(separator: "\n"), to: "list")
+            let first = try await library.run("ExampleMirror", "list", library.files.path)
+            #expect(first.outputLines.last == "3 files are up to date", "\(first.stderr)")
+            let sent = library.server.log.bytesSent
+            let second = try await library.run("ExampleMirror", "list", library.files.path)
+            #expect(second.stdout.contains("1.bin: is current"), "\(second.stdout) \(second.stderr)")
+            #expect(library.server.log.bytesSent == sent && library.names == ["1.bin", "2.bin", "3.bin"])
+        }
+    }
+
+    @Test("mirror stops at SIGINT, and goes on at the next run")
+    func interrupt() async throws {
+        try await withLibrary(serving: content) { library in
+            library.server.holdEnds()
+            try library.root.write(library.server.url(), to: "list")
+            let process = try ChildProcess(try library.launch("ExampleMirror", "list", library.files.path))
+            #expect(await library.server.waitUntil { $0.bytesSent > mebibyte / 2 })
+            process.send(SIGINT)
+            let result = try await process.result()
+            #expect(result.ending == .exited(130) && result.stdout.hasSuffix("interrupted\n"), "\(result.stderr)")
+            #expect(library.names == ["file.bin.part"])
+            library.server.releaseEnds()
+            let again = try await library.run("ExampleMirror", "list", library.files.path)
+            #expect(again.ending == .exited(0), "\(again.stderr)")
+            #expect(try library.holds(content))
+        }
+    }
+
+    @Test("background starts, exits, is started again, and finds its tasks")
+    func background() async throws {
+        try await withLibrary(serving: content) { library in
+            library.server.holdEnds()
+            let added = try await library.run("ExampleBackground", library.files.path, library.server.url())
+            #expect(added.stdout == "1: added\n", "\(added.stderr)")
+            #expect(await library.server.waitUntil { $0.bytesSent > mebibyte / 2 })
+            let again = try ChildProcess(try library.launch("ExampleBackground"))
+            #expect(await again.waitForOutput { $0.outputText.contains("1: found\n") })
+            library.server.releaseEnds()
+            let result = try await again.result()
+            #expect(result.ending == .exited(0), "\(result.stderr)")
+            #expect(result.stdout == "1: added\n1: started\n1: found\n\(library.root("files/file.bin"))\n")
+            #expect(try library.holds(content))
+            let host = ForeignProcess.all(of: library.root)
+            for process in host { #expect(process.hasEnded(within: .seconds(30))) }
+        }
+    }
+}

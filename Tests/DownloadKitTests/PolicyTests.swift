@@ -1,0 +1,221 @@
+import DownloadCore
+import DownloadKit
+import DownloadTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The library: hooks and policies", .inTurn, .timeLimit(.minutes(1)))
+struct PolicyTests {
+    private let content = Content(seed: 41, size: 5_000)
+
+    /// Gives each attempt another token.
+    private final class Tokens: RequestAdapter {
+        let count = Mutex(0)
+
+        func adapt(_ request: DownloadRequest) async throws -> DownloadRequest {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return request.header("Authorization", "Bearer \(number)")
+        }
+    }
+
+    /// Repeats what the policy would not.
+    private final class Persistence: RequestRetrier {
+        let seen = Mutex<[DownloadError]>([])
+
+        func retry(_ download: DownloadSnapshot, dueTo error: DownloadError) async -> RetryDecision {
+            seen.withLock { $0.append(error) }
+            return download.attempts.count < 3 ? .retry(after: 0) : .doNotRetry
+        }
+    }
+
+    private final class Log: EventMonitor {
+        let names = Mutex<[String]>([])
+
+        func session(_ session: String, didSend event: DownloadEvent) async {
+            let name =
+                switch event {
+                case .didAdd: "added"
+                case .willRetry: "retry"
+                case .didComplete: "completed"
+                case .didFail: "failed"
+                default: ""
+                }
+            if !name.isEmpty { names.withLock { $0.append(name) } }
+        }
+    }
+
+    @Test("RequestAdapter: each attempt is sent as it says; RequestRetrier: decides before the policy; EventMonitor")
+    func hooks() async throws {
+        let content = content
+        try await withLibrary({ request in
+            request["Authorization"] == "Bearer 3" ? FaultReply(content) : FaultReply(status: 401)
+        }) { library in
+            let (retrier, log) = (Persistence(), Log())
+            let session = try await DownloadSession(
+                configuration: library.configuration(), adapter: Tokens(), retrier: retrier, monitors: [log])
+            let task = try await session.download(library.request(), to: .folder(library.files))
+            #expect(try await task.value.byteCount == content.size)
+            #expect(
+                retrier.seen.withLock(\.self) == [
+                    .authenticationFailed(status: 401), .authenticationFailed(status: 401),
+                ])
+            let failing = try await session.download(library.request("/later"), to: .folder(library.files))
+            #expect(await failure(of: failing) == .authenticationFailed(status: 401))
+            await session.close()
+            #expect(
+                log.names.withLock(\.self) == [
+                    "added", "retry", "retry", "completed", "added", "retry", "retry", "failed",
+                ])
+        }
+    }
+
+    @Test("Authentication challenge: a credential for the origin of the request")
+    func credentials() async throws {
+        let content = content
+        try await withLibrary({ request in
+            request["Authorization"] == "Basic YW5uOnB3" ? FaultReply(content) : FaultReply(status: 401)
+        }) { library in
+            let session = try await library.session()
+            var request = try library.request("/a")
+            request.credential = Credential(user: "ann", password: "pw")
+            _ = try await session.download(request, to: .folder(library.files)).value
+            let inURL = library.server.url("/b").replacing("//", with: "//ann:pw@")
+            _ = try await session.download(DownloadRequest(inURL), to: .folder(library.files)).value
+            #expect(library.names == ["a", "b"])
+            await session.close()
+        }
+    }
+
+    @Test("ServerTrustPolicyManager: by the system's authorities, by one's own, or not at all")
+    func trust() async throws {
+        let content = content
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let certificates = try await Certificates(in: folder)
+        let identity = certificates.right
+        try await withLibrary({ _ in FaultReply(content) }, tls: { _ in TLSBehaviour(identity) }) { library in
+            let session = try await library.session()
+            var request = try library.request("/unknown")
+            request.retry.limit = 0
+            let task = try await session.download(request, to: .folder(library.files))
+            guard case .trustFailed? = await failure(of: task) else {
+                Issue.record("an unknown authority is an error")
+                return
+            }
+            var trusting = try library.request("/trusted")
+            trusting.trust.authorities = certificates.authority
+            _ = try await session.download(trusting, to: .folder(library.files)).value
+            var careless = try library.request("/careless")
+            careless.trust = .insecure
+            _ = try await session.download(careless, to: .folder(library.files)).value
+            #expect(library.names == ["careless", "trusted"])
+            await session.close()
+        }
+    }
+
+    @Test("Automatic retry, a stalled transfer that is cut, a limit on concurrent transfers, a time window")
+    func retries() async throws {
+        let content = content
+        try await withLibrary({ request in
+            switch (request.target, request.number) {
+            case ("/stalled", 1): FaultReply(content).with { $0.cut = .stall(after: 100) }
+            case ("/busy", 3): FaultReply(status: 503)
+            default: FaultReply(content, etag: "\"v1\"")
+            }
+        }) { library in
+            let session = try await library.session()
+            var stalled = try library.request("/stalled")
+            stalled.timeouts.stall = 0.3
+            stalled.retry = RetryPolicy(limit: 2, delay: 0.01)
+            #expect(try await session.download(stalled, to: .folder(library.files)).value.attempts.count == 2)
+            var busy = try library.request("/busy")
+            busy.retry = RetryPolicy(limit: 2, delay: 0.01)
+            #expect(try await session.download(busy, to: .folder(library.files)).value.attempts.count == 2)
+            var later = try library.request("/later")
+            later.schedule = DownloadSchedule(start: Date(timeIntervalSinceNow: 3600))
+            let task = try await session.download(later, to: .folder(library.files))
+            guard case .waiting(.schedule, until: .some)? = await task.wait(for: .waiting) else {
+                Issue.record("it is not to run yet")
+                return
+            }
+            await session.close()
+        }
+    }
+
+    /// A machine whose network is away until a test brings it back.
+    private final class Machine: LocalNetwork {
+        let isUp = Mutex(false)
+
+        func hasChanged() -> Bool { true }
+        func usableAddresses() -> Set<String>? { nil }
+        func reaches(_ address: String, from source: NetworkPath.Source?) -> Bool? { isUp.withLock(\.self) }
+        func has(_ source: NetworkPath.Source) -> Bool { isUp.withLock(\.self) }
+        func nameServers() -> [String] { ["10.0.0.53"] }
+        func timeAsleep() -> Duration { .zero }
+    }
+
+    /// Leads to a server once the network is there, and to a closed port of this machine before.
+    private struct Way: RequestAdapter {
+        let machine: Machine
+        let url: String
+
+        func adapt(_ request: DownloadRequest) async throws -> DownloadRequest {
+            var request = request
+            request.url = try SourceURL(machine.isUp.withLock(\.self) ? url : "http://0.0.0.0:1/file.bin")
+            return request
+        }
+    }
+
+    @Test("NetworkReachabilityManager: a download waits for the network of its machine, which costs no attempt")
+    func network() async throws {
+        let content = content
+        try await withLibrary(serving: content) { library in
+            let machine = Machine()
+            let session = try await DownloadSession(
+                library.configuration(), adapter: Way(machine: machine, url: library.server.url()), network: machine)
+            var request = try library.request()
+            request.retry = RetryPolicy(limit: 1, delay: 60)
+            let task = try await session.download(request, to: .folder(library.files))
+            guard case .waiting(.network, _)? = await task.wait(for: .waiting) else {
+                Issue.record("it waits for the network")
+                return
+            }
+            machine.isUp.withLock { $0 = true }
+            #expect(try await task.value.byteCount == content.size)
+            await session.close()
+        }
+    }
+
+    @Test("A limit on concurrent transfers")
+    func limit() async throws {
+        try await withLibrary(serving: Content(seed: 42, size: 400_000)) { library in
+            var configuration = library.configuration()
+            configuration.maxConcurrent = 2
+            let session = try await DownloadSession(configuration: configuration)
+            let requests = try (1...6).map { number in
+                var request = try library.request("/\(number)")
+                request.connections = 1
+                return request
+            }
+            for task in try await session.download(requests, to: .folder(library.files)) { _ = try await task.value }
+            #expect(library.server.log.peakConnections <= 2)
+            await session.close()
+        }
+    }
+
+    @Test("AFError: the case says what failed, the reason why; no text speaks of a program's options")
+    func errors() async throws {
+        try await withLibrary({ _ in FaultReply(status: 404) }) { library in
+            let session = try await library.session()
+            let task = try await session.download(library.request(), to: .folder(library.files))
+            let error = try #require(await failure(of: task))
+            #expect(error == .serverRefused(status: 404, phrase: "Not Found"))
+            #expect(error.httpStatus == 404 && !error.isTransient)
+            await session.close()
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import DownloadKit
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@Suite("The library: progress and metrics", .inTurn, .timeLimit(.minutes(1)))
+struct ProgressTests {
+    private let content = Content(seed: 11, size: mebibyte)
+
+    @Test("URLSessionTaskMetrics: each attempt has its own")
+    func metrics() async throws {
+        let content = content
+        try await withLibrary({ request in
+            FaultReply(content, etag: "\"v1\"").with { if request.number == 1 { $0.cut = .close(after: 300_000) } }
+        }) { library in
+            let session = try await library.session()
+            var request = try library.request()
+            request.connections = 1
+            request.retry.delay = 0
+            let file = try await session.download(request, to: .folder(library.files)).value
+            #expect(file.attempts.count == 2 && file.attempts.first?.received == 300_000)
+            for attempt in file.attempts {
+                let metrics = try #require(attempt.metrics)
+                #expect(metrics.remoteAddress == "127.0.0.1" && metrics.httpVersion == "1.1")
+                #expect(metrics.firstByte > 0 && metrics.total >= metrics.firstByte)
+            }
+            #expect(file.metrics == file.attempts.last?.metrics)
+            #expect(file.response.url == library.server.url() && file.response.etag == "\"v1\"")
+            #expect(file.response.acceptsRanges)
+            await session.close()
+        }
+    }
+
+    @Test("didWriteData, didResumeAtOffset: progress counts the bytes that are here, and ends with the download")
+    func progress() async throws {
+        try await withLibrary(serving: content) { library in
+            library.server.holdEnds()
+            let session = try await library.session()
+            let task = try await session.download(library.request(), to: .folder(library.files))
+            #expect(await task.waitForBytes(500_000))
+            try await task.pause()
+            let events = task.events
+            library.server.releaseEnds()
+            let progress = task.progress
+            try await task.resume()
+            for await event in events {
+                guard case .didStart(let snapshot, let offset) = event else { continue }
+                #expect(offset >= 500_000 && snapshot.progress.total == content.size)
+                break
+            }
+            var last: DownloadProgress?
+            for await element in progress {
+                #expect(element.received >= 500_000)
+                last = element
+            }
+            #expect(last?.state == .completed && last?.received == content.size && last?.fraction == 1)
+            await session.close()
+        }
+    }
+
+    @Test("Tiercel: speed and time left of a download, and the total of a session")
+    func speed() async throws {
+        let content = content
+        let gate = Gate(after: 900_000)
+        try await withLibrary({ _ in
+            FaultReply(content, etag: "\"v1\"").with {
+                $0.bytesPerSecond = 600_000
+                $0.gate = gate
+            }
+        }) { library in
+            let session = try await library.session()
+            let totals = session.progress
+            var request = try library.request()
+            request.connections = 1
+            let task = try await session.download(request, to: .folder(library.files))
+            var measured: DownloadProgress?
+            for await progress in task.progress where progress.speed != nil && progress.timeLeft != nil {
+                measured = progress
+                break
+            }
+            #expect(measured.map { ($0.speed ?? 0) > 0 && ($0.timeLeft ?? 0) > 0 } == true)
+            gate.open()
+            _ = try await task.value
+            var sum: SessionProgress?
+            for await total in totals where total.completed == 1 {
+                sum = total
+                break
+            }
+            #expect(sum?.received == content.size && sum?.total == content.size && sum?.active == 0)
+            await session.close()
+        }
+    }
+
+    @Test("Tiercel: statuses, one store with several managers, validation by digest")
+    func digests() async throws {
+        try await withLibrary(serving: content) { library in
+            let (one, two) = (try await library.session(), try await library.session())
+            #expect(one.identifier != two.identifier)
+            var right = try library.request("/right.bin")
+            right.checksum = Checksum(algorithm: .sha256, digest: content.sha256)
+            let file = try await one.download(right, to: .folder(library.files)).value
+            #expect(file.verified == VerifiedChecksum(Checksum(algorithm: .sha256, digest: content.sha256), by: .user))
+            var wrong = try library.request("/wrong.bin")
+            wrong.checksum = Checksum(algorithm: .md5, digest: String(repeating: "0", count: 32))
+            let task = try await two.download(wrong, to: .folder(library.files))
+            guard case .verificationFailed(.checksum)? = await failure(of: task) else {
+                Issue.record("a wrong digest is an error")
+                return
+            }
+            #expect(try await task.state.kind == .failed)
+            // The log of the store has the other session's downloads, but each session has its own.
+            let (ofOne, ofTwo) = (try await one.tasks, try await two.tasks)
+            #expect(ofOne.isEmpty && ofTwo.isEmpty)
+            #expect(!library.names.contains("wrong.bin"))
+            await one.close()
+            await two.close()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import DownloadKit
+import DownloadTestSupport
+import Foundation
+import Testing
+
+@Suite("The library: requests", .inTurn, .timeLimit(.minutes(1)))
+struct RequestTests {
+    private let content = Content(seed: 31, size: 5_000)
+
+    @Test("Destination: suggested name, missing folders, what to do when the name is taken")
+    func destination() async throws {
+        let content = content
+        try await withLibrary({ _ in
+            FaultReply(content, etag: "\"v1\"").with {
+                $0.fields = [("Content-Disposition", "attachment; filename=\"report.pdf\"")]
+            }
+        }) { library in
+            let session = try await library.session()
+            let deep = library.files.appending(path: "a/b", directoryHint: .isDirectory)
+            let named = try await session.download(library.request(), to: .folder(deep)).value
+            #expect(named.url.path == deep.appending(path: "report.pdf").path)
+            let target = library.files.appending(path: "a/mine.pdf")
+            _ = try await session.download(library.request("/2"), to: .file(target)).value
+            let taken = try await session.download(library.request("/3"), to: .file(target))
+            #expect(await failure(of: taken) == .fileFailed(.exists, path: target.path))
+            let beside = try await session.download(library.request("/4"), to: .file(target, ifExists: .rename)).value
+            #expect(beside.url.lastPathComponent == "mine (1).pdf")
+            library.server.change(to: Content("new"))
+            _ = try await session.download(library.request("/5"), to: .file(target, ifExists: .overwrite)).value
+            #expect(try library.root.read("files/a/mine.pdf") == "new")
+            let nowhere = library.files.appending(path: "c/d")
+            let refused = try await session.download(
+                library.request("/6"), to: .folder(nowhere, createsFolders: false))
+            #expect(await failure(of: refused) == .fileFailed(.folderMissing, path: nowhere.path))
+            await session.close()
+        }
+    }
+
+    @Test("defaultHTTPHeaders: identity encoding and a user agent, those of the session, those of the request")
+    func headers() async throws {
+        try await withLibrary(serving: content) { library in
+            var configuration = library.configuration()
+            configuration.headers = [
+                RequestHeader(name: "Accept-Language", value: "de"), RequestHeader(name: "X-App", value: "1"),
+            ]
+            let session = try await DownloadSession(configuration: configuration)
+            let request = try library.request().header("x-app", "2")
+            _ = try await session.download(request, to: .folder(library.files)).value
+            let asked = try #require(library.server.log.entries.first?.request)
+            #expect(asked["Accept-Encoding"] == "identity" && asked["User-Agent"]?.hasPrefix("dlm/") == true)
+            #expect(asked["Accept-Language"] == "de" && asked["X-App"] == "2")
+            await session.close()
+        }
+    }
+
+    @Test("ParameterEncoding: sorted by name and percent-encoded, in the query or in the body")
+    func parameters() async throws {
+        try await withLibrary(serving: content) { library in
+            let session = try await library.session()
+            let parameters = ["b": "2 & 3", "a": "ü"]
+            let query = try library.request("/q?c=1").parameters(parameters)
+            _ = try await session.download(query, to: .folder(library.files)).value
+            let form = try library.request("/f").parameters(parameters, encoding: .form)
+            _ = try await session.download(form, to: .folder(library.files)).value
+            let entries = library.server.log.entries.map(\.request)
+            #expect(entries.map(\.target) == ["/q?c=1&a=%C3%BC&b=2%20%26%203", "/f"])
+            #expect(entries.map(\.method) == ["GET", "POST"])
+            #expect(entries.last.map { String(decoding: $0.body, as: UTF8.self) } == "a=%C3%BC&b=2%20%26%203")
+            await session.close()
+        }
+    }
+
+    @Test("validate: an answer that is not the file is refused before a byte is written")
+    func validation() async throws {
+        let content = content
+        try await withLibrary({ request in
+            FaultReply(content).with {
+                $0.fields = [("Content-Type", request.target == "/page" ? "text/html" : "application/zip")]
+                if request.target == "/203" { $0.status = 203 }
+            }
+        }) { library in
+            let session = try await library.session()
+            func outcome(_ path: String, _ change: (DownloadRequest) throws -> DownloadRequest) async throws
+                -> DownloadError?
+            {
+                let request = try change(library.request(path))
+                return await failure(of: try await session.download(request, to: .folder(library.files)))
+            }
+            let zip = { (request: DownloadRequest) in try request.validate(contentTypes: ["application/zip"]) }
+            #expect(try await outcome("/good", zip) == nil)
+            #expect(
+                try await outcome("/page", zip)
+                    == .verificationFailed(.unwantedType(wanted: "application/zip", is: "text/html")))
+            #expect(
+                try await outcome("/large") { try $0.validate(maximumSize: 100) }
+                    == .verificationFailed(.tooLarge(limit: 100, size: content.size)))
+            #expect(try await outcome("/203") { try $0.validate(statuses: 200..<300) } == nil)
+            #expect(library.names == ["203", "good"])
+            #expect(throws: DownloadError.requestInvalid(.unusableValidation("zip"))) {
+                try library.request().validate(contentTypes: ["zip"])
+            }
+            await session.close()
+        }
+    }
+
+    @Test("willPerformHTTPRedirection: followed within the policy, with credentials for their own origin alone")
+    func redirects() async throws {
+        let content = content
+        let other = try FaultServer { _ in FaultReply(content) }
+        defer { other.stop() }
+        let away = other.url("/there.bin")
+        try await withLibrary({ request in
+            request.target == "/loop" ? .redirect(to: "/loop") : .redirect(to: away)
+        }) { library in
+            let session = try await library.session()
+            let request = try library.request("/away").header("Authorization", "Bearer secret")
+            let file = try await session.download(request, to: .folder(library.files)).value
+            #expect(file.response.url == away)
+            #expect(library.server.log.entries.first?.request["Authorization"] == "Bearer secret")
+            #expect(other.log.entries.first.map { $0.request["Authorization"] == nil } == true)
+            var loop = try library.request("/loop")
+            loop.redirect.limit = 3
+            let task = try await session.download(loop, to: .folder(library.files))
+            #expect(await failure(of: task) == .protocolViolated(.tooManyRedirects(3)))
+            await session.close()
+        }
+    }
+
+    @Test("A request for what is no URL is an error of the request")
+    func badURL() {
+        #expect(throws: DownloadError.requestInvalid(.missingScheme("example.org/x"))) {
+            try DownloadRequest("example.org/x")
+        }
+        #expect(throws: DownloadError.requestInvalid(.unsupportedScheme("gopher://example.org/x"))) {
+            try DownloadRequest("gopher://example.org/x")
+        }
+    }
+}

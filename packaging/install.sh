@@ -1,0 +1,14 @@
+#!/bin/sh
+# Usage: ./install.sh [PREFIX]
+# Copies dlm to PREFIX (~/.local unless one is given): the program, manual pages, completions, and units for systemd.
+# It needs glibc 2.36 or later, libcurl, SQLite and OpenSSL 3, which Debian has as libcurl4, libsqlite3-0 and libssl3.
+set -eu
+prefix=${1:-$HOME/.local}
+cd "$(dirname "$0")"
+mkdir -p "$prefix"
+prefix=$(cd "$prefix" && pwd)
+cp -R tree/. "$prefix/"
+for unit in dlm.service dlm.socket; do
+    sed "s|@PREFIX@|$prefix|g" "tree/lib/systemd/user/$unit" >"$prefix/lib/systemd/user/$unit"
+done
+"$prefix/bin/dlm" --version
