@@ -1,8 +1,8 @@
 // Usage: trim-icu lib_FoundationICU.a >icu.dat
-// Writes the data of ICU that the archive holds (icudt76_dat, 34 MB) without what dlm never asks for, which leaves 3 MB:
-// no converters, collations, dictionaries, transliterations, and no names but English ones of time zones and calendars.
-// The format is that of ICU's common data (icu4c/source/tools/toolutil/package.cpp): a header, the number of items, and
-// for each item the places of its name and its data, sorted by name.
+// Writes the ICU data of the archive (icudt76_dat, 34 MB) without the parts that dlm never uses. 3 MB remain. Left out are
+// converters, collations, dictionaries, transliterations, and all names of time zones and calendars that are not English.
+// The format is ICU's common data (icu4c/source/tools/toolutil/package.cpp): a header, the number of items, and for each
+// item the offsets of its name and its data, sorted by name.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int ends(const char *text, const char *with) {
     return length >= tail && strcmp(text + length - tail, with) == 0;
 }
 
-// The name has no icudt76l/ before it.
+// Returns whether an item is kept. Its name is given without the prefix icudt76l/.
 static int keep(const char *name) {
     static const char *kept[] = {
         "root.res", "en.res", "en_US.res", "en_US_POSIX.res", "en_001.res", "pool.res", "res_index.res",
@@ -83,7 +83,7 @@ int main(int count, char **words) {
     uint32_t start = data_at;
     for (uint32_t k = 0; k < number; k++) {
         uint32_t i = kept[k], from = word(table + 8 + 8 * i);
-        // The last item ends where the object of the archive does; none of those that are kept is the last one.
+        // The last item would end with the object in the archive. No kept item is the last one.
         if (i + 1 == items) fail("the last item is needed, and its end is not known");
         uint32_t length = word(table + 8 + 8 * (i + 1)) - from;
         uint32_t entry[2] = {name_at, data_at};
