@@ -6,6 +6,7 @@ struct Adoption: AttemptPhase {
     let found: FileBeginning
 
     /// Makes the file the partial file if the server has the same bytes at its end. Returns whether it is complete.
+    @inline(never)
     func run() async throws -> Bool {
         if size > 0 {
             let isLocal = record.request.url.known == .file

@@ -13,6 +13,7 @@ extension Attempt {
     }
 
     /// Applies a change that the session made while the attempt runs. The change is saved before it is answered.
+    @inline(never)
     func apply(_ change: DownloadChange) async -> Bool {
         guard record.apply(change) else { return false }
         if case .rateLimit(let limit) = change { control.rateLimit.bytesPerSecond = limit }
@@ -35,6 +36,7 @@ extension Attempt {
         checkpoints.enterReceived(into: &record)
     }
 
+    @inline(never)
     func saveCheckpoint() {
         guard checkpoints.saving == nil, local.file != nil || checkpoints.isFirst, local.file?.differs != true else {
             return
@@ -63,6 +65,7 @@ extension Attempt {
     }
 
     /// Enters what a transfer that has ended brought, and the cookies that it knew.
+    @inline(never)
     func recordEnd(of segment: SegmentWriter, _ result: TransferResult) {
         // The cookies of the head were recorded with the head; another transfer may have changed them since.
         var known = result.cookies

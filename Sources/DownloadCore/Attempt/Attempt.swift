@@ -56,12 +56,13 @@ final class Attempt {
         throw RoundEnd.stopped
     }
 
-    var overdue: DownloadError { .overdue(record.request, last: nil) }
+    var overdue: DownloadError { @inline(never) get { .overdue(record.request, last: nil) } }
 
     var disowned: DownloadError { .sessionUnavailable(.ownedElsewhere(record.id, session: "another")) }
 
     func obeyStop() throws(RoundEnd) { if control.isStopping { throw .stopped } }
 
+    @inline(never)
     private func tick() {
         sourceCheck?.ask(transfers.running)
         for segment in transfers.running { segment.flush() }

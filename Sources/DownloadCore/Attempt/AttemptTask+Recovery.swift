@@ -5,6 +5,7 @@ extension AttemptTask {
 
     /// Prepares another round, or throws the end itself if no other round follows.
     /// - Parameter round: how many rounds there were before the one that ended.
+    @inline(never)
     func recover(from end: RoundEnd, round: Int) async throws {
         switch end {
         case .stopped: throw end

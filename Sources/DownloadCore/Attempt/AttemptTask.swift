@@ -92,6 +92,7 @@ package final class AttemptTask: AttemptPhase {
         control.show(record)
     }
 
+    @inline(never)
     private func prepare() async throws(DownloadError) {
         let missing = record.request.missingSecrets
         if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
@@ -139,6 +140,7 @@ package final class AttemptTask: AttemptPhase {
     }
 
     /// Handles a file that has the final name already. Returns whether there is nothing left to fetch.
+    @inline(never)
     private func isComplete(_ existing: ExistingFile) async throws -> Bool {
         await attempt.endTransfers()
         switch existing {
@@ -155,6 +157,7 @@ package final class AttemptTask: AttemptPhase {
     private static let slowlyFinished: Int64 = 1 << 20
 
     /// All bytes are written: verifies and syncs the file, gives it its name and records it.
+    @inline(never)
     private func commit() async throws {
         guard let file, let total = record.resume.total else {
             throw DownloadError.unexpected("nothing to finish")

@@ -72,6 +72,7 @@ final class Fetch: AttemptPhase {
     }
 
     /// Reports to the planner what happened, and does what the planner decides.
+    @inline(never)
     func follow(_ event: SegmentPlanner.Event) throws {
         for segment in running { reportAnswer(of: segment) }
         let now = (context.time.now - started) / .seconds(1)
@@ -105,15 +106,9 @@ final class Fetch: AttemptPhase {
         startPulse()
     }
 
-    /// The server sends parts that nothing allows to join.
-    package static let partsUnproved = DownloadError.verificationFailed(
-        .unverifiable(
-            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
-                + "only a checksum can prove the whole"))
-
     private func ask(_ connection: Int, _ range: Range<Int64>) throws(DownloadError) {
         if !attempt.mayJoinParts {
-            throw Self.partsUnproved
+            throw .partsUnproved
         }
         let member = sources.member(for: connection, running: attempt.transfers.connections)
         let asked = comparesOverlaps ? overlapping(range) : range
@@ -166,6 +161,7 @@ final class Fetch: AttemptPhase {
     private static let roundLimit = 3
 
     /// Everything received is written, and it is everything.
+    @inline(never)
     private func confirm() throws {
         try attempt.requireWritten()
         if let check = attempt.sourceCheck { attempt.prove(check) }
@@ -185,4 +181,12 @@ final class Fetch: AttemptPhase {
         // If the store fails, the next session learns it anew.
         try? await context.store.learn(knowledge, ofHost: answer.url.origin)
     }
+}
+
+extension DownloadError {
+    /// The server sends parts that nothing allows to join.
+    package static let partsUnproved = DownloadError.verificationFailed(
+        .unverifiable(
+            "the server sends it in parts, without a strong ETag or Last-Modified to prove that they are of one version; "
+                + "only a checksum can prove the whole"))
 }

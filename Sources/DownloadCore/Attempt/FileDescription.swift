@@ -27,6 +27,7 @@ final class FileDescription: AttemptPhase {
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
     /// Reads the document that the answer names, if it may be used. Returns the answer, with its end if it has ended.
+    @inline(never)
     func read(before answer: ProbeAnswer) async throws -> ProbeAnswer {
         guard let url = documentToRead() else { return answer }
         let fetch = DocumentFetch(

@@ -5,6 +5,7 @@ struct LinkRenewal: AttemptPhase {
     let attempt: Attempt
 
     /// Replaces a URL that is known to have expired before it is tried. If there is no other, the server has the last word.
+    @inline(never)
     func renewExpired() async {
         guard let expiry = LinkExpiry.date(of: record.request.url),
             expiry.timeIntervalSince(context.time.date) < LinkExpiry.margin

@@ -10,6 +10,7 @@ struct LocalCopy: AttemptPhase {
     private static let longestStep: Int64 = 8 << 20
 
     /// Returns the file that has the name already; nil where all bytes are in the partial file.
+    @inline(never)
     func run(_ naming: Naming) async throws -> ExistingFile? {
         let source = try LocalSource(try record.request.url.localPath())
         let candidate = record.currentFile

@@ -4,12 +4,14 @@ import HTTPTypes
 struct MetalinkAnswer: AttemptPhase {
     let attempt: Attempt
 
+    @inline(never)
     func isAnswered(by head: ResponseHead) -> Bool {
         Metalink.isDocument(head) && record.request.followsMetalink && record.request.describedName == nil
             && record.resume.written.isEmpty && context.stream == nil && record.request.asksRanges
     }
 
     /// Fetches the document and asks for the file in it. A document of several files is downloaded as a file itself.
+    @inline(never)
     func follow() async throws {
         await attempt.endTransfers()
         try attempt.obeyStop()

@@ -28,6 +28,7 @@ final class Naming: AttemptPhase {
     private var destination: Destination { record.request.destination }
 
     /// Finds out, without the server, that a name which was asked for is taken.
+    @inline(never)
     func checkBeforehand() throws(DownloadError) -> ExistingFile? {
         guard file == nil, record.currentFile == nil else { return nil }
         let name =
@@ -61,6 +62,7 @@ final class Naming: AttemptPhase {
 
     /// Applies the rules for a name that is taken, where no alternative is wanted. Returns nil if the name may be used.
     /// - Parameter modified: when the server's file changed, where the server was asked.
+    @inline(never)
     private func existing(named name: String, modified: Date? = nil) throws(DownloadError) -> ExistingFile? {
         let path = FileNaming.path(destination.folder, name)
         // The file could be reached through its folder, but not by a program that is given its path.
@@ -140,6 +142,7 @@ final class Naming: AttemptPhase {
     }
 
     /// The name that a mirror gives the file does not count.
+    @inline(never)
     private func wantedName(for answer: ProbeAnswer) -> String {
         guard record.isMirror else { return destination.name(of: answer.head, from: answer.url) }
         return destination.fileName ?? record.request.describedName

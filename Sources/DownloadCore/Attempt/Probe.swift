@@ -85,6 +85,7 @@ final class Probe: AttemptPhase {
         RequestRoute(record.source, of: record.request, upgradedBy: context.strictHosts)
     }
 
+    @inline(never)
     private func begin() throws -> SegmentWriter {
         if let begun {
             self.begun = nil
@@ -97,6 +98,7 @@ final class Probe: AttemptPhase {
     }
 
     /// Waits until the transfer wants a file (nil), or has ended.
+    @inline(never)
     private func answer(to segment: SegmentWriter) async throws -> TransferResult? {
         while true {
             switch try await attempt.nextMessage() {
@@ -107,6 +109,7 @@ final class Probe: AttemptPhase {
         }
     }
 
+    @inline(never)
     private func judge(_ segment: SegmentWriter, _ result: TransferResult?) throws -> Step {
         guard let head = segment.head, let verdict = segment.verdict else {
             throw result.flatMap { attempt.ended(segment, $0).outcome.error } ?? RoundEnd.stopped
@@ -178,6 +181,7 @@ final class Probe: AttemptPhase {
 
 extension Probe {
     /// Enters what the answer says of the file into the record.
+    @inline(never)
     func learn(from answer: ProbeAnswer) throws(DownloadError) {
         let (head, total) = (answer.head, answer.segment.verdict?.total)
         if record.resume.written.isEmpty {

@@ -3,6 +3,7 @@ struct Repair: AttemptPhase {
     let attempt: Attempt
 
     /// Continues in the file, finished or not, with the pieces that are right. Returns whether all of it is right.
+    @inline(never)
     func run() async throws -> Bool {
         guard let pieces = record.request.pieces else {
             throw DownloadError.verificationFailed(

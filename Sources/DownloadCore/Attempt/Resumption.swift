@@ -13,6 +13,7 @@ struct Resumption: AttemptPhase {
 
     let attempt: Attempt
 
+    @inline(never)
     func run() async throws -> Found {
         guard let name = record.fileName else { return .unfinished }
         if hadNoPartial { return try await partialIsGone() }

@@ -7,6 +7,7 @@ struct StreamDelivery: AttemptPhase {
     let probe: Probe
     let stream: StreamOutput
 
+    @inline(never)
     func run() async throws {
         if record.request.url.known == .file {
             return try await LocalCopy(attempt: attempt, probe: probe).send(to: self)

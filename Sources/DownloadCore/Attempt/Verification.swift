@@ -80,6 +80,7 @@ struct Verification: AttemptPhase {
     }
 
     /// Hashes what an earlier run completed: with the checksum that is asked for now, the file only has to be current.
+    @inline(never)
     func verifyCompleted() async throws {
         guard let completed = record.completed, let asked = try? record.askedChecksum(of: completed.path),
             // A digest of the same algorithm is known already.
@@ -105,6 +106,7 @@ struct Verification: AttemptPhase {
 
     /// Verifies a file that has its final name already: from an attempt that was cut off behind the rename, from an earlier
     /// run or from somebody else. The digest that a server tells is not asked of such a file.
+    @inline(never)
     func verified(_ file: CompletedFile) async throws -> CompletedFile {
         guard let checksum = try record.askedChecksum(of: file.path), checksum != file.checksum else { return file }
         let hash = try await FileHash.of(file.path, checksum.algorithm, on: context.disk.digests) {

@@ -1,5 +1,5 @@
 /// Programs to run once a download has ended: part of what the user asked for.
-public struct Hooks: Sendable, Equatable {
+package struct Hooks: Sendable, Equatable {
     /// Absolute path; run without a shell and without arguments.
     package var onComplete: String?
     /// Run when it has failed for good: what is tried again has not.
@@ -73,7 +73,7 @@ package struct DueHook: Sendable, Equatable {
 }
 
 /// Runs the programs of hooks.
-public protocol HookRunner: Sendable {
+package protocol HookRunner: Sendable {
     /// Returns once the program has ended; when the task is cancelled it is ended.
     /// - Returns: what went wrong, for people; nil when nothing did.
     func run(_ hook: DueHook) async -> String?

@@ -56,7 +56,7 @@ enum ErrorText {
         case .notItsBeginning: " with --if-exists overwrite"
         case .otherFile: " with dlm set-url"
         case .serverDigest: "; run the same command again"
-        case .unverifiable where .verificationFailed(failure) == Fetch.partsUnproved:
+        case .unverifiable where .verificationFailed(failure) == DownloadError.partsUnproved:
             "; or give --allow-unverified"
         case .checksum, .size, .unexpectedType, .unwantedType, .unwantedStatus, .streamBroken, .changed, .wrongPieces,
             .otherMirror, .endUnproved, .unverifiable:

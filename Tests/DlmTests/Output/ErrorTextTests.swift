@@ -62,7 +62,7 @@ struct ErrorTextTests {
 
     @Test("Parts that nothing joins, and a body beyond its length, may be taken all the same")
     func unverified() {
-        for error in [Fetch.partsUnproved, SegmentWriter.overlong] {
+        for error in [DownloadError.partsUnproved, SegmentWriter.overlong] {
             #expect(ErrorText.describe(error) == "\(error); or give --allow-unverified")
         }
         #expect(ErrorText.restart(DownloadEvent.comparesAll).hasSuffix("(--allow-unverified compares the last 64 KiB)"))
