@@ -1,4 +1,4 @@
-"""A background session of dlm with a home of its own, and commands that speak to it."""
+"""A background session of dlm with a home of its own, and commands that use the session."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from workbench import Failed
 
 
 class Background:
-    """`dlm daemon run` from here to `close`."""
+    """A `dlm daemon run` that lasts from the creation of this object to `close`."""
 
     def __init__(self, bench, *options):
         self.bench = bench
@@ -35,18 +35,18 @@ class Background:
             raise Failed(f"dlm daemon run: {log.read().strip()[:200]}")
 
     def command(self, *words, feed=None, limit=600):
-        """Runs a command of dlm in the same home."""
+        """Runs a dlm command in the home of the session."""
         return run(self.bench, [self.bench.binary, *words], self.folder, self.state, limit, feed=feed)
 
     def needed(self, *words, feed=None, limit=600):
-        """The same, which must succeed."""
+        """Runs a dlm command as `command` does, and raises Failed unless it succeeds."""
         done = self.command(*words, feed=feed, limit=limit)
         if done.status != 0:
             raise Failed(f"dlm {words[0]}: exit status {done.status}: {done.output.strip()[-200:]}")
         return done
 
     def peak(self):
-        """The most memory the session had, in MiB."""
+        """Returns the peak memory of the session in MiB (`VmHWM`, proc(5))."""
         with open(f"/proc/{self.process.pid}/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
 

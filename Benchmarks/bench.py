@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""usage: bench.py BINARY [case ...]: measures, keeps the results in .build/bench, and writes docs/performance.md.
+"""usage: bench.py BINARY [case ...]: runs the cases, saves the results in .build/bench, and writes docs/performance.md.
 
-DLM_BENCH_ROUNDS: runs of each tool in each case (5). DLM_BENCH_SCALE: part of the full size (1); any other than 1 tries the
-benchmark itself, and leaves its page in .build/bench. DLM_BENCH_DISK: a folder on a disk."""
+DLM_BENCH_ROUNDS: the runs of each tool in each case. Default: 5.
+DLM_BENCH_SCALE: the fraction of the full size. Default: 1. Any other value only tests the benchmark, and its page stays in
+.build/bench.
+DLM_BENCH_DISK: a folder on a disk. Default: .build/bench."""
 
 import os
 import sys
@@ -47,7 +49,7 @@ def main(arguments):
 
 
 def measure(bench, name, folder):
-    """Runs a case and tells its targets; false when dlm failed in it."""
+    """Runs a case and prints its targets. Returns False if dlm failed in the case."""
     title, function = CASES[name]
     print(f"{name}: {title}", file=sys.stderr, flush=True)
     result = Result(name, title)

@@ -1,4 +1,4 @@
-"""What is downloaded: files of random bytes on the memory file system, and lists of their addresses."""
+"""The files that are downloaded: random bytes on the memory file system, and lists of their URLs."""
 
 import hashlib
 import os
@@ -7,7 +7,7 @@ SMALL = 16 * 1024
 
 
 def digest(path):
-    """The SHA-256 of a file, as hex."""
+    """Returns the SHA-256 digest of a file, in hexadecimal."""
     total = hashlib.sha256()
     with open(path, "rb", buffering=0) as file:
         while piece := file.read(1 << 20):
@@ -16,7 +16,7 @@ def digest(path):
 
 
 class Content:
-    """Makes files below the server's root when a case first asks for them."""
+    """Creates files in the server's root folder when a case first asks for them."""
 
     def __init__(self, bench):
         self.root = bench.server.root
@@ -25,7 +25,7 @@ class Content:
         self._digests = {}
 
     def file(self, size):
-        """The name of a file of this size, with its digest known."""
+        """Returns the name of a file of this size in bytes. `digest` returns the digest of the file."""
         name = f"b{size}"
         path = os.path.join(self.root, name)
         if not os.path.exists(path):
@@ -39,7 +39,7 @@ class Content:
         return self._digests[name]
 
     def sparse(self, size):
-        """The name of a file of zeros that takes no memory."""
+        """Returns the name of a sparse file of zeros, which takes no memory."""
         name = f"z{size}"
         path = os.path.join(self.root, name)
         if not os.path.exists(path):
@@ -48,7 +48,7 @@ class Content:
         return name
 
     def small_files(self, count):
-        """The names of so many files of 16 KiB, all different."""
+        """Returns the names of `count` files of 16 KiB, all with different content."""
         folder = f"s{count}"
         path = os.path.join(self.root, folder)
         if not os.path.exists(path):
@@ -60,7 +60,7 @@ class Content:
         return [f"{folder}/f{i:06}" for i in range(count)]
 
     def links(self, count, size):
-        """The names of so many files that are one and the same file of this size."""
+        """Returns the names of `count` hard links to one file of this size in bytes."""
         folder = f"l{count}-{size}"
         path = os.path.join(self.root, folder)
         if not os.path.exists(path):
@@ -71,7 +71,7 @@ class Content:
         return [f"{folder}/f{i:06}" for i in range(count)]
 
     def lists(self, names, scheme="http"):
-        """The addresses as files: one a line, and as curl reads them (-K)."""
+        """Returns two files with the URLs: one with a URL a line, and one in the format of curl's option -K."""
         stem = os.path.join(self.folder, f"{len(names)}-{scheme}")
         urls = [self.server.url(name, scheme) for name in names]
         with open(stem + ".txt", "w") as plain, open(stem + ".curl", "w") as curl:
@@ -80,7 +80,7 @@ class Content:
         return stem + ".txt", stem + ".curl"
 
     def differs(self, names, folder):
-        """What is wrong with the files of these names in `folder`, or nothing. Every byte counts, and no file more."""
+        """Returns what is wrong in `folder`, or None. The folder must have exactly these files, each with the right bytes."""
         found = os.listdir(folder)
         if len(found) != len(names):
             return f"{len(found)} files instead of {len(names)}"

@@ -1,4 +1,4 @@
-"""Several programs at the same work, in turn: A B C, A B C, ..."""
+"""Several programs that do the same work in turn: A B C, A B C, ..."""
 
 import os
 import re
@@ -13,9 +13,9 @@ from workbench import Failed
 
 @dataclass
 class Contestant:
-    """A program, its command line with placeholders like {url}, and what its runs cost.
+    """A program, its command line with placeholders like {url}, and the costs of its runs.
 
-    `home` is kept from run to run when it is given; otherwise each run has a new one."""
+    All runs share the folder `home` if it is given. Otherwise each run has a new home."""
 
     name: str
     command: list
@@ -26,7 +26,7 @@ class Contestant:
     failed: int = 0
 
     def shown(self):
-        """The command line for people: placeholders in capitals, no path of this machine."""
+        """Returns the command line for the page: placeholders in capitals, no paths of this machine."""
         return " ".join(_shown(word) for word in self.command)
 
     def middle(self, what):
@@ -42,9 +42,10 @@ def _shown(word):
 
 @dataclass
 class Hooks:
-    """What surrounds each run, outside the measured time.
+    """Functions that are called around each run, outside the measured time.
 
-    `before(turn)` prepares; `verify(folder)` says what is wrong with the result; `after(run, turn)` adds a figure."""
+    `before(turn)` prepares the run. `verify(folder)` returns what is wrong with the result, or None. `after(run, turn)` adds a
+    figure to the run."""
 
     before: object = None
     verify: object = None
@@ -52,9 +53,10 @@ class Hooks:
 
 
 def contest(bench, contestants, values, hooks=Hooks(), rounds=None, limit=300, on_disk=False):
-    """Lets each contestant run once a round, each time in a new folder. The first round only warms up.
+    """Runs each contestant once a round, each time in a new folder. The first round is a warm-up and does not count.
 
-    `values` fills the placeholders. Runs that fail do not count; who fails in the first round, or three times, is out."""
+    `values` fills the placeholders. Runs that fail do not count. A contestant whose first counted run fails, or that fails
+    three times, is not run again."""
     for turn in range(1 + (rounds or bench.rounds)):
         for one in contestants:
             if one.failed >= 3 or (one.failed and not one.runs and turn > 1):
@@ -97,7 +99,7 @@ def _once(bench, one, values, hooks, turn, limit, on_disk):
 
 
 def one_file(bench, name):
-    """A check for `contest`: the folder has one file, with the digest of the content of this name."""
+    """Returns a `verify` function: the folder must have one file, with the digest of the content of this name."""
     def verify(folder):
         found = os.listdir(folder)
         if len(found) != 1:

@@ -1,4 +1,4 @@
-"""How fast the proxy's connections are, from moment to moment, and the best time that allows."""
+"""The speeds of the proxy's connections over time, and the shortest time that a download can take with them."""
 
 import random
 
@@ -10,10 +10,11 @@ UNEVEN = [0.5, 1, 1.5, 2, 3, 4, 6, 14]
 
 
 class Lanes:
-    """The rates of so many connections over time, decided by a kind and a seed.
+    """The rates of several lanes over time. A lane is the path of one connection. `kind` and `seed` decide the rates.
 
-    even: 16 lanes of 8 MiB/s. uneven: eight from 0.5 to 14 MiB/s, in any order. changing: eight that take another speed
-    (log-normal about 4 MiB/s) every 3 s. stalling: changing, and each stands still in one of seven of these times."""
+    even: 16 lanes of 8 MiB/s. uneven: eight lanes from 0.5 to 14 MiB/s, in random order. changing: eight lanes, each with a
+    new speed every 3 s (log-normal, mean about 4 MiB/s). stalling: as changing, but on average each lane stops in one of seven
+    of these periods."""
 
     def __init__(self, kind, seed):
         self.kind = kind
@@ -24,11 +25,11 @@ class Lanes:
 
     @property
     def delay(self):
-        """Seconds each way."""
+        """The delay in each direction, in seconds."""
         return 0 if self.kind == "even" else DELAY
 
     def rate(self, lane, time):
-        """Bytes per second of a lane, so many seconds after the first connection."""
+        """Returns the rate of a lane in bytes per second. `time` is in seconds since the first connection."""
         if self.kind == "even":
             return 8 * MIB
         if self.kind == "uneven":
@@ -44,7 +45,7 @@ class Lanes:
         return 0 if stands and self.kind == "stalling" else speed
 
     def ideal(self, size):
-        """The least seconds for a file: all lanes always busy, from the first byte that can come at all."""
+        """Returns the shortest time for a file in seconds, with all lanes always busy after the earliest first byte."""
         time, step = 4 * self.delay, 0.005
         while size > 0:
             size -= sum(self.rate(lane, time) for lane in range(self.count)) * step

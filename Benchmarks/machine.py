@@ -1,4 +1,4 @@
-"""What the figures were measured on and with: hardware, kernel, versions. Nothing that names the machine."""
+"""The hardware, the kernel and the versions of the programs with which was measured. Nothing identifies the machine."""
 
 import os
 import re
@@ -16,13 +16,13 @@ def load_average():
 
 
 def free_memory():
-    """Bytes that programs and memory file systems can still have."""
+    """Returns the bytes of memory that are still available to programs and memory file systems."""
     with open("/proc/meminfo") as file:
         return int(re.search(r"MemAvailable:\s+(\d+)", file.read()).group(1)) * 1024
 
 
 def describe(binary):
-    """Pairs of what and which."""
+    """Returns the facts as pairs of a name and a value."""
     facts = [("cores", str(len(os.sched_getaffinity(0)))), ("processor", _cpu()), ("memory", _memory()),
              ("kernel", os.uname().release.split("-")[0]), ("system", _system()), ("dlm", _version([binary, "--version"]))]
     return facts + [(name, _version(command)) for name, command in VERSIONS.items()]
@@ -49,7 +49,7 @@ def _system():
 
 
 def _version(command):
-    """The first number with a dot that a tool says of itself."""
+    """Returns the version of a tool: the first number with a dot in the output of the command."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""One run of one program: what it took, told by launch.c."""
+"""One run of one program, and its cost as launch.c reports it."""
 
 import os
 import signal
@@ -10,8 +10,9 @@ from workbench import Failed
 
 @dataclass
 class Run:
-    """What one run cost: seconds, MiB, times the core was given up or taken away; what it cost the server, in seconds of
-    CPU; and one figure more that a case may add."""
+    """The cost of one run: times in seconds, peak memory in MiB, and the number of context switches, voluntary or not.
+
+    `server` is the CPU time of the server in seconds. A case may add one more figure as `extra`."""
 
     start: float
     wall: float
@@ -25,7 +26,9 @@ class Run:
 
 
 def run(bench, command, folder, state=None, limit=300, stop_after=None, feed=None):
-    """Runs a command in `folder` to its end, or sends SIGINT after some seconds. `feed` is a file for standard input."""
+    """Runs a command in `folder` until it ends. With `stop_after`, sends SIGINT after that many seconds.
+
+    `feed` is a file for standard input."""
     report = os.path.join(bench.fresh("m"), "report")
     output = os.path.join(os.path.dirname(report), "output")
     with open(output, "w+b") as out, open(feed or os.devnull, "rb") as standard_input:

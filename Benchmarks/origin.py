@@ -1,4 +1,4 @@
-"""A server in this process that notes when something happens: for times that nginx does not tell."""
+"""A server in this process that records when something happens. nginx does not report these times."""
 
 import re
 import socket
@@ -9,10 +9,10 @@ TICK = 0.01
 
 
 class Origin:
-    """Answers each request for a range of a file of zeros, at `rate` bytes per second and connection, on threads.
+    """Answers each request with a range of a file of zeros, at `rate` bytes per second for each connection.
 
-    `first` and `ended` are moments (time.monotonic): of the first byte of a request since it was set to 0, and of the last
-    end of a connection. `open` counts the connections."""
+    Each connection has a thread. `first` and `ended` are times of time.monotonic: `first` of the first byte of a request since
+    `first` was set to 0, `ended` of the last end of a connection. `open` is the number of open connections."""
 
     def __init__(self, size, rate=1 << 40):
         self.size = size
@@ -28,7 +28,7 @@ class Origin:
         return f"http://127.0.0.1:{self.port}/{name}"
 
     def wait(self, condition, limit=30):
-        """Until the condition holds; false when it never did."""
+        """Waits until the condition holds. Returns False if it does not hold within `limit` seconds."""
         with self.changed:
             return self.changed.wait_for(condition, limit)
 

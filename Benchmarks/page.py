@@ -1,4 +1,4 @@
-"""docs/performance.md, made of the newest result of each case."""
+"""Writes docs/performance.md from the newest result of each case."""
 
 import json
 import os
@@ -18,8 +18,9 @@ measured anew keeps its figures, with their date and commit; it may be from anot
 
 
 def write(results, order, facts, path):
-    """Writes the page. What was written by hand below the mark stays, and so does what it tells of cases without a result here:
-    results are not committed, the page is."""
+    """Writes the page. The part below the mark HAND is kept, because it is written by hand.
+
+    The page also keeps its text about cases without a result here: results are not committed, but the page is."""
     made, by_hand = "", ""
     if os.path.exists(path):
         with open(path) as file:
@@ -35,7 +36,7 @@ def write(results, order, facts, path):
 
 
 def load(folder):
-    """The results that are kept, by case."""
+    """Returns the saved results by the name of their case."""
     results = {}
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         if name.endswith(".json"):
@@ -63,7 +64,7 @@ def _target_rows(result):
 
 
 def _rows(made):
-    """The lines of a page's table of targets, by case."""
+    """Returns the lines of a page's table of targets, by the name of their case."""
     rows = {}
     for match in re.finditer(r"^\| \[([^]]+)\]\(#\1\) \|.*$", made, re.MULTILINE):
         rows.setdefault(match[1], []).append(match[0])
@@ -71,7 +72,7 @@ def _rows(made):
 
 
 def _sections(made):
-    """The sections of a page, by heading."""
+    """Returns the sections of a page by their headings."""
     headed = re.split(r"^## (.+)\n", made, flags=re.MULTILINE)
     return {name: f"## {name}\n{text.rstrip()}\n" for name, text in zip(headed[1::2], headed[2::2])}
 
@@ -81,7 +82,7 @@ def _unit(target):
 
 
 def number(value):
-    """Three digits that count."""
+    """Returns the number as text, with three significant digits, or with all digits before the point."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
@@ -122,7 +123,9 @@ def _target_line(target):
 
 
 def _table(rows, extra):
-    """A line for each contestant; ratios against the fastest peer. Short runs are told in milliseconds."""
+    """Returns a table with a line for each contestant and its ratio to the fastest peer.
+
+    Times are in milliseconds if all runs are short, else in seconds."""
     measured = [row for row in rows if "wall" in row]
     peers = [row for row in measured if row["kind"] == "peer"]
     fastest = min((row["wall"]["median"] for row in peers), default=None)

@@ -1,7 +1,8 @@
 """usage: proxy.py LISTEN UPSTREAM KIND SEED
-A network in a process: carries connections to LISTEN on to UPSTREAM (ports on loopback) with a delay each way, and with the
-speeds of lanes.py. A connection takes the lane with the fewest; those that share one share its speed. So the speed of all
-together has a known limit, however many there are. What a server sends ahead waits before the slow part, as in a router."""
+Simulates a network in one process: forwards connections from the port LISTEN to the port UPSTREAM, both on loopback, with a
+delay in each direction and the speeds of lanes.py. A new connection takes the lane with the fewest connections. Connections
+of one lane share its speed, so all connections together have a known limit, however many there are. Bytes that the server
+sends faster than that wait in front of the slow part, as in a router."""
 
 import select
 import socket
@@ -16,7 +17,7 @@ LOOK = 1 << 20
 
 
 class Way:
-    """Bytes on their way in one direction: they leave `source` when the rate allows, and come to `target` after the delay."""
+    """One direction of a connection. Bytes are read from `source` as the rate allows, and reach `target` after the delay."""
 
     def __init__(self, source, target, ready):
         self.source = source
@@ -26,7 +27,7 @@ class Way:
         self.ended = False
 
     def take(self, budget, now, delay):
-        """Reads at most `budget` bytes; tells how many."""
+        """Reads at most `budget` bytes and returns the number of bytes read."""
         if self.ended or budget < 1:
             return 0
         try:
@@ -39,7 +40,7 @@ class Way:
         return len(data)
 
     def give(self, now):
-        """Sends what has arrived; an empty piece is the end."""
+        """Sends the bytes whose delay is over. An empty piece stands for the end of the stream."""
         while self.pieces and self.pieces[0][0] <= now:
             due, data = self.pieces[0]
             if not data:
@@ -56,7 +57,7 @@ class Way:
 
 
 class Connection:
-    """A client, its connection to the server, and the two ways between them."""
+    """A client, its connection to the server, and the two directions between them."""
 
     def __init__(self, client, upstream, lane, now, delay):
         self.lane = lane
@@ -64,7 +65,7 @@ class Connection:
         for s in self.sockets:
             s.setblocking(False)
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # The handshake took one round trip, which loopback does not.
+        # The handshake over loopback takes no time, so the first bytes of the client wait for one round trip.
         self.up = Way(*self.sockets, now + 2 * delay)
         self.down = Way(self.sockets[1], self.sockets[0], now)
 
@@ -78,7 +79,7 @@ class Connection:
 
 
 class Proxy:
-    """All connections, moved on every few milliseconds."""
+    """All connections. Their bytes are forwarded every few milliseconds."""
 
     def __init__(self, listen, upstream, lanes):
         self.listener = socket.create_server(("127.0.0.1", listen), backlog=128)
@@ -99,7 +100,7 @@ class Proxy:
                 self._move(lane, now, now - last)
             for connection in [c for c in self.connections if c.gone]:
                 self._drop(connection)
-            # After that: the lane of a connection that was closed before this one was opened is free again.
+            # Closed connections were dropped above, so their lanes are free for new connections.
             self._accept(now)
             last = now
             time.sleep(max(0, TICK - (time.monotonic() - now)))

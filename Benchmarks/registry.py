@@ -1,10 +1,10 @@
-"""The cases by name, in the order of the page."""
+"""The cases by name, in the order in which the page shows them."""
 
 CASES = {}
 
 
 def case(name, title):
-    """Registers a function that takes the workbench and an empty result, and fills it."""
+    """Registers a function that takes the workbench and an empty result, and fills the result."""
 
     def register(function):
         CASES[name] = (title, function)

@@ -1,4 +1,4 @@
-"""What a case found out, as it is kept between runs and shown on the page."""
+"""The result of a case, in the form in which it is saved between runs and shown on the page."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from statistics import median
 
 @dataclass
 class Target:
-    """One line of the goals: a figure, what it must be, and whether it is."""
+    """A target: a figure, its limit, and whether the figure meets the limit."""
 
     what: str
     value: float
@@ -24,7 +24,7 @@ class Target:
 
 @dataclass
 class Result:
-    """A table of contestants (with a column named `extra`, if any), some lines of figures, and targets."""
+    """A table of contestants, lines of figures, and targets. `extra` is the heading of an additional column, or empty."""
 
     case: str
     title: str
@@ -39,7 +39,7 @@ class Result:
     stamp: dict = field(default_factory=dict)
 
     def add(self, contestants):
-        """Takes over a table's rows and the command lines."""
+        """Adds a row and a command line for each contestant."""
         for one in contestants:
             row = {"name": one.name, "kind": one.kind, "failure": one.failure, "failed": one.failed}
             if one.runs:
@@ -51,7 +51,7 @@ class Result:
         return self
 
     def row(self, name):
-        """The row of a contestant that has figures, or nothing."""
+        """Returns the row of a contestant, or None if it has no figures."""
         return next((r for r in self.rows if r["name"] == name and "wall" in r), None)
 
     def value(self, name, what="wall"):
@@ -59,24 +59,24 @@ class Result:
         return row[what]["median"] if row else None
 
     def best_peer(self, what="wall"):
-        """The name of the peer with the smallest figure, or nothing."""
+        """Returns the name of the peer with the smallest figure, or None if there is no peer with figures."""
         peers = [r for r in self.rows if r["kind"] == "peer" and "wall" in r]
         return min(peers, key=lambda r: r[what]["median"])["name"] if peers else None
 
     def target(self, what, value, limit, unit="", at_least=False):
-        """Adds a target when there is a figure for it."""
+        """Adds a target if there is a figure for it, else a remark."""
         if value is None:
             self.remarks.append(f"No figure for: {what}.")
         else:
             self.targets.append(Target(what, value, limit, unit, at_least))
 
     def ratio_target(self, what, mine, other, limit, figure="wall"):
-        """A target for the ratio of two contestants."""
+        """Adds a target for the ratio of two contestants."""
         a, b = self.value(mine, figure), self.value(other, figure) if other else None
         self.target(what, a / b if a is not None and b else None, limit)
 
     def wall_target(self, what, mine, other, limit):
-        """A target for a ratio of times, and the least that it could be with what the cheapest tool costs."""
+        """Adds a target for a ratio of times, and the smallest ratio possible with the CPU time of the cheapest tool."""
         self.ratio_target(what, mine, other, limit)
         costs = {r["name"]: r["cpu"]["median"] + r["server"]["median"] for r in self.rows if "wall" in r}
         reference = self.value(other) if other else None
@@ -84,8 +84,10 @@ class Result:
             self.floor(what, reference, min(costs, key=costs.get))
 
     def floor(self, what, reference, *names):
-        """How small a ratio of times can be on this machine: work takes at least its CPU, and the server's, divided by the
-        number of cores. The work is that of these rows together; `reference` is what the ratio divides by, in seconds."""
+        """Adds the smallest ratio of times that is possible on this machine.
+
+        The work of the named rows takes at least its CPU time and the server's, divided by the number of cores.
+        `reference` is the denominator of the ratio, in seconds."""
         cores = len(os.sched_getaffinity(0))
         work = sum(self.value(name, key) for name in names for key in ("cpu", "server"))
         self.floors.append(
@@ -93,7 +95,7 @@ class Result:
             f"of CPU, with {cores} cores.")
 
     def save(self, folder, bench, load):
-        """Keeps it for the page, with the moment, the load, and what was measured with what."""
+        """Saves the result for the page, with the date, the load averages, the commit, the rounds and the scale."""
         self.stamp = {
             "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime()), "load": load, "rounds": bench.rounds,
             "scale": bench.scale, "commit": bench.commit}

@@ -27,7 +27,7 @@ http {{
 
 
 def free_ports(count):
-    """Different ones: each is held until all are found."""
+    """Returns different free ports. Each port stays bound until all are found."""
     held = [socket.socket() for _ in range(count)]
     try:
         for s in held:
@@ -39,7 +39,7 @@ def free_ports(count):
 
 
 class Server:
-    """Runs nginx for as long as the workbench stands."""
+    """Runs nginx until the workbench is closed."""
 
     def __init__(self, bench):
         self.folder = bench.make("nginx")
@@ -58,11 +58,11 @@ class Server:
         self._wait()
 
     def url(self, path, scheme="http"):
-        """The address of a file: over http, https (HTTP/1.1), or http2 (https with HTTP/2)."""
+        """Returns the URL of a file. `scheme` is http, https (with HTTP/1.1) or http2 (https with HTTP/2)."""
         return f"{'http' if scheme == 'http' else 'https'}://127.0.0.1:{self.ports[scheme]}/{path}"
 
     def cpu(self):
-        """The seconds of CPU that the workers have used (`schedstat` of proc(5): nanoseconds); 0 where the kernel does not say."""
+        """Returns the CPU time of the workers in seconds, or 0 if the kernel does not report it (`schedstat`, proc(5))."""
         total = 0
         try:
             with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:

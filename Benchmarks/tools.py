@@ -1,4 +1,4 @@
-"""The command lines: for each work, each tool with the options a fair judge would give it."""
+"""The command lines of all tools, for each kind of work, with options that give each tool a fair chance."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ from contest import Contestant
 
 
 class Tools:
-    """Knows the binary that is measured, and what it understands."""
+    """The dlm that is measured, and the options that it knows."""
 
     def __init__(self, bench):
         self.dlm = bench.binary
@@ -17,20 +17,20 @@ class Tools:
         self.trust = ["--ca-certificate", "{ca}"] if self.knows("--ca-certificate") else ["-k"]
 
     def get(self, *words, name="dlm", tls=False, home=""):
-        """dlm get with these options."""
+        """Returns `dlm get` with these options."""
         return Contestant(name, ["{dlm}", "get", "-q", *(self.trust if tls else []), *words], "dlm", home)
 
     def one_file(self, home):
-        """One small file: dlm with the store it has, and as it starts for the first time; and everybody."""
+        """Returns the tools for one small file: dlm with an existing store, dlm at its first start, and all peers."""
         return [self.get("-o", "file", "{url}", home=home), self.get("-o", "file", "{url}", name="dlm, first start"),
                 *large_peers()]
 
     def one_connection(self, tls=False):
-        """One large file over one connection: everybody."""
+        """Returns the tools for one large file over one connection: dlm and all peers."""
         return [self.get("-x", "1", "-o", "file", "{url}", tls=tls), *large_peers(tls)]
 
     def several_connections(self, count, tls=False):
-        """One large file over several connections: who can."""
+        """Returns the tools for one large file over several connections: dlm and the peers that can use several."""
         return [self.get("-x", str(count), "-o", "file", "{url}", tls=tls), *segmenting_peers(count, tls)]
 
 
@@ -47,7 +47,7 @@ def large_peers(tls=False):
 
 
 def segmenting_peers(count, tls=False):
-    """curl and wget have no segments; wget2 takes chunks of a size."""
+    """Returns the peers that can use several connections. curl and wget cannot; wget2 divides a file by the size of chunks."""
     trust = _trust(tls)
     return [
         Contestant("aria2c", [*ARIA2, *trust["aria2c"], f"-x{count}", f"-s{count}", "-k1M", "-o", "file", "{url}"]),
@@ -59,7 +59,9 @@ def segmenting_peers(count, tls=False):
 
 
 def list_peers(tls=False, streams=32):
-    """A list of small files. axel and lftp take no lists. The numbers are those with which each did best."""
+    """Returns the peers for a list of small files. axel and lftp take no lists.
+
+    Each tool has the number of connections with which it was fastest."""
     trust, threads = _trust(tls), 16 if tls else 8
     return [
         Contestant("curl", ["curl", "-sS", *trust["curl"], "--parallel", "--parallel-max", str(streams),
@@ -75,7 +77,7 @@ ARIA2 = ["aria2c", "-q", "--no-conf", "--file-allocation=none"]
 
 
 def _trust(tls):
-    """How each tool is told the test certificate. axel cannot be told: it does not verify."""
+    """Returns the options by which each tool trusts the test certificate. axel has none, so it does not verify."""
     if not tls:
         return {"curl": [], "wget": [], "aria2c": [], "axel": [], "lftp": ""}
     return {

@@ -1,4 +1,4 @@
-"""The place where everything happens: private folders, sizes, compiled C programs, processes, and their end."""
+"""The environment of a benchmark: private folders, sizes, compiled C programs and processes."""
 
 import itertools
 import os
@@ -13,17 +13,17 @@ ROOT = os.path.dirname(HERE)
 
 
 class Failed(Exception):
-    """A case cannot give figures; the message says why in one line."""
+    """A case cannot be measured. The message says why, in one line."""
 
 
 def _commit():
-    """What is checked out, and whether it was changed since."""
+    """Returns the commit that is checked out, with a mark if files were changed since."""
     done = subprocess.run(["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip() or "an unknown commit"
 
 
 class Workbench:
-    """Owns the private folders on the memory file system and on the disk, and every process that was started."""
+    """Owns the private folders on the memory file system and on the disk, and all processes that were started."""
 
     def __init__(self, binary, rounds, scale):
         self.binary = binary
@@ -41,17 +41,17 @@ class Workbench:
             signal.signal(getattr(signal, name), lambda *_: sys.exit(1))
 
     def make(self, name):
-        """A folder of this name in the private one."""
+        """Returns the folder of this name in the private folder, and creates it if needed."""
         path = os.path.join(self.folder, name)
         os.makedirs(path, exist_ok=True)
         return path
 
     def fresh(self, kind="run"):
-        """A new empty folder; short, because a socket's path may have 107 bytes."""
+        """Returns a new empty folder. Its name is short, because the path of a Unix socket has at most 107 bytes (unix(7))."""
         return self.make(f"{kind}{next(self._serial)}")
 
     def disk(self):
-        """A private folder on the disk: of the checkout, or where $DLM_BENCH_DISK says."""
+        """Returns a private folder on a disk: in $DLM_BENCH_DISK, or else in the checkout."""
         if self.disk_folder is None:
             base = os.environ.get("DLM_BENCH_DISK") or os.path.join(ROOT, ".build", "bench")
             os.makedirs(base, exist_ok=True)
@@ -59,11 +59,11 @@ class Workbench:
         return self.disk_folder
 
     def scaled(self, number, least=1):
-        """A size or count of the full benchmark, made smaller by $DLM_BENCH_SCALE."""
+        """Returns a size or count of the full benchmark, multiplied by $DLM_BENCH_SCALE, but at least `least`."""
         return max(least, int(number * self.scale))
 
     def seconds(self, full, least=1.0):
-        """A length of time, made shorter by $DLM_BENCH_SCALE."""
+        """Returns a duration in seconds, multiplied by $DLM_BENCH_SCALE, but at least `least`."""
         return max(least, full * self.scale)
 
     @property
@@ -75,7 +75,7 @@ class Workbench:
         return self._server
 
     def server_cpu(self):
-        """The seconds of CPU that the server has used; 0 while there is none."""
+        """Returns the CPU time of the server in seconds, or 0 while there is no server."""
         return self._server.cpu() if self._server else 0
 
     @property
@@ -87,7 +87,7 @@ class Workbench:
         return self._content
 
     def compiled(self, name):
-        """The path of a C program of this folder, built when first asked for."""
+        """Returns the path of a C program of this folder. The program is built at the first call."""
         path = os.path.join(self.make("bin"), name)
         if not os.path.exists(path):
             source = os.path.join(HERE, name + ".c")
@@ -95,7 +95,7 @@ class Workbench:
         return path
 
     def environment(self, state=None):
-        """What every tool gets: a home of its own, and nothing of the user's settings, proxies or language."""
+        """Returns the environment of every tool: a home of its own, without the user's settings, proxies and language."""
         state = state or self.home
         return {
             "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
@@ -106,13 +106,13 @@ class Workbench:
         }
 
     def spawn(self, command, **options):
-        """Starts a process in a group of its own, which does not outlive the benchmark."""
+        """Starts a process in a process group of its own, which ends with the benchmark at the latest."""
         process = subprocess.Popen(command, start_new_session=True, **options)
         self.processes.append(process)
         return process
 
     def end(self, process, how=signal.SIGTERM, patience=20):
-        """Ends the group of a process that `spawn` started."""
+        """Ends the process group of a process that `spawn` started. Sends SIGKILL after `patience` seconds."""
         if process.poll() is None:
             try:
                 os.killpg(process.pid, how)
@@ -126,7 +126,7 @@ class Workbench:
             self.processes.remove(process)
 
     def close(self):
-        """Ends what still runs, and removes the private folders."""
+        """Ends all processes that still run, and removes the private folders."""
         for process in list(self.processes):
             self.end(process, patience=3)
         for path in (self.folder, self.disk_folder):

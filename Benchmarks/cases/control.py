@@ -1,4 +1,4 @@
-"""How soon a session obeys."""
+"""The time that a session takes to follow a command."""
 
 import time
 from statistics import median

@@ -1,4 +1,4 @@
-"""Many downloads at once, and many that wait."""
+"""Many downloads at once, and a long queue of downloads."""
 
 import os
 from statistics import median

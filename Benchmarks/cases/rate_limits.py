@@ -1,4 +1,4 @@
-"""How close `--limit-rate` comes to what it says."""
+"""The error of the speed under `--limit-rate`."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def limits(bench, result):
 
 
 def _round(bench, group, errors):
-    """One run of each rate and number of connections: one after the other at high rates, all at once at low ones."""
+    """Runs each rate with each number of connections once: one after another at high rates, all at once at low rates."""
     jobs = [(title, rate, connections) for title, rate in group for connections in (1, 8)]
     for batch in [jobs] if len(group) > 1 else [[job] for job in jobs]:
         with ThreadPoolExecutor(len(batch)) as pool:
@@ -41,16 +41,16 @@ def _round(bench, group, errors):
 
 
 def _error(bench, rate, connections):
-    """How much more or less there is than the rate allows, in per cent, and after how many seconds.
+    """Returns the difference from the bytes that the rate allows, in percent, and the duration of the run in seconds.
 
-    What is fetched must fit in a fourth of the memory that is free, so the time is shorter where there is little."""
+    The fetched bytes must fit into a fourth of the free memory, so with little memory the run is shorter."""
     seconds = min(bench.seconds(10, 2), free_memory() / 4 / rate)
     name = bench.content.sparse(max(64 << 20, int(rate * seconds * 1.3)))
     return (_have(bench, name, seconds, rate, connections) / (rate * seconds) - 1) * 100, seconds
 
 
 def _have(bench, name, seconds, rate, connections):
-    """The bytes that are here after so many seconds."""
+    """Returns the number of bytes that were fetched after so many seconds."""
     state = bench.fresh("h")
     folder = os.path.join(state, "out")
     os.makedirs(folder)

@@ -1,4 +1,4 @@
-"""What the recording of downloads costs, and a digest."""
+"""The cost of recording downloads, and of a digest."""
 
 from contest import Contestant, Hooks, contest, one_file
 from registry import case
@@ -8,7 +8,7 @@ GIB = 1 << 30
 
 
 def _ephemeral(bench, result):
-    """The tools, or nothing when there is nothing to compare with."""
+    """Returns the tools, or None if this dlm has no `--ephemeral` to compare with."""
     tools = Tools(bench)
     if tools.knows("--ephemeral"):
         return tools

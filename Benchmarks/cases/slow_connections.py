@@ -1,4 +1,4 @@
-"""Servers and networks that are slow for each connection: what several connections are for."""
+"""Servers and networks that limit the speed of each connection, where several connections are of use."""
 
 import sys
 import time
@@ -42,7 +42,7 @@ def throttled(bench, result):
 
 
 def _network(bench, result, kind, size, count):
-    """A contest through the proxy, which begins anew, with the same speeds for all in a round, before each run."""
+    """Runs a contest through the proxy, which is restarted before each run. All runs of a round have the same speeds."""
     name = bench.content.file(bench.scaled(size, MIB))
     (port,), running = free_ports(1), []
 
@@ -69,7 +69,7 @@ def _network(bench, result, kind, size, count):
 
 
 def _wait_for(port, process):
-    """Until the proxy listens. Connecting would start its clock, so the kernel's table is read."""
+    """Waits until the proxy listens. A connection would start the proxy's clock, so the kernel's table is read instead."""
     wanted = f"0100007F:{port:04X} 00000000:0000 0A"
     while process.poll() is None:
         with open("/proc/net/tcp") as table:
@@ -84,7 +84,7 @@ def throttled_auto(bench, result):
     _network(bench, result, "even", 1024 * MIB, 16)
     auto = result.value("dlm auto", "extra")
     if auto:
-        # Left to itself, dlm takes six of the sixteen: 0.375 of the ideal, less what finding that out costs.
+        # With `auto`, dlm uses six of the sixteen connections: 0.375 of the ideal, less the time that the probing takes.
         result.target("`auto`, with six connections: ideal / wall", auto, 0.33, at_least=True)
     else:
         _note_auto(result)

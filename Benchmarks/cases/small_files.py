@@ -1,4 +1,4 @@
-"""Lists of small files, and the smallest file."""
+"""Lists of small files, and a file of one byte."""
 
 import os
 import shutil
@@ -60,7 +60,7 @@ def again(bench, result):
         return next((wrong for wrong in found if wrong), None)
 
     contest(bench, contestants, {"dlm": bench.binary, "list": bench.content.lists(names)[0], **folders},
-            # What one contestant left is checked before the next one's turn.
+            # The files of a contestant are checked before the next contestant runs.
             Hooks(before=lambda _: shutil.rmtree(folders["gone"], ignore_errors=True), verify=differs))
     return result.add(contestants)
 

@@ -1,4 +1,4 @@
-"""What passes before anything happens."""
+"""The time that passes before the first request."""
 
 import shutil
 
@@ -13,7 +13,7 @@ ROWS = 1000
 
 
 def _full_store(bench):
-    """The home of a store with so many queued downloads."""
+    """Returns a home whose store has ROWS queued downloads."""
     names = bench.content.links(ROWS, 1 << 20)
     plain, _ = bench.content.lists([f"slow/{name}" for name in names])
     session = Background(bench, "-j", "1")

@@ -1,4 +1,4 @@
-"""How often the kernel is asked, told by strace: what a MiB costs, and what a file costs."""
+"""The number of system calls for each MiB and for each file, counted by strace."""
 
 import os
 import re
@@ -13,7 +13,7 @@ SHOWN = 12
 
 
 def _counts(bench, command, values):
-    """The calls of one run by name, all threads together."""
+    """Returns the number of calls in one run by their names, for all threads together."""
     state = bench.fresh("h")
     folder, summary = os.path.join(state, "out"), os.path.join(state, "summary")
     os.makedirs(folder)
@@ -30,7 +30,7 @@ def _counts(bench, command, values):
 
 
 def _tell(bench, result, contestants, values, parts, part):
-    """A figure for each tool: calls for each part of the work, the most frequent ones by name."""
+    """Adds a figure for each tool: the calls for each part of the work, and the most frequent calls by name."""
     for one in contestants:
         counts = _counts(bench, one.command, values)
         often = sorted(counts.items(), key=lambda item: -item[1])[:SHOWN]
