@@ -25,8 +25,8 @@ struct Rule: Sendable, CustomStringConvertible {
             "Synchronization", "Glibc",
         ],
         "DownloadKit": [
-            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "CSystem", "Foundation",
-            "Synchronization",
+            "DownloadCore", "CurlTransport", "DownloadStorage", "DownloadControl", "DownloadRPC", "CSystem",
+            "Foundation", "Synchronization",
         ],
         "dlm": [
             "DownloadKit", "DownloadRPC", "ArgumentParser", "Yams", "CSystem", "Foundation", "Synchronization", "Glibc",

@@ -88,6 +88,7 @@ extension DownloadRequest {
         network.addresses = [PinnedAddress(host: "a", port: 443, address: "[::1]")]
         network.nameServer = "https://dns/q"
         network.dnsCacheTime = 600
+        network.refusesPrivateAddresses = true
     }
 
     /// The properties that have the same value in both, as `retry.limit`, by reflection: also those that nobody thought of.

@@ -36,7 +36,7 @@ enum HelpText {
     static let commandGroups: [(title: String, names: [String])] = [
         ("DOWNLOAD AND FOLLOW", ["get", "list", "show", "watch", "wait", "events"]),
         ("CHANGE A DOWNLOAD", ["pause", "resume", "cancel", "remove", "limit", "priority", "set-url"]),
-        ("CHECK AND SET UP", ["verify", "doctor", "config", "daemon"]),
+        ("CHECK AND SET UP", ["verify", "manifest", "doctor", "config", "daemon", "rpc"]),
     ]
 
     private static func short(get: CommandDescription) -> String {

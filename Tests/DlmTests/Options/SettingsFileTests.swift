@@ -97,7 +97,7 @@ struct SettingsFileTests {
     @Test("What stands behind a # in the sample is the default; dlm config says the same")
     func sampleDefaults() throws {
         defer { folder.remove() }
-        let start = try #require(Self.sample().uncommented.split(separator: "hosts:").first)
+        let start = try #require(Self.sample().uncommented.split(separator: "\nhosts:").first)
         try folder.write(String(start), to: "dlm/config.yaml")
         let settings = try Settings(environment: ["XDG_CONFIG_HOME": folder.path])
         #expect(settings.entries.count >= 15)
