@@ -64,7 +64,9 @@ extension EndToEnd {
         @Test("Killed at any time, the same command completes the list; what was done is not asked for again")
         func killed() async throws {
             let urls = (0..<300).map { "/f\($0)" }
-            try await withDlm({ _ in FaultReply(Content(seed: 5, size: 2000)).with { $0.bytesPerSecond = 40_000 } }) {
+            try await withDlm({ _ in
+                FaultReply(Content(seed: 5, size: 2000), etag: "\"v1\"").with { $0.bytesPerSecond = 40_000 }
+            }) {
                 sandbox, server in
                 try sandbox.root.write(urls.map { server.url($0) }.joined(separator: "\n"), to: "list")
                 let manifest = sandbox.root("m.jsonl")
