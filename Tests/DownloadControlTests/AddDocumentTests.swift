@@ -101,7 +101,7 @@ struct AddDocumentTests {
              "minimumTLS":"1.3","knownHosts":"/hosts","sshKey":"/ssh","ftpTLS":"required"},
              "network":{"proxy":{"url":"http://p:1","credential":{"user":"you"}},"noProxy":"a,b","interface":"lo",
              "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
-             "nameServer":"https://dns/q","dnsCacheTime":600},"proxyPassword":"hunter2","schemes":["https"]}}
+             "nameServer":"https://dns/q","dnsCacheTime":600,"refusesPrivateAddresses":true},"proxyPassword":"hunter2","schemes":["https"]}}
             """#
         // Also as what is sent, which is what the sessions before understand.
         let sent = form == 1 ? Data(text.utf8) : try WireAdd(groups: [WireGroup(request)]).json()

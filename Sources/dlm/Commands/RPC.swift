@@ -6,7 +6,7 @@ import DownloadRPC
 struct RPC: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rpc",
-        abstract: "Show the secret of the background session's HTTP server, or open its page.",
+        abstract: "Print the secret of the HTTP server, or open its page.",
         discussion: """
             dlm daemon start --rpc serves aria2's RPC at /jsonrpc, a web page at / and dlm's own API at /v1. Programs and \
             the page show a secret, which is made at the first start and kept in rpc-secret in the state folder.
