@@ -12,9 +12,14 @@ extension Attempt {
         if lost.contains(record.id) { throw disowned }
     }
 
-    /// Applies a change that the session made while the attempt runs. The change is saved before it is answered.
+    /// Applies the change of a message, which the session made while the attempt runs. The change is saved before it is
+    /// answered.
     @inline(never)
-    func apply(_ change: DownloadChange) async -> Bool {
+    func applyChange(_ message: RunnerControl.Message) async {
+        if case .change(let change, let answer) = message { answer.resume(returning: await apply(change)) }
+    }
+
+    private func apply(_ change: DownloadChange) async -> Bool {
         guard record.apply(change) else { return false }
         if case .rateLimit(let limit) = change { control.rateLimit.bytesPerSecond = limit }
         await finishCheckpoint()

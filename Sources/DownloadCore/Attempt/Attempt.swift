@@ -31,29 +31,35 @@ final class Attempt {
     /// Returns the next message that a phase must handle. Makes checkpoints, applies changes and obeys a stop on the way.
     func nextMessage() async throws -> RunnerControl.Message {
         while let message = await messages.next() {
-            switch message {
-            case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed, .documentCame: return message
-            case .segmentFinished(let segment, let result):
-                recordEnd(of: segment, result)
-                if record.lastAttempt.metrics == nil { record.lastAttempt.metrics = result.metrics }
-                return message
-            case .tick:
-                tick()
-                if let failure = context.stream?.failure { throw failure }
-            case .recordDue: awaitFlush()
-            case .flushed:
-                sourceCheck?.recordCompared()
-                saveCheckpoint()
-            case .checkpointSaved(let number):
-                checkpoints.didSave(number)
-                if control.isRecordDue { awaitFlush() }
-            case .disowned: throw disowned
-            case .change(let change, let answer): answer.resume(returning: await apply(change))
-            case .stop: throw RoundEnd.stopped
-            case .timeIsUp: throw overdue
-            }
+            if case .change = message { await applyChange(message) } else if try isForPhase(message) { return message }
         }
         throw RoundEnd.stopped
+    }
+
+    /// Handles any message but a change, and returns whether a phase must handle it, too.
+    @inline(never)
+    private func isForPhase(_ message: RunnerControl.Message) throws -> Bool {
+        switch message {
+        case .segmentOpened, .moved, .pulse, .delivered, .pieceFailed, .documentCame, .change: return true
+        case .segmentFinished(let segment, let result):
+            recordEnd(of: segment, result)
+            if record.lastAttempt.metrics == nil { record.lastAttempt.metrics = result.metrics }
+            return true
+        case .tick:
+            tick()
+            if let failure = context.stream?.failure { throw failure }
+        case .recordDue: awaitFlush()
+        case .flushed:
+            sourceCheck?.recordCompared()
+            saveCheckpoint()
+        case .checkpointSaved(let number):
+            checkpoints.didSave(number)
+            if control.isRecordDue { awaitFlush() }
+        case .disowned: throw disowned
+        case .stop: throw RoundEnd.stopped
+        case .timeIsUp: throw overdue
+        }
+        return false
     }
 
     var overdue: DownloadError { @inline(never) get { .overdue(record.request, last: nil) } }
@@ -62,7 +68,6 @@ final class Attempt {
 
     func obeyStop() throws(RoundEnd) { if control.isStopping { throw .stopped } }
 
-    @inline(never)
     private func tick() {
         sourceCheck?.ask(transfers.running)
         for segment in transfers.running { segment.flush() }
@@ -130,7 +135,7 @@ final class Attempt {
             case .segmentFinished(let segment, let result):
                 recordEnd(of: segment, result)
                 _ = await forgetDoubtful(of: segment, result)
-            case .change(let change, let answer): answer.resume(returning: await apply(change))
+            case .change: await applyChange(message)
             case .checkpointSaved(let number): checkpoints.didSave(number)
             default: break
             }

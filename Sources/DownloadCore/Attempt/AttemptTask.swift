@@ -66,23 +66,32 @@ package final class AttemptTask: AttemptPhase {
             case .unfinished: break
             case .named: return
             case .whole:
-                context.transfersEnded(record.id, control)
+                reportTransfersEnded()
                 return try await commit()
             }
         }
         try await Verification(attempt: attempt).verifyCompleted()
-        if !record.request.isPlain, !record.resume.written.isEmpty {
-            // The request cannot be made for a part, and may not be made twice.
-            try await attempt.startOver(why: "a \(record.request.method.rawValue) is sent as a whole")
-        }
+        if let why = whyAskedWhole { try await attempt.startOver(why: why) }
         let isFetched = try await fetch()
         try attempt.saveCookies()
-        context.transfersEnded(record.id, control)
+        reportTransfersEnded()
         if isFetched { try await commit() }
+    }
+
+    @inline(never)
+    private func reportTransfersEnded() { context.transfersEnded(record.id, control) }
+
+    /// Why nothing that is here can be kept: a request with a body cannot be made for a part, and may not be made twice.
+    private var whyAskedWhole: String? {
+        @inline(never) get {
+            guard !record.request.isPlain, !record.resume.written.isEmpty else { return nil }
+            return "a \(record.request.method.rawValue) is sent as a whole"
+        }
     }
 
     /// Has the session's adapter change the request. If the adapter gives another URL, the bytes that are here are compared,
     /// as after any change of the URL.
+    @inline(never)
     private func adaptRequest() async throws {
         guard let adapter = context.adapter else { return }
         var adapted = try await adapter.adapt(record.request)
@@ -128,15 +137,27 @@ package final class AttemptTask: AttemptPhase {
             return try await LocalCopy(attempt: attempt, probe: probe).run(naming)
         }
         guard let answer = try await probe.run() else { return .current }
-        if case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) {
-            try await attempt.replace(why: why)
-        }
-        // The whole file is in one buffer: what is left needs the disk and the store, and no slot.
-        if answer.isWhole { context.transfersEnded(record.id, control) }
-        try probe.learn(from: answer)
+        if let why = whyReplaced(by: answer) { try await attempt.replace(why: why) }
+        try learn(from: answer)
         if let existing = try await naming.openFile(for: answer) { return existing }
         try await Fetch(attempt, answer).run()
         return nil
+    }
+
+    /// Returns why the answer is of another version than the file that is here; nil if it is not, or is compared.
+    @inline(never)
+    private func whyReplaced(by answer: ProbeAnswer) -> String? {
+        guard case .newVersion(let total, let why)? = answer.segment.verdict, !attempt.comparesWhole(total) else {
+            return nil
+        }
+        return why
+    }
+
+    @inline(never)
+    private func learn(from answer: ProbeAnswer) throws(DownloadError) {
+        // The whole file is in one buffer: what is left needs the disk and the store, and no slot.
+        if answer.isWhole { reportTransfersEnded() }
+        try probe.learn(from: answer)
     }
 
     /// Handles a file that has the final name already. Returns whether there is nothing left to fetch.

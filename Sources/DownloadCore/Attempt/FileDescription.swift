@@ -26,15 +26,15 @@ final class FileDescription: AttemptPhase {
     /// For the document, with its redirects: the file waits for it.
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
-    /// Reads the document that the answer names, if it may be used. Returns the answer, with its end if it has ended.
+    /// Reads the document that the answer names, if it may be used. Enters the end of the transfer, if it ends meanwhile,
+    /// into the answer.
     @inline(never)
-    func read(before answer: ProbeAnswer) async throws -> ProbeAnswer {
-        guard let url = documentToRead() else { return answer }
+    func read(before answer: ProbeAnswer) async throws {
+        guard let url = documentToRead() else { return }
         let fetch = DocumentFetch(
             at: url, for: attempt, sendsCredentials: url.origin == record.request.url.origin, acceptsCompressed: nil)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
-        var answer = answer
         while true {
             switch try await attempt.nextMessage() {
             case .segmentFinished(let segment, let result) where segment === answer.segment: answer.result = result
@@ -44,7 +44,7 @@ final class FileDescription: AttemptPhase {
                 } catch {
                     refuse("\(url): \(error)")
                 }
-                return answer
+                return
             default: continue
             }
         }

@@ -6,9 +6,9 @@ enum ExistingFile {
     /// The file is current, and is recorded as that.
     case current
     /// The file is left alone, and the download succeeds.
-    case kept(CompletedFile)
+    indirect case kept(CompletedFile)
     /// The file may be the beginning of the wanted one.
-    case beginning(FileBeginning)
+    indirect case beginning(FileBeginning)
 }
 
 /// A file under the final name that may be the beginning of the wanted one.

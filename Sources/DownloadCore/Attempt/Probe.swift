@@ -45,31 +45,22 @@ final class Probe: AttemptPhase {
     /// Follows redirects, and asks without a range where the server refuses one, until an answer is the file itself.
     /// - Returns: nil when there is nothing to fetch, because the file that is here is current.
     func run() async throws -> ProbeAnswer? {
-        attempt.beginSourceCheck()
-        attempt.transfers.sources = SourcePool(record.source)
-        route = routeToSource
-        asksRange = record.request.asksRanges && !attempt.distrustsRanges
-        candidate = record.currentFile
+        prepare()
         while true {
-            let segment = try begin()
-            let result = try await answer(to: segment)
-            switch try judge(segment, result) {
+            switch try await nextStep(after: try begin()) {
             case .ask: continue
             case .askAgain:
                 await attempt.endTransfers()
                 try attempt.obeyStop()
             case .keepCurrent:
-                record.keepCurrent(candidate)
+                keepCandidate()
                 return nil
-            case .open(let answer): return try await description.read(before: answer)
+            case .open(let answer):
+                try await description.read(before: answer)
+                return answer
             case .followMetalink:
                 try await MetalinkAnswer(attempt: attempt).follow()
-                if record.request.checksum != nil, let current = record.currentFile {
-                    record.keepCurrent(current)
-                    return nil
-                }
-                candidate = nil
-                route = routeToSource
+                if keepsDescribed() { return nil }
             }
         }
     }
@@ -81,8 +72,33 @@ final class Probe: AttemptPhase {
         return try await run()
     }
 
+    @inline(never)
+    private func prepare() {
+        attempt.beginSourceCheck()
+        attempt.transfers.sources = SourcePool(record.source)
+        route = routeToSource
+        asksRange = record.request.asksRanges && !attempt.distrustsRanges
+        candidate = record.currentFile
+    }
+
     private var routeToSource: RequestRoute {
         RequestRoute(record.source, of: record.request, upgradedBy: context.strictHosts)
+    }
+
+    @inline(never)
+    private func keepCandidate() { record.keepCurrent(candidate) }
+
+    /// Returns whether the file that the Metalink document describes is here and current. Otherwise the file is asked for
+    /// next.
+    @inline(never)
+    private func keepsDescribed() -> Bool {
+        if record.request.checksum != nil, let current = record.currentFile {
+            record.keepCurrent(current)
+            return true
+        }
+        candidate = nil
+        route = routeToSource
+        return false
     }
 
     @inline(never)
@@ -97,19 +113,21 @@ final class Probe: AttemptPhase {
         return segment
     }
 
-    /// Waits until the transfer wants a file (nil), or has ended.
+    /// Waits until the transfer wants a file, or has ended.
+    private func nextStep(after segment: SegmentWriter) async throws -> Step {
+        while true { if let step = try step(after: segment, try await attempt.nextMessage()) { return step } }
+    }
+
+    /// Returns nil for a message that is not about the transfer.
     @inline(never)
-    private func answer(to segment: SegmentWriter) async throws -> TransferResult? {
-        while true {
-            switch try await attempt.nextMessage() {
-            case .segmentOpened(let opened) where opened === segment: return nil
-            case .segmentFinished(let finished, let result) where finished === segment: return result
-            default: continue
-            }
+    private func step(after segment: SegmentWriter, _ message: RunnerControl.Message) throws -> Step? {
+        switch message {
+        case .segmentOpened(let opened) where opened === segment: try judge(segment, nil)
+        case .segmentFinished(let finished, let result) where finished === segment: try judge(segment, result)
+        default: nil
         }
     }
 
-    @inline(never)
     private func judge(_ segment: SegmentWriter, _ result: TransferResult?) throws -> Step {
         guard let head = segment.head, let verdict = segment.verdict else {
             throw result.flatMap { attempt.ended(segment, $0).outcome.error } ?? RoundEnd.stopped

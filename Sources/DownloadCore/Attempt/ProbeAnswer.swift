@@ -1,10 +1,18 @@
-/// The first answer of an attempt that is the file itself, or its beginning.
-struct ProbeAnswer {
+/// The first answer of an attempt that is the file itself, or its beginning. A class, because an answer in the async frame
+/// of a waiting task would take some hundred bytes of it.
+final class ProbeAnswer {
     let segment: SegmentWriter
     let head: ResponseHead
     let route: RequestRoute
     /// How the transfer ended; nil while it runs.
     var result: TransferResult?
+
+    init(segment: SegmentWriter, head: ResponseHead, route: RequestRoute, result: TransferResult? = nil) {
+        self.segment = segment
+        self.head = head
+        self.route = route
+        self.result = result
+    }
 
     var url: SourceURL { route.url }
 
