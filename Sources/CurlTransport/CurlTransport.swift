@@ -19,7 +19,7 @@ package final class CurlTransport: Transport {
     private let mostEngines: Int
 
     /// - Parameter engines: the highest number of engine threads; more than three gain nothing
-    ///   (docs/architecture.md). One thread is started now, the others when there are transfers for them.
+    ///   (docs/internals/engine.md). One thread is started now, the others when there are transfers for them.
     package init(
         engines: Int = CurlTransport.standardEngines, environment: [String: String]
     ) throws(DownloadError) {

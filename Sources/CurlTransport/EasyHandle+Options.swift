@@ -2,7 +2,7 @@ import CCurl
 import DownloadCore
 import HTTPTypes
 
-/// The options of every transfer. Their values are based on measurements (docs/architecture.md).
+/// The options of every transfer. Their values are based on measurements (docs/internals/engine.md).
 extension EasyHandle {
     struct Setting: Equatable {
         var bufferSize: Int

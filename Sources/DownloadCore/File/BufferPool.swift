@@ -9,11 +9,11 @@ package struct PoolBuffer: @unchecked Sendable {
 /// buffer pauses, and the engine never waits.
 package final class BufferPool: Sendable {
     /// 40 buffers, which are 10 MiB. More than 8 buffers are hardly faster, and a session should stay small
-    /// (docs/architecture.md).
+    /// (docs/internals/session.md).
     package static let standardCapacity = 40
     /// The capacity for a session in which 200 downloads or more may run at once.
     package static let crowdedCapacity = 16
-    /// 256 KiB: large enough to make `pwrite` cheap, small enough to have many buffers (docs/architecture.md).
+    /// 256 KiB: large enough to make `pwrite` cheap, small enough to have many buffers (docs/internals/attempt.md).
     package static let bufferSize = 256 << 10
 
     private struct State: @unchecked Sendable {
