@@ -56,6 +56,20 @@ struct BackgroundSessionTests {
         await third.manager.close()
     }
 
+    @Test("Secrets that are given again while the session begins a download without them are not lost")
+    func secretsGivenAgain() async throws {
+        let bench = try await Self.bench { _, _ in .reply(Self.reply) }
+        var overrides = RequestOverrides()
+        overrides.credential = Credential(user: "me", password: "secret")
+        var request = try bench.request("/a")
+        request.credential = Credential(user: "me", password: nil)
+        let id = try await bench.store.add([request], session: SessionIdentifier.background)[0].record.id
+        try await bench.manager.start()
+        _ = try await bench.manager.resume([id], overrides: overrides)
+        #expect(try await bench.ending(of: id).state == .completed)
+        await bench.manager.close()
+    }
+
     @Test("To finish means: what runs ends, nothing is begun, what failed for a moment is kept for the next time")
     func finish() async throws {
         let bench = try await Self.bench { request, _ in
