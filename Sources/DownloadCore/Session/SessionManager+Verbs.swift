@@ -52,20 +52,24 @@ extension SessionManager {
         await fill()
         // A session that comes back may begin a download just now, without the secrets that are given here. Such an attempt
         // fails at once; its download is claimed after that.
-        let lacking = ids.compactMap { book[active: $0] }.filter { Self.lacksSecrets($0.record, overrides) }
+        let lacking = claimed.compactMap { lacksSecrets($0, overrides) ? $0.record.id : nil }
         if lacking.isEmpty { return claimed }
-        for active in lacking { await wait(book.waitForEnd(of: active.record.id, active.control)) }
-        let again = try await takeOver(lacking.map(\.record.id), overrides)
-        for download in again {
-            if let index = claimed.firstIndex(where: { $0.record.id == download.record.id }) { claimed[index] = download }
+        for active in lacking.compactMap({ book[active: $0] }) {
+            await wait(book.waitForEnd(of: active.record.id, active.control))
+        }
+        for download in try await takeOver(lacking, overrides) {
+            guard let index = claimed.firstIndex(where: { $0.record.id == download.record.id }) else { continue }
+            claimed[index] = download
         }
         await fill()
         return claimed
     }
 
-    /// Whether a download was begun without secrets that are given now.
-    private static func lacksSecrets(_ record: DownloadRecord, _ overrides: RequestOverrides) -> Bool {
-        !record.request.missingSecrets.isEmpty && overrides.applied(to: record.request).missingSecrets.isEmpty
+    /// Whether this session has begun a download without secrets that are given now.
+    private func lacksSecrets(_ download: ClaimedDownload, _ overrides: RequestOverrides) -> Bool {
+        guard case .running(var record) = download, record.session == identifier else { return false }
+        secrets.restore(&record)
+        return !record.request.missingSecrets.isEmpty && overrides.applied(to: record.request).missingSecrets.isEmpty
     }
 
     private func takeOver(_ ids: [DownloadID], _ overrides: RequestOverrides) async throws -> [ClaimedDownload] {
