@@ -55,13 +55,13 @@ package final class AttemptTask: AttemptPhase {
     }
 
     private func work() async throws {
-        try await adaptRequest()
+        if let adapter = context.adapter { try await adaptRequest(with: adapter) }
         try await prepare()
         if let stream = context.stream {
             return try await StreamDelivery(attempt: attempt, probe: probe, stream: stream).run()
         }
         if record.request.repairs, try await Repair(attempt: attempt).run() { return }
-        if file == nil {
+        if needsResumption {
             switch try await Resumption(attempt: attempt).run() {
             case .unfinished: break
             case .named: return
@@ -70,13 +70,19 @@ package final class AttemptTask: AttemptPhase {
                 return try await commit()
             }
         }
-        try await Verification(attempt: attempt).verifyCompleted()
+        if hasCompletedFile { try await Verification(attempt: attempt).verifyCompleted() }
         if let why = whyAskedWhole { try await attempt.startOver(why: why) }
         let isFetched = try await fetch()
         try attempt.saveCookies()
         reportTransfersEnded()
         if isFetched { try await commit() }
     }
+
+    /// Whether an earlier attempt gave the partial file a name, and the file is not open.
+    private var needsResumption: Bool { @inline(never) get { file == nil && record.fileName != nil } }
+
+    /// Whether an earlier run completed a file.
+    private var hasCompletedFile: Bool { @inline(never) get { record.completed != nil } }
 
     @inline(never)
     private func reportTransfersEnded() { context.transfersEnded(record.id, control) }
@@ -92,8 +98,7 @@ package final class AttemptTask: AttemptPhase {
     /// Has the session's adapter change the request. If the adapter gives another URL, the bytes that are here are compared,
     /// as after any change of the URL.
     @inline(never)
-    private func adaptRequest() async throws {
-        guard let adapter = context.adapter else { return }
+    private func adaptRequest(with adapter: any RequestAdapter) async throws {
         var adapted = try await adapter.adapt(record.request)
         adapted.destination = record.request.destination
         if adapted.url != record.request.url { _ = attempt.record.apply(.url(adapted.url, nil)) }
@@ -103,14 +108,25 @@ package final class AttemptTask: AttemptPhase {
 
     @inline(never)
     private func prepare() async throws(DownloadError) {
-        let missing = record.request.missingSecrets
-        if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
+        try requireSecrets()
         await LinkRenewal(attempt: attempt).renewExpired()
         // The URL may have become another one since it was asked for.
-        try record.request.requireAllowed()
+        try requireAllowed()
         attempt.transfers.secrets = try await LoadedSecrets.load(record.request.secretFiles, context.time)
-        attempt.transfers.secrets.remember(context.memory(of: record))
+        rememberCookies()
     }
+
+    @inline(never)
+    private func requireSecrets() throws(DownloadError) {
+        let missing = record.request.missingSecrets
+        if !missing.isEmpty { throw .requestInvalid(.missingSecrets(missing)) }
+    }
+
+    @inline(never)
+    private func requireAllowed() throws(DownloadError) { try record.request.requireAllowed() }
+
+    @inline(never)
+    private func rememberCookies() { attempt.transfers.secrets.remember(context.memory(of: record)) }
 
     /// Returns true once all bytes are in the partial file, false when there is nothing to fetch.
     private func fetch() async throws -> Bool {

@@ -1,7 +1,10 @@
 /// What the end of a transfer means for its connection and for its source.
 extension Fetch {
-    /// Handles the end of a transfer: its connection continues, or other connections get what the transfer did not bring.
-    func settle(_ segment: SegmentWriter, _ result: TransferResult) async throws {
+    /// Handles the message that a transfer has ended: its connection continues, or other connections get what the transfer
+    /// did not bring.
+    @inline(never)
+    func settle(_ message: RunnerControl.Message) async throws {
+        guard case .segmentFinished(let segment, let result) = message else { return }
         var position = await attempt.forgetDoubtful(of: segment, result)
         // The bytes before its range, which are compared first, belong to another connection.
         if position == segment.position { position = max(position, segment.countedStart) }
@@ -170,12 +173,13 @@ extension Fetch {
         control.send(.delivered)
         var isRight = true
         while true {
-            switch try await attempt.nextMessage() {
+            let message = try await attempt.nextMessage()
+            switch message {
             case .delivered: return isRight
             case .pieceFailed(let piece):
                 isRight = false
                 try fetchAgain(piece)
-            case .segmentFinished(let segment, let result): try await settle(segment, result)
+            case .segmentFinished: try await settle(message)
             case .pulse: endPulse()
             default: break
             }

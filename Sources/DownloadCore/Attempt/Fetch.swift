@@ -41,15 +41,16 @@ final class Fetch: AttemptPhase {
     /// Returns once every byte is written.
     func run() async throws {
         defer { end() }
-        if let result = answer.result {
-            try await settle(answer.segment, result)
+        if let end = answer.endMessage {
+            try await settle(end)
         } else {
             try follow(.tick)
         }
         repeat {
             while !running.isEmpty {
-                switch try await attempt.nextMessage() {
-                case .segmentFinished(let segment, let result): try await settle(segment, result)
+                let message = try await attempt.nextMessage()
+                switch message {
+                case .segmentFinished: try await settle(message)
                 case .moved: try follow(.tick)
                 case .pulse:
                     endPulse()
@@ -60,7 +61,7 @@ final class Fetch: AttemptPhase {
             }
             try await fetchRest()
         } while try await !piecesAreRight() || !running.isEmpty
-        if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
+        await rememberLearned()
         await context.disk.afterWrites()
         try confirm()
     }
@@ -173,6 +174,11 @@ final class Fetch: AttemptPhase {
         record.resume.total = total
         control.show(total: total)
         control.show(received: total)
+    }
+
+    @inline(never)
+    private func rememberLearned() async {
+        if let best = planner.learned { await remember(share?.learn(best: best, at: context.time.date)) }
     }
 
     /// Keeps what was learned about the host of the answer for later sessions.

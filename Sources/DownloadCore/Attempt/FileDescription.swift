@@ -26,11 +26,10 @@ final class FileDescription: AttemptPhase {
     /// For the document, with its redirects: the file waits for it.
     private static var timeLimit: Duration { .seconds(FaultPoint.limit("DLM_FAULT_DOCUMENT_SECONDS", 10.0)) }
 
-    /// Reads the document that the answer names, if it may be used. Enters the end of the transfer, if it ends meanwhile,
-    /// into the answer.
+    /// Reads the document at the URL before the answer is used. If the transfer ends meanwhile, its end is entered into the
+    /// answer.
     @inline(never)
-    func read(before answer: ProbeAnswer) async throws {
-        guard let url = documentToRead() else { return }
+    func read(_ url: SourceURL, before answer: ProbeAnswer) async throws {
         let fetch = DocumentFetch(
             at: url, for: attempt, sendsCredentials: url.origin == record.request.url.origin, acceptsCompressed: nil)
         let task = Self.begin(fetch, for: control)
@@ -57,7 +56,9 @@ final class FileDescription: AttemptPhase {
         }
     }
 
-    private func documentToRead() -> SourceURL? {
+    /// Returns the URL of the document that the answer names, if the document may be used.
+    @inline(never)
+    func documentToRead() -> SourceURL? {
         guard links?.document != nil, record.request.followsMetalink, record.request.describedName == nil,
             !record.isMirror
         else { return nil }

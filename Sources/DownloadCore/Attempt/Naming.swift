@@ -47,10 +47,15 @@ final class Naming: AttemptPhase {
             try await context.disk.onWriter { () throws(DownloadError) in try file.reserve(total) }
             FaultPoint.reached("afterReserve")
         }
+        announceStart(in: file)
+        return nil
+    }
+
+    @inline(never)
+    private func announceStart(in file: PartialFile) {
         attempt.startDigest()
         control.show(record)
         context.announce(.didStart(DownloadSnapshot(record: record), atOffset: file.written.count))
-        return nil
     }
 
     /// Returns how the partial file gets its final name. What came to the name meanwhile may be newer than the server's.

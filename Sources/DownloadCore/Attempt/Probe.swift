@@ -56,7 +56,7 @@ final class Probe: AttemptPhase {
                 keepCandidate()
                 return nil
             case .open(let answer):
-                try await description.read(before: answer)
+                if let url = description.documentToRead() { try await description.read(url, before: answer) }
                 return answer
             case .followMetalink:
                 try await MetalinkAnswer(attempt: attempt).follow()
@@ -113,12 +113,12 @@ final class Probe: AttemptPhase {
         return segment
     }
 
-    /// Waits until the transfer wants a file, or has ended.
+    /// Waits until the transfer wants a file, or has ended, and returns what follows its answer.
     private func nextStep(after segment: SegmentWriter) async throws -> Step {
         while true { if let step = try step(after: segment, try await attempt.nextMessage()) { return step } }
     }
 
-    /// Returns nil for a message that is not about the transfer.
+    /// Returns what follows the message; nil if the message is not about the transfer.
     @inline(never)
     private func step(after segment: SegmentWriter, _ message: RunnerControl.Message) throws -> Step? {
         switch message {

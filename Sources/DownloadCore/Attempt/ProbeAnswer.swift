@@ -1,5 +1,5 @@
-/// The first answer of an attempt that is the file itself, or its beginning. A class, because an answer in the async frame
-/// of a waiting task would take some hundred bytes of it.
+/// The first answer of an attempt that is the file itself, or its beginning. A class, to keep it out of the async frames
+/// (``AttemptPhase``).
 final class ProbeAnswer {
     let segment: SegmentWriter
     let head: ResponseHead
@@ -15,6 +15,11 @@ final class ProbeAnswer {
     }
 
     var url: SourceURL { route.url }
+
+    /// The message that the transfer has ended; nil while it runs.
+    var endMessage: RunnerControl.Message? {
+        @inline(never) get { result.map { .segmentFinished(segment, $0) } }
+    }
 
     /// The answer is the whole file, and all of it has come.
     var isWhole: Bool {
