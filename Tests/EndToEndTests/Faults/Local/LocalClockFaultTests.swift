@@ -31,12 +31,15 @@ extension EndToEnd {
                 try await withDlm(serving: LocalTrial.reply(connections: 4)) { sandbox, server in
                     let fault = "clock jumps by \(seconds) s"
                     let underway = LocalTrial(fault, moment: .middle, connections: 4, sandbox, server)
+                    // However slow this machine is, the file is not whole before the signal.
+                    server.holdEnds()
                     let process = try ChildProcess(Self.launch(try underway.launch(["--progress", "plain"]), shim))
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway })
                     try shim.setClock(seconds)
                     #expect(await server.waitUntil { $0.bytesSent >= LocalTrial.underway * 2 })
                     process.send(SIGTERM)
                     #expect(try await process.result().ending == .signalled(SIGTERM))
+                    server.releaseEnds()
 
                     try shim.setClock(-seconds)
                     for words in [["list", "--all"], ["list", "--json"], ["show", "1"], ["show", "--json", "1"]] {
