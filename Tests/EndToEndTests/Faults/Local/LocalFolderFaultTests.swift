@@ -73,9 +73,10 @@ extension EndToEnd {
         private func paused(_ fate: Fate) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(fate.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start()
+                let process = try await trial.start(holds: true)
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
+                server.releaseEnds()
                 let aside = sandbox.root("home/aside")
                 try fate.apply(to: sandbox.files, aside: aside)
                 // Not in the folder that has gone.

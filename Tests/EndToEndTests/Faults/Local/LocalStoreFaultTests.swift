@@ -93,9 +93,10 @@ extension EndToEnd {
         private func damaged(_ damage: Damage) async throws {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial(damage.rawValue, moment: .resume, sandbox, server)
-                let process = try await trial.start()
+                let process = try await trial.start(holds: true)
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
+                server.releaseEnds()
                 let folder = sandbox.state + "/dlm"
                 // Whoever closes it last writes its log into the store.
                 #expect(try await sandbox.list().count == 1)

@@ -205,9 +205,10 @@ extension EndToEnd {
             try await withDlm(serving: LocalTrial.reply(connections: 1)) { sandbox, server in
                 let trial = LocalTrial("umask \(mask)", moment: .resume, sandbox, server)
                 let program = Array(Through.withoutPrivileges) + Through.shell("umask \(mask)")
-                let process = try await trial.start(through: program)
+                let process = try await trial.start(through: program, holds: true)
                 process.send(SIGTERM)
                 #expect(try await process.result().ending == .signalled(SIGTERM))
+                server.releaseEnds()
                 let again = try sandbox.launch(through: program, ["resume", "1"])
                 try trial.judge(try await ChildProcess(again).result(), errors: [])
                 let others = try FileManager.default.attributesOfItem(atPath: sandbox.state + "/dlm/downloads.sqlite")
