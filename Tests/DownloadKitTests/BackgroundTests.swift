@@ -56,10 +56,11 @@ struct BackgroundTests {
                 if case .didFinishEvents = entry { break }
             }
             _ = try await first.download(library.request("/b"), to: .folder(library.files)).value
+            let last: EventCursor = try #require(cursor)
             await first.close()
             let second = try await library.session(background)
             var seen: [String] = []
-            for try await entry in try await second.events(since: try #require(cursor)) {
+            for try await entry in try await second.events(since: last) {
                 if case .event(let event) = entry { seen.append("\(event.name) \(event.kind.rawValue)") }
                 if case .didFinishEvents = entry { break }
             }
