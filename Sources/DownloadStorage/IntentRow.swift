@@ -1,13 +1,14 @@
 import DownloadCore
 import GRDB
 
-/// A small file that is whole and about to get its name. The intent stands beside the row of the download until that row
-/// is written again: to write the row twice would cost as much as to fetch the file.
+/// A small file that is whole and about to get its name. The intent is kept beside the row of the download until that row
+/// is written again, because to write the row twice would cost as much as to fetch the file. Items have their intents in
+/// ``ItemIntents``.
 struct IntentRow: Sendable {
     let id: DownloadID
     let fileName: String
     let total: Int64
-    let resume: String
+    let data: ResumeData
     let updated: Int64
 
     /// Nil for a download whose row has to be written: whatever has a partial file, or a past.
@@ -19,7 +20,7 @@ struct IntentRow: Sendable {
         id = record.id
         fileName = name
         self.total = total
-        resume = JSONWriter.object(data.write)
+        self.data = data
         updated = DownloadRow.milliseconds(record.updated)
     }
 
@@ -35,24 +36,11 @@ struct IntentRow: Sendable {
         return db.changesCount > 0
     }
 
-    static let ofItem = """
-        INSERT OR REPLACE INTO intent (fileName, total, resume, updated, id, session)
-        SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM item WHERE id = ?5)
-            AND NOT EXISTS (SELECT 1 FROM done WHERE id = ?5)
-        """
-
-    /// The same for a queued item of `owner`, with the statement ``ofItem``. Returns false when there is none.
-    func write(_ statement: Statement, ofItemOf owner: String, _ db: Database) throws -> Bool {
-        try bind(to: statement, owner)
-        try statement.execute()
-        return db.changesCount > 0
-    }
-
     private func bind(to statement: Statement, _ owner: String) throws {
         var values = BoundValues(statement)
         try values.bind(fileName)
         try values.bind(total)
-        try values.bind(resume)
+        try values.bind(JSONWriter.object(data.write))
         try values.bind(updated)
         try values.bind(id)
         try values.bind(owner)
@@ -62,9 +50,10 @@ struct IntentRow: Sendable {
 
     /// Enters what dead sessions left into the rows of their downloads, as if it had been written there.
     static func settle(_ db: Database, isDead: (String) -> Bool) throws {
-        let sessions = try String.fetchAll(try db.cachedStatement(sql: "SELECT DISTINCT session FROM intent"))
+        let sessions = try String.fetchAll(
+            try db.cachedStatement(sql: "SELECT session FROM intent UNION SELECT session FROM itemIntent"))
         for session in sessions where isDead(session) {
-            try ItemPromotion.promoteIntents(of: session, db)
+            try ItemIntents.settle(of: session, db)
             try db.cachedStatement(
                 sql: """
                     UPDATE OR FAIL download SET isFinishing = 1, fileName = intent.fileName, total = intent.total,

@@ -48,10 +48,4 @@ enum ItemPromotion {
                 """)
         try promote(try DownloadID.fetchAll(statement, arguments: [session, limit]), db)
     }
-
-    /// Makes rows of the items that dead sessions were about to give their names.
-    static func promoteIntents(of session: String, _ db: Database) throws {
-        let statement = try db.cachedStatement(sql: "SELECT id FROM intent WHERE session = ?")
-        try promote(try DownloadID.fetchAll(statement, arguments: [session]), db)
-    }
 }

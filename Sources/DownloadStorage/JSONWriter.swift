@@ -32,6 +32,28 @@ struct JSONWriter {
         close("]")
     }
 
+    /// Writes an array whose elements `elements` writes.
+    mutating func array(_ elements: (inout JSONWriter) -> Void) {
+        open("[")
+        elements(&self)
+        close("]")
+    }
+
+    mutating func element(_ number: some FixedWidthInteger) {
+        next()
+        value(number)
+    }
+
+    mutating func element(_ text: String) {
+        next()
+        value(text)
+    }
+
+    mutating func element(object fields: (inout JSONWriter) -> Void) {
+        next()
+        object(fields)
+    }
+
     private mutating func open(_ opener: Unicode.Scalar) {
         bytes.append(UInt8(ascii: opener))
         isFirst = true

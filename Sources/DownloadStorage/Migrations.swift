@@ -188,6 +188,7 @@ enum Migrations {
     /// The items of one `list` have the numbers `first` to `last`, and `list.queued` counts those without a row in `done`.
     /// `item.hash` is ``ItemHash`` of the URL. `done.started` and `done.ended` are seconds since 2001, as in `attempts`. An
     /// event with a `batch` stands for one event of each of these downloads, the last of which has the number `seq`.
+    /// `itemIntent` has the items that are about to get their names (``ItemIntents``).
     private static let version6 = """
         CREATE TABLE list (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -228,6 +229,11 @@ enum Migrations {
             ended REAL,
             updated INTEGER,
             metrics TEXT
+        );
+        CREATE TABLE itemIntent (
+            id INTEGER PRIMARY KEY,
+            session TEXT NOT NULL,
+            items TEXT NOT NULL
         );
         ALTER TABLE event ADD COLUMN batch TEXT;
         """

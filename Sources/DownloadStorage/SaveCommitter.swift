@@ -32,8 +32,7 @@ final class SaveCommitter: Sendable {
     private let coder: RequestCoder
     private let time: any TimeSource
     private let state: Mutex<State>
-    /// The downloads that this process has left an intent of.
-    private let intents = Mutex<Set<DownloadID>>([])
+    private let intents = Mutex(IntentBook())
     private static let interval = Duration.milliseconds(5)
     private static let burst = 8
 
@@ -87,24 +86,29 @@ final class SaveCommitter: Sendable {
     /// The lost ids of each call.
     private func write(_ group: [Call], to db: Database) throws -> [Set<DownloadID>] {
         if group.allSatisfy(\.rows.isEmpty) { return group.map { _ in [] } }
-        var known = intents.withLock(\.self)
+        var book = intents.withLock(\.self)
         let lost = try db.immediately(durably: group.contains(where: \.isDurable)) {
             let writer = try RowWriter(db)
             var items = try SavedItems(db)
-            let lost = try group.map { call in
+            var lost = try group.map { call in
                 var lost: Set<DownloadID> = []
                 for row in call.rows {
-                    let isOwned = try write(row, of: call.session, writer, &items, &known)
+                    let isOwned = try write(row, of: call.session, writer, &items, &book)
                     if !isOwned { lost.insert(row.id) }
                 }
                 FaultPoint.reached("committing")
                 return lost
             }
-            try items.finish()
+            let unowned = try items.finish(&book)
+            if !unowned.isEmpty {
+                for (index, call) in group.enumerated() {
+                    lost[index].formUnion(unowned.intersection(call.rows.map(\.id)))
+                }
+            }
             return lost
         }
         // Not before: what a transaction that failed has forgotten is there again.
-        intents.withLock { $0 = known }
+        intents.withLock { $0 = book }
         return lost
     }
 }
@@ -113,24 +117,27 @@ extension SaveCommitter {
     /// Returns false when the download does not belong to the session any more.
     private func write(
         _ row: SavedRow, of session: String, _ writer: RowWriter, _ items: inout SavedItems,
-        _ known: inout Set<DownloadID>
+        _ book: inout IntentBook
     ) throws -> Bool {
         let isOwned: Bool
         switch row {
         case .intent(let row):
-            isOwned = try items.intend(row, of: session) || row.write(ownedBy: session, writer.db)
-            if isOwned { known.insert(row.id) }
+            if try items.intend(row, of: session) { return true }
+            isOwned = try row.write(ownedBy: session, writer.db)
+            if isOwned { book.add(row.id) }
             return isOwned
         case .done(let row):
-            isOwned =
-                try items.complete(row, of: session)
-                || writer.update(DownloadRow(row.record, coder: coder), ownedBy: session)
+            if try items.complete(row, of: session) {
+                try items.forgetIntent(of: row.id, isItem: true, &book)
+                return true
+            }
+            isOwned = try writer.update(DownloadRow(row.record, coder: coder), ownedBy: session)
         case .whole(let row):
             isOwned =
                 try writer.update(row, ownedBy: session)
                 || (items.promote(row.id, of: session) && writer.update(row, ownedBy: session))
         }
-        if known.remove(row.id) != nil { try items.forgetIntent(of: row.id) }
+        try items.forgetIntent(of: row.id, isItem: false, &book)
         return isOwned
     }
 }

@@ -20,17 +20,17 @@ struct SavedItems {
     private let db: Database
     /// Looked up once: the cache of statements goes by their whole texts.
     private let insertion: Statement
-    private let intention: Statement
     private let forgetting: Statement
     /// The one that was asked for last: neighbours are mostly of one.
     private var list: List?
     private var counts: [Int64: Int] = [:]
     private var completed: [String: Completed] = [:]
+    /// The items that are about to get their names, by their sessions.
+    private var intents: [String: [IntentRow]] = [:]
 
     init(_ db: Database) throws {
         self.db = db
         insertion = try db.cachedStatement(sql: DoneRow.insertion)
-        intention = try db.cachedStatement(sql: IntentRow.ofItem)
         forgetting = try db.cachedStatement(sql: IntentRow.forgetting)
     }
 
@@ -61,13 +61,24 @@ struct SavedItems {
         return true
     }
 
-    /// Writes that the file of an item is about to get its name. Returns false when this is not a queued item of the session.
+    /// Takes note that the file of an item is about to get its name, which ``finish(_:)`` writes. Returns false when this was
+    /// never an item of the session.
     mutating func intend(_ row: IntentRow, of session: String) throws -> Bool {
         guard try belongs(row.id, to: session) else { return false }
-        return try row.write(intention, ofItemOf: session, db)
+        intents[session, default: []].append(row)
+        return true
     }
 
-    func forgetIntent(of id: DownloadID) throws { try forgetting.execute(arguments: [id]) }
+    /// Forgets the intent of a download whose row or end was written.
+    /// - Parameter isItem: Whether the download is still an item.
+    func forgetIntent(of id: DownloadID, isItem: Bool, _ book: inout IntentBook) throws {
+        guard let kept = book.remove(id) else { return }
+        switch kept {
+        case .row: try forgetting.execute(arguments: [id])
+        case .lastOfBatch(let batch): try ItemIntents.delete(batch, db)
+        case .oneOfBatch(let batch): if !isItem { try ItemIntents.remove(id, from: batch, db) }
+        }
+    }
 
     /// Makes a row of `download` of a queued item of the session. Returns false when this is none.
     mutating func promote(_ id: DownloadID, of session: String) throws -> Bool {
@@ -77,7 +88,9 @@ struct SavedItems {
     }
 
     /// Writes what stands for the whole batch.
-    func finish() throws {
+    /// - Parameter book: Records the intents.
+    /// - Returns: The downloads whose intents could not be written, because the session has lost them.
+    func finish(_ book: inout IntentBook) throws -> Set<DownloadID> {
         let statement = try db.cachedStatement(sql: "UPDATE list SET queued = queued - ? WHERE id = ?")
         for (list, count) in counts { try statement.execute(arguments: [count, list]) }
         for (session, completed) in completed {
@@ -85,5 +98,16 @@ struct SavedItems {
             try EventBatch(kind: .started, state: .running, session: session, time: time).log(ids, db)
             try EventBatch(kind: .completed, state: .completed, session: session, time: time).log(ids, db)
         }
+        var lost: Set<DownloadID> = []
+        for (session, rows) in intents {
+            // A former item is a row of `download` now.
+            let others = try ItemIntents.others(rows.map(\.id), db)
+            for row in rows where others.contains(row.id) {
+                if try row.write(ownedBy: session, db) { book.add(row.id) } else { lost.insert(row.id) }
+            }
+            let items = others.isEmpty ? rows : rows.filter { !others.contains($0.id) }
+            if !items.isEmpty { book.add(items.map(\.id), try ItemIntents.insert(items, of: session, db)) }
+        }
+        return lost
     }
 }

@@ -156,6 +156,55 @@ struct StoreContractItemTests {
         #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.added, .added, .started, .resumed])
     }
 
+    /// A record of a file that is whole and about to get its name.
+    private func finishing(_ record: DownloadRecord) -> DownloadRecord {
+        var record = record
+        record.state = .running
+        record.isFinishing = true
+        record.fileName = "name of \(record.id)"
+        record.resume.total = 16
+        return record
+    }
+
+    @Test(
+        "Of a batch of files that were about to get their names, only those are finished that had not gone on",
+        arguments: StoreKind.allCases)
+    func intentsOfBatch(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c", "d"], to: store, session: "dead")
+        #expect(try await store.save(records.map(finishing), session: "dead", durably: true) == [])
+        var paused = records[1]
+        paused.state = .paused(.user)
+        _ = try await store.save([completed(records[0]), paused], session: "dead")
+        let found = try await store.claim([1, 2, 3, 4], session: "s").map(\.record)
+        #expect(found.map(\.isFinishing) == [false, false, true, true])
+        #expect(found.map(\.fileName) == ["name of 1", nil, "name of 3", "name of 4"])
+        #expect(found.map(\.state) == [.completed, .queued, .queued, .queued])
+    }
+
+    @Test("A file that another session owns by now is not given its name", arguments: StoreKind.allCases)
+    func intentOfAnother(kind: StoreKind) async throws {
+        let store = try kind.make(in: folder)
+        let records = try await add(["a", "b", "c"], to: store, session: "dead")
+        _ = try await store.claim([2], session: "s")
+        #expect(try await store.save(records.map(finishing), session: "dead", durably: true) == [2])
+    }
+
+    @Test("Nothing remains of intents once their files are complete")
+    func nothingRemains() async throws {
+        let store = try folder.open()
+        let records = try await add(["a", "b", "c"], to: store)
+        _ = try await store.save(records.map(finishing), session: "s", durably: true)
+        let rows = { try await store.perform { try Int.fetchOne($0, sql: "SELECT count(*) FROM itemIntent") } }
+        #expect(try await rows() == 1)
+        _ = try await store.save(records[..<2].map { completed($0) }, session: "s")
+        #expect(try await rows() == 1)
+        var failed = records[2]
+        failed.state = .failed(.unexpected("gone"))
+        _ = try await store.save([failed], session: "s")
+        #expect(try await rows() == 0)
+    }
+
     @Test("The log tells of each what it tells of others", arguments: StoreKind.allCases)
     func log(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)

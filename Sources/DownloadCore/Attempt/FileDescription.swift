@@ -31,7 +31,7 @@ final class FileDescription: AttemptPhase {
     @inline(never)
     func read(_ url: SourceURL, before answer: ProbeAnswer) async throws {
         let fetch = DocumentFetch(
-            at: url, for: attempt, sendsCredentials: url.origin == record.request.url.origin, acceptsCompressed: nil)
+            at: url, for: attempt, sendsCredentials: url.hasOrigin(of: record.request.url), acceptsCompressed: nil)
         let task = Self.begin(fetch, for: control)
         defer { task.cancel() }
         while true {

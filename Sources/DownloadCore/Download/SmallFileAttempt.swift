@@ -9,7 +9,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     private enum Stage {
         /// Its turn has not come.
         case ready
-        case transferring(SegmentWriter)
+        /// - Parameter ticks: The number of ticks since the transfer began.
+        case transferring(SegmentWriter, ticks: Int)
         /// There is nothing to stop or change any more.
         case whole(SegmentWriter)
         case left
@@ -23,6 +24,8 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     let lane: SmallFileLane
     private let stage = Mutex(Stage.ready)
     private var begun: Date
+    /// The route of the request, from when the transfer began.
+    private var route: RequestRoute?
     private var result: TransferResult?
     /// Cookies that servers set.
     private var memory: CookieMemory?
@@ -56,11 +59,13 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             connection: 0, judge: judge, file: nil, countedFrom: 0, disk: lane.context.disk, control: control)
         let begins = stage.withLock { stage in
             guard case .ready = stage else { return false }
-            stage = .transferring(scout)
+            stage = .transferring(scout, ticks: 0)
             return true
         }
         guard begins else { return false }
         begun = lane.context.time.date
+        let route = RequestRoute(started.request.url, of: started.request, upgradedBy: lane.context.strictHosts)
+        self.route = route
         memory = lane.context.memory(of: record)
         var request = lane.context.request(
             route, of: record.request, LoadedSecrets(memory: memory), for: control,
@@ -73,10 +78,6 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         return true
     }
 
-    private var route: RequestRoute {
-        RequestRoute(started.request.url, of: started.request, upgradedBy: lane.context.strictHosts)
-    }
-
     func takes(_ message: RunnerControl.Message) -> Bool {
         if case .segmentFinished(let scout, let result) = message, scout.ended(result).outcome == .complete,
             scout.wholeFile != nil, isWhole(scout)
@@ -86,10 +87,20 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
             lane.add(self)
             return true
         }
+        if case .tick = message, isFirstTick { return true }
         let isWhole = stage.withLock { if case .whole = $0 { true } else { false } }
         if isWhole, case .change(_, let answer) = message { answer.resume(returning: nil) }
         if !isWhole { leave() }
         return isWhole
+    }
+
+    /// Whether the transfer has not yet taken half a second for certain: the first tick may follow its beginning at once.
+    private var isFirstTick: Bool {
+        stage.withLock { stage in
+            guard case .transferring(let scout, ticks: 0) = stage else { return false }
+            stage = .transferring(scout, ticks: 1)
+            return true
+        }
     }
 
     private func isWhole(_ scout: SegmentWriter) -> Bool {
@@ -109,7 +120,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
         let scout: SegmentWriter?
         switch last {
         case .ready: scout = nil
-        case .transferring(let writer), .whole(let writer): scout = writer
+        case .transferring(let writer, _), .whole(let writer): scout = writer
         case .left: return
         }
         control.attend(nil)
@@ -125,7 +136,7 @@ final class SmallFileAttempt: RunnerAttendant, @unchecked Sendable {
     /// Puts the bytes into a file without a name, and says so in the record.
     /// - Returns: nil when it must go the ordinary way.
     func write(in folder: UnnamedFile.Folder) throws(DownloadError) -> Committer.Job? {
-        guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile,
+        guard case .whole(let scout) = stage.withLock({ $0 }), let (head, size) = scout.wholeFile, let route,
             // What is to be verified goes the ordinary way; that is looked up here, and not on the engine's thread.
             ServerDigest.checksum(of: head) == nil, !Metalink.isDocument(head), !MirrorLinks.mayDescribe(head)
         else { return nil }

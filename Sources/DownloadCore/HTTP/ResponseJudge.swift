@@ -88,10 +88,11 @@ package struct ResponseJudge: Sendable, Equatable {
     // MARK: 200
 
     private func judgeWhole(_ head: ResponseHead) -> Verdict {
-        if let unclear = unclearLength(head) { return .failed(unclear) }
+        let length = Self.contentLength(head)
+        if length == nil, let unclear = unclearLength(head) { return .failed(unclear) }
         // Answers with these status codes never have a body (RFC 9110 section 6.4.1).
         let hasNone = [204, 205].contains(head.status)
-        let total = hasNone ? 0 : head.isDecoded ? nil : Self.contentLength(head)
+        let total = hasNone ? 0 : head.isDecoded ? nil : length
         if total == 0, !hasNone, let contradiction = contradictionOfEmptyBody(head) {
             return .failed(.protocolViolated(.malformedReply(contradiction)))
         }
@@ -107,14 +108,13 @@ package struct ResponseJudge: Sendable, Equatable {
         }
     }
 
-    /// Returns the error for a `Content-Length` that is not a number, or for several that differ (RFC 9112 section 6.3).
+    /// Returns the error for a `Content-Length` that ``contentLength(_:)`` could not read: it is not a number, or there are
+    /// several that differ (RFC 9112 section 6.3).
     /// libcurl uses one of the numbers, or none. With none, the end of the connection would count as the end of the
     /// file.
     private func unclearLength(_ head: ResponseHead) -> DownloadError? {
         let lengths = head.fields.values(.contentLength)
-        guard head.fields.value(.transferEncoding) == nil, !lengths.isEmpty, Self.contentLength(head) == nil else {
-            return nil
-        }
+        if lengths.isEmpty || head.fields.value(.transferEncoding) != nil { return nil }
         return .protocolViolated(.malformedReply("Content-Length: \(lengths.joined(separator: ", "))"))
     }
 
@@ -146,7 +146,8 @@ package struct ResponseJudge: Sendable, Equatable {
         func wrong(_ what: String) -> Verdict { .failed(.protocolViolated(.wrongRange(what))) }
         guard asksRange else { return wrong("206 to a request without a range") }
         if Self.mediaType(head)?.hasPrefix("multipart/") == true { return wrong("several ranges instead of one") }
-        if let unclear = unclearLength(head) { return .failed(unclear) }
+        let length = Self.contentLength(head)
+        if length == nil, let unclear = unclearLength(head) { return .failed(unclear) }
         guard let value = head.fields.value(.contentRange) else { return wrong("206 without Content-Range") }
         guard case .satisfied(let range, let total)? = ContentRange(fieldValue: value) else {
             return wrong("Content-Range: \(value)")
@@ -154,7 +155,7 @@ package struct ResponseJudge: Sendable, Equatable {
         if let known, let why = changeOf(head, total: total, with: known) { return .changed(why: why) }
         guard range.lowerBound == start else { return wrong("asked from \(start), got \(value)") }
         if let end, range.upperBound > end { return wrong("asked up to \(end - 1), got \(value)") }
-        if let length = Self.contentLength(head), length != Int64(range.count) {
+        if let length, length != Int64(range.count) {
             return wrong("Content-Length \(length) for Content-Range \(value)")
         }
         guard let total = total ?? known?.total else {

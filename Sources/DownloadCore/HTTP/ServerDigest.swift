@@ -13,7 +13,7 @@ enum ServerDigest {
     /// Returns the digests of the answer, at most one for each algorithm, the preferred algorithm first.
     static func checksums(of head: ResponseHead) -> [Checksum] {
         // The digests are of the encoded file, but the content was decoded.
-        if head.isDecoded { return [] }
+        if head.isDecoded || !head.fields.contains(where: { fields.contains($0.name) }) { return [] }
         var found: [Checksum.Algorithm: Checksum] = [:]
         func add(_ checksums: [Checksum]) {
             for checksum in checksums where found[checksum.algorithm] == nil {
@@ -54,6 +54,7 @@ enum ServerDigest {
     }
 
     private static let longest = 8192
+    private static let fields = [HTTPField.Name.reprDigest, .digest, .contentMD5].compactMap(\.self)
 
     // MARK: The fields
 

@@ -40,7 +40,7 @@ public struct RedirectPolicy: Sendable, Equatable {
             if schemes?.contains(target.url.scheme) == false {
                 return .refuse(.redirectRefused("to scheme \(target.url.scheme)"))
             }
-            return .follow(target.url, keepsCredentials: target.url.origin == current.origin)
+            return .follow(target.url, keepsCredentials: target.url.hasOrigin(of: current))
         }
     }
 }

@@ -31,7 +31,7 @@ struct RequestRoute: Equatable {
     ) {
         self.init(
             strictHosts?.upgraded(source, for: request) ?? source,
-            sendsCredentials: sendsCredentials ?? (source.origin == request.url.origin))
+            sendsCredentials: sendsCredentials ?? source.hasOrigin(of: request.url))
     }
 
     /// Follows a redirect. Throws an error if the redirect must not be followed.

@@ -19,6 +19,11 @@ public struct SourceURL: Sendable, Hashable {
     /// `scheme://host:port`, what a connection and its manners belong to.
     public var origin: String { "\(scheme)://\(host):\(port)" }
 
+    /// Returns whether both URLs have the same ``origin``.
+    func hasOrigin(of other: SourceURL) -> Bool {
+        port == other.port && host == other.host && scheme == other.scheme
+    }
+
     /// Of an ``origin``.
     static func host(of origin: String) -> String {
         guard let start = origin.range(of: "://")?.upperBound, let end = origin.lastIndex(of: ":"), start < end else {

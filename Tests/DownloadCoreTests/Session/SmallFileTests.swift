@@ -270,6 +270,26 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
+    @Test("A file that began just before a tick has until the next one, and then becomes an ordinary attempt")
+    func ticks() async throws {
+        let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
+        try await bench.manager.begin()
+        let context = try #require(await bench.manager.context)
+        let left = Observed(0)
+        let lane = SmallFileLane(
+            context: context, mostByFiles: 8,
+            calls: .init(
+                goOn: { _ in left.update { $0 += 1 } }, begin: { _ in }, slotsMoved: {}, ended: { _ in }))
+        let record = DownloadRecord(id: 1, request: try bench.request(), state: .running, created: Date())
+        let attempt = SmallFileAttempt(record, origin: "http://example.org", prefersMultiplexing: false, lane)
+        #expect(attempt.begin())
+        attempt.control.tick()
+        #expect(left.value == 0)
+        attempt.control.tick()
+        #expect(left.value == 1)
+        await bench.manager.close()
+    }
+
     /// The first one never ends by itself.
     private static func oneAtATime() async throws -> SessionBench {
         try await SessionBench(maxConcurrent: 1) { request, _ in

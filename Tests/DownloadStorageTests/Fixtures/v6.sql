@@ -97,6 +97,11 @@ CREATE TABLE item (
     url TEXT NOT NULL
 );
 INSERT INTO "item" VALUES(1,1,7134058446931017964,'https://example.org/files/a');
+CREATE TABLE itemIntent (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL,
+    items TEXT NOT NULL
+);
 CREATE TABLE list (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session TEXT,

@@ -1,0 +1,67 @@
+import DownloadCore
+import GRDB
+
+/// The items that are whole and about to get their names. One row stands for all items of a transaction, because a row for
+/// each item took a twelfth of the instructions of a small file. The text of a row is an array with
+/// `[id, fileName, total, resume, updated]` for each item.
+enum ItemIntents {
+    /// Writes one row for these items of a session, and returns its number.
+    static func insert(_ rows: [IntentRow], of session: String, _ db: Database) throws -> Int64 {
+        let text = JSONWriter.text { json in
+            json.array(rows) { json, row in
+                json.array { json in
+                    json.element(row.id)
+                    json.element(row.fileName)
+                    json.element(row.total)
+                    json.element(object: row.data.write)
+                    json.element(row.updated)
+                }
+            }
+        }
+        try db.cachedStatement(sql: "INSERT INTO itemIntent (session, items) VALUES (?, ?)")
+            .execute(arguments: [session, text])
+        return db.lastInsertedRowID
+    }
+
+    /// Returns which of these downloads are not queued items.
+    static func others(_ ids: [DownloadID], _ db: Database) throws -> Set<DownloadID> {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT value FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM item WHERE id = value)
+                    OR EXISTS (SELECT 1 FROM done WHERE id = value)
+                """)
+        let numbers = JSONWriter.text { json in json.array(ids) { $0.value($1) } }
+        return try DownloadID.fetchSet(statement, arguments: [numbers])
+    }
+
+    static func delete(_ batch: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM itemIntent WHERE id = ?").execute(arguments: [batch])
+    }
+
+    /// Takes one item out of its row: the item has become a row of `download`, which says everything.
+    static func remove(_ id: DownloadID, from batch: Int64, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE itemIntent SET items = (
+                    SELECT json_group_array(json(value)) FROM json_each(items) WHERE json_extract(value, '$[0]') <> ?)
+                WHERE id = ? AND json_valid(items)
+                """
+        ).execute(arguments: [id, batch])
+    }
+
+    /// Enters what a dead session left into the table `intent`, and makes rows of `download` of these items.
+    static func settle(of session: String, _ db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO intent (id, session, fileName, total, resume, updated)
+                SELECT json_extract(value, '$[0]'), session, json_extract(value, '$[1]'), json_extract(value, '$[2]'),
+                    json_extract(value, '$[3]'), json_extract(value, '$[4]')
+                FROM itemIntent CROSS JOIN json_each(CASE WHEN json_valid(items) THEN items ELSE '[]' END)
+                WHERE session = ? AND NOT EXISTS (SELECT 1 FROM done WHERE id = json_extract(value, '$[0]'))
+                """
+        ).execute(arguments: [session])
+        try db.cachedStatement(sql: "DELETE FROM itemIntent WHERE session = ?").execute(arguments: [session])
+        let items = try db.cachedStatement(sql: "SELECT id FROM intent WHERE session = ?")
+        try ItemPromotion.promote(try DownloadID.fetchAll(items, arguments: [session]), db)
+    }
+}
