@@ -78,7 +78,8 @@ private struct Carried {
     var attempt: AttemptRecord
     var completed: CompletedFile
 
-    /// - Parameter sparsity: The percentage of optional fields that are missing. At 100, all other fields have their initial value.
+    /// - Parameter sparsity: The percentage of optional fields that are missing. At 100, all other fields have their
+    ///   initial value.
     init(sparsity: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func maybe<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {
