@@ -59,7 +59,7 @@ struct FileServerPartsTests {
 
     private static let full = FakeTransport.Exchange.failure(.authenticationFailed(status: 530))
 
-    @Test("There are as many connections as requested, each beginning where the one before ends", arguments: [0, 1, 4])
+    @Test("A file is fetched in parts only if more than one connection is requested", arguments: [0, 1, 4])
     func several(connections: Int) async throws {
         let turnstile = Turnstile()
         let bench = try await SessionBench { request, asked in

@@ -32,7 +32,7 @@ struct VerificationTests {
         #expect(bench.ranges.isEmpty)
     }
 
-    @Test("The server's digest is kept with the bytes, and is checked when the file is whole", arguments: [true, false])
+    @Test("The server's digest is kept with the bytes, and checked when the file is whole", arguments: [true, false])
     func keptDigest(isRight: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let digest = isRight ? Self.right : Self.wrong
