@@ -18,7 +18,7 @@ struct SocketTests {
             .count { $0.hasSuffix(" \(path)") }
     }
 
-    @Test("Only its owner may use the socket, and the server removes it")
+    @Test("The socket is for its owner alone, and goes with the server")
     func modes() async throws {
         let before = umask(0)
         defer { umask(before) }
@@ -96,7 +96,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("Another user is kept out by the file's mode, and is disconnected if the mode permits the connection")
+    @Test("Another user is kept out by the file's mode, and cut off where that was opened up")
     func otherUser() async throws {
         guard geteuid() == 0 else {
             // Only root can become another user.

@@ -31,7 +31,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("A store of any version opens with all its downloads", arguments: 1...Migrations.steps.count)
+    @Test("opens with all its downloads", arguments: 1...Migrations.steps.count)
     func opens(version: Int) async throws {
         try restore(version)
         let store = try folder.open()

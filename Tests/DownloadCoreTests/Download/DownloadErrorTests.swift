@@ -38,7 +38,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     static let lost = TransportDiagnosis(code: 56, message: "reset by peer", errno: 104)
     static let sum = Checksum(algorithm: .md5, digest: "00")
 
-    @Test("Every error has its exit status, its words, its numbers and its message", arguments: meanings)
+    @Test("Every error has its status, words, numbers and sentence", arguments: meanings)
     func meaning(_ row: ErrorMeaning) throws {
         #expect(row.error.exitStatus == row.exitStatus)
         #expect(row.error.kind == row.kind)

@@ -19,7 +19,7 @@ import Testing
         #expect(delay(policy, failures, jitter: 0.5) == longest * 0.75)
     }
 
-    @Test("The limit counts the retries, not the first attempt", arguments: 0...6)
+    @Test("The limit counts the attempts after the first one", arguments: 0...6)
     func limit(_ limit: Int) {
         let policy = RetryPolicy(limit: limit, delay: 0)
         let retries = (0...9).filter { delay(policy, $0, jitter: 0) != nil }

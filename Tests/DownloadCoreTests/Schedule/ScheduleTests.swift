@@ -95,7 +95,7 @@ struct ScheduleTests {
         #expect(gone.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-30T00:15:00")))
     }
 
-    @Test("When summer time ends, a window is an hour longer: the first beginning and the last end count")
+    @Test("When summer ends, a window is an hour longer: the first beginning and the last end count")
     func autumn() throws {
         // 2026-10-25, 01:00 UTC: 03:00 becomes 02:00.
         let night = try schedule(["01:00-06:00"])

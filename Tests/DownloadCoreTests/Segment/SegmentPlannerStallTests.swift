@@ -55,7 +55,7 @@ struct SegmentPlannerStallTests {
         #expect(range == end..<16 * Self.mib)
     }
 
-    @Test("The bytes that a stalled connection keeps are requested twice, and the new connection brings them")
+    @Test("What it keeps is asked for twice; the new one brings it")
     func replaced() {
         var planner = repeating()
         planner.answered(1, after: 0.01, at: 6.21)

@@ -64,7 +64,7 @@ struct OutageTests {
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
     }
 
-    @Test("Attempts that end because the machine slept use up no retry")
+    @Test("After sleep every connection is left, which costs no retry")
     func slept() async throws {
         let network = FakeNetwork()
         let changed = DownloadError.networkFailed(
