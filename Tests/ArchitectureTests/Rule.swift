@@ -102,8 +102,8 @@ struct Rule: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The files that may sleep: the time limit of a wait, the time that a running download gets before it is
-    /// interrupted, and the clocks of tests.
+    /// The files that may sleep. They contain the time limit of a wait, the time that a running download gets before it
+    /// is interrupted, and the clocks of tests.
     static let placesThatSleep: Set = [
         "Tests/DownloadTestSupport/Observed.swift", "Tests/EndToEndTests/EndToEnd.swift",
         "Tests/DownloadTestSupport/ManualTime.swift", "Tests/DownloadCoreTests/Time/ManualTimeTests.swift",

@@ -99,7 +99,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "Any other document is an error that says where",
+        "A document that is not Metalink is an error that says where",
         arguments: [
             ("", "no element"), ("<html/>", "no Metalink document"), ("<metalink/>", "no file"),
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><metalink/>", "document type"), ("<metalink>&x;</metalink>", "entity"),

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "Any other text is refused",
+        "Text that is not an HTTP date is refused",
         arguments: [
             "", " ", "0", "1994", "now", "Sun", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
             "06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 PST", "Sun, 06 Nov 1994 08:49:37 +0100",

@@ -24,7 +24,7 @@ struct LinkExpiryTests {
     }
 
     @Test(
-        "Any other query has no date",
+        "A query in another form has no date",
         arguments: [
             "", "x=1", "X-Amz-Date=20261122T080000Z", "X-Amz-Date=today&X-Amz-Expires=900",
             "X-Amz-Date=20261122T080000Z&X-Amz-Expires=-1", "X-Amz-Date=20261322T080000Z&X-Amz-Expires=1",

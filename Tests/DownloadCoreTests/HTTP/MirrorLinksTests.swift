@@ -51,7 +51,7 @@ struct MirrorLinksTests {
     }
 
     @Test(
-        "Any other link is not a describing document",
+        "A link that does not describe the file is ignored",
         arguments: [
             "<f.meta4>; rel=describedby", "<f.meta4>; rel=duplicate; type=\"application/metalink4+xml\"",
             "<f>; rel=describedby; type=\"text/html\"",
@@ -64,7 +64,7 @@ struct MirrorLinksTests {
     func notDescribed(value: String) throws { #expect(try document(value) == nil) }
 
     @Test(
-        "Any other link is not a mirror",
+        "A link that is not a mirror is ignored",
         arguments: [
             "", "<http://a/f>", "<http://a/f>; rel=next", "http://a/f; rel=duplicate", "<http://a/f; rel=duplicate",
             "<ftp://a/f>; rel=duplicate", "</f>; rel=duplicate", "<http://ann:x@a/f>; rel=duplicate",

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Any other text is refused",
+        "Text that is neither seconds nor a date is refused",
         arguments: [
             "", " ", "-1", "+1", "1.5", "1e3", "0x10", "12s", "1 2", "120, 120", "soon", "infinity", "nan", "٣",
             "1\u{301}", "Sun, 06 Nov 1994", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37",

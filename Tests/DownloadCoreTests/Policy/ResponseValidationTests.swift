@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "Any other text is not a media range",
+        "Text that is not a media range is refused",
         arguments: [
             "", "zip", "/", "a/", "/b", "a/b/c", "*/zip", "a b/c", "text/html; charset=x", "im*ge/png", "image/p*",
             "ä/b",
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "Any other text is not a set of status codes",
+        "Text that is not a list of status codes is refused",
         arguments: ["", ",", "200,", "99", "600", "529-520", "4xx", "-5", "200-", "2 00", "99999999999999999999"])
     func noCodes(text: String) { #expect(StatusCodes(text) == nil) }
 

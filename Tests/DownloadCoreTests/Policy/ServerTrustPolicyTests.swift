@@ -17,7 +17,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [.insecure, .system])
     }
 
-    @Test("Any other policy is decoded as it was encoded")
+    @Test("A policy with more than these words is decoded as it was encoded")
     func whole() throws {
         var policy = ServerTrustPolicy.insecure
         policy.authorities = "/ca"

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "Any other text is refused",
+        "Text that is not a checksum is refused",
         arguments: [
             "", ":", "=", "md5", "md5:", "md5=", ":d41d8cd98f00b204e9800998ecf8427e",
             "d41d8cd98f00b204e9800998ecf8427e", "crc32:00000000", "md4:d41d8cd98f00b204e9800998ecf8427e",

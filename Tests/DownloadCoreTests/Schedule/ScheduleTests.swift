@@ -30,7 +30,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "Any other text is not a window",
+        "Text that is not a window is refused",
         arguments: [
             "", "01:00", "01:00-", "-06:00", "25:00-26:00", "24:00-06:00", "01:60-06:00", "01:00-06:00-07:00",
             "Foo 01:00-06:00", "Mon-Tue-Wed 01:00-02:00", "Mon, 01:00-02:00", "Mon 01:00-02:00 x", "1-2", "01:0-02:00",
@@ -162,7 +162,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "Any other text is not a start time",
+        "Text that is not a start time is refused",
         arguments: [
             "", "+", "+2", "2h", "+2x", "25:00", "24:00", "12:60", "noon", "tomorrow", "yesterday 10:00", "2026-02-29",
             "2026-13-01", "2026-1-1", "2026-01-01T", "2026-01-01T10", "2026-01-01T10:00+1", "2026-01-01X10:00",

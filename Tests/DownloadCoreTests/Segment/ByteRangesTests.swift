@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "Any other JSON is refused",
+        "JSON that is not a set of ranges is refused",
         arguments: [
             "[[5,4]]", "[[-1,4]]", "[[-9,-4]]", "[[0]]", "[[]]", "[[0,1,2]]", "[0,1]", "{}", "null", "[[0,1.5]]",
             "[[0,\"1\"]]", "[[0,9223372036854775808]]", "[[0,1],[3,2]]", "[[0,null]]",
