@@ -1,13 +1,13 @@
 import Testing
 
 @Suite(.serialized) struct ArchitectureTests {
-    @Test("The tree keeps every rule", arguments: Rule.all)
+    @Test("No file of the tree breaks a rule", arguments: Rule.all)
     func tree(_ rule: Rule) throws {
         let violations = try SourceTree.files().flatMap(rule.check)
         #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("The tree that is checked is the whole one")
+    @Test("The checked tree has all modules, and files of all kinds")
     func coverage() throws {
         let files = try SourceTree.files()
         let modules = Set(files.filter { $0.isSource && $0.isSwift }.map(\.module))
@@ -21,11 +21,11 @@ import Testing
     }
 
     @Test(
-        "No wall has a door into another module of ours but DownloadCore, except DownloadKit's and the program's, and to the server"
+        "Besides DownloadCore, only DownloadKit, dlm and (for its server) DownloadRPC may import a module of ours"
     )
     func star() {
         for (module, allowed) in Rule.walls where !["DownloadKit", "dlm"].contains(module) {
-            // The server on TCP is the one on the Unix socket, with rules before it.
+            // DownloadRPC's server on TCP is the server of the Unix socket, with additional access rules.
             let shared = module == "DownloadRPC" ? ["DownloadCore", "DownloadControl"] : ["DownloadCore"]
             #expect(allowed.isDisjoint(with: Rule.walls.keys.filter { !shared.contains($0) }), "\(module)")
         }

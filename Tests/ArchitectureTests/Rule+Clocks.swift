@@ -1,8 +1,8 @@
 extension Rule {
-    /// The file that all others have their clock from.
+    /// The file that gives all other files their clock.
     static let timeSource = "Sources/DownloadCore/Time/TimeSource.swift"
 
-    /// Other files that may name a clock, and which.
+    /// Other files that may name a clock, and which clock.
     ///
     /// The engine's thread asks for the time at each turn, and the time spent asleep is the difference of two clocks.
     /// SwiftNIO's event loop has a clock of its own. The argument parser makes values by itself and hands them no clock.
@@ -24,7 +24,7 @@ extension Rule {
         }
     }
 
-    /// Words that nothing but a clock or a pause is called.
+    /// Words that only name a clock or a pause.
     private static let clockWords: Set = [
         "usleep", "nanosleep", "clock_nanosleep", "clock_gettime", "gettimeofday", "asyncAfter", "makeTimerSource",
         "DispatchTime", "DispatchWallTime", "SuspendingClock", "timeIntervalSinceNow", "systemUptime",
@@ -41,7 +41,8 @@ extension Rule {
             return isCall && (before != "." || isType(receiver) || receiver == ">")
         case "Date": return next == "(" && [")", "timeIntervalSinceNow"].contains(text(tokens, index + 2))
         case "poll": return next == "(" && text(tokens, index + 2) == "nil"
-        // As the value of a parameter or property it is a beginning; asked at once, it is a clock out of nowhere.
+        // `SystemTime()` may be the default of a parameter or property. A call of its methods uses a clock that nobody
+        // passed in.
         case "SystemTime":
             return next == "(" && text(tokens, index + 2) == ")" && text(tokens, index + 3) == "."
         default: return clockWords.contains(word)
@@ -50,7 +51,7 @@ extension Rule {
 
     private static func isType(_ word: String) -> Bool { word.first?.isUppercase ?? false }
 
-    /// Whether nothing stands before this dot that it could belong to.
+    /// Returns whether no receiver stands before this dot.
     private static func isImplicit(_ tokens: [Token], _ index: Int) -> Bool {
         guard index > 0 else { return true }
         let before = tokens[index - 1]

@@ -1,6 +1,6 @@
 import Testing
 
-/// A text, where it would stand, and the lines of it that a rule must name.
+/// A text, its path, and the lines that a rule must report.
 struct Sample: Sendable, CustomTestStringConvertible {
     let rule: Rule
     let path: String
@@ -18,7 +18,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.serialized) struct RuleTests {
-    @Test("A rule names exactly the lines that break it", arguments: samples)
+    @Test("A rule reports exactly the lines that break it", arguments: samples)
     func names(_ sample: Sample) {
         let violations = sample.rule.check(SourceFile(path: sample.path, text: sample.text))
         #expect(violations.map(\.line) == sample.lines, "\(violations)")

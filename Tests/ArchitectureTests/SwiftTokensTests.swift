@@ -2,7 +2,7 @@ import Testing
 
 @Suite(.serialized) struct SwiftTokensTests {
     @Test(
-        "Code is cut into words and signs, without comments and texts",
+        "Code is cut into words and characters, without comments and string literals",
         arguments: [
             ("a.b(c)", "a . b ( c )"), ("@main #if a_1 $0 é", "@main #if a_1 $0 é"), ("`a b`.c", "`a b` . c"),
             ("a // b\nc", "a c"), ("a /* b */ c", "a c"), ("a /* b /* c */ d */ e", "a e"), ("a/*b*/c", "a c"),
@@ -19,7 +19,7 @@ import Testing
         #expect(SwiftTokens.tokens(of: code).map(\.text).joined(separator: " ") == expected)
     }
 
-    @Test("Lines are counted through comments and texts")
+    @Test("Lines are counted through comments and string literals")
     func lines() {
         let code = "a\n// b\n/* c\n*/ d\n\"\"\"\n e \\(\n f)\n\"\"\" g\n\"h\" i"
         let tokens = SwiftTokens.tokens(of: code)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CurlTransport
 
-/// Limits below limits, with a clock of their own: all, host, download. Members are named download/connection.
-@Suite("BandwidthLimiter: limits below limits", .inTurn)
+/// Nested rate limits: all, host, download. The tests give the time. Members are named download/connection.
+@Suite("BandwidthLimiter: nested limits", .inTurn)
 struct BandwidthHierarchyTests {
     private func isNear(_ value: Int, _ expected: Int) -> Bool { abs(value - expected) <= expected / 30 }
 
-    /// Connections of one download.
+    /// Returns the connections of one download, with the limits that hold for them.
     private func members(_ name: String, _ count: Int, _ path: [RateLimit]) -> [String: [RateLimit]] {
         Dictionary(uniqueKeysWithValues: (0..<count).map { ("\(name)/\($0)", path) })
     }
@@ -18,7 +18,7 @@ struct BandwidthHierarchyTests {
         parts.reduce(into: [:]) { $0.merge($1) { first, _ in first } }
     }
 
-    @Test("Of two limits both are kept: a download's within its session's, and the rest goes to the other download")
+    @Test("A session's limit and a download's own limit both hold, and the other download gets the rest")
     func twoLimits() {
         let session = RateLimit(1_000_000)
         var crowd = BandwidthCrowd()
@@ -27,7 +27,7 @@ struct BandwidthHierarchyTests {
         #expect(isNear(crowd.sum("b"), 9_000_000), "\(crowd.taken)")
     }
 
-    @Test("Downloads get the same, whatever the number of their connections")
+    @Test("Each download gets the same rate, however many connections it has")
     func byDownload() {
         let session = RateLimit(1_000_000)
         var crowd = BandwidthCrowd()
@@ -38,7 +38,8 @@ struct BandwidthHierarchyTests {
         #expect(crowd.taken.filter { $0.key.hasPrefix("a") }.allSatisfy { isNear($0.value, 625_000) }, "\(crowd.taken)")
     }
 
-    @Test("All, host, download: each is kept, and what one branch cannot use the others get")
+    @Test(
+        "The limits for all, for a host and for a download all hold, and other branches get what one branch cannot use")
     func threeLevels() {
         let all = RateLimit(10_000_000)
         let (near, far) = (RateLimit(2_000_000), RateLimit())
@@ -55,7 +56,7 @@ struct BandwidthHierarchyTests {
         #expect(isNear(crowd.sum("far2"), 50_000_000), "\(crowd.taken)")
     }
 
-    @Test("The sum is never above the limit in all, in no tenth of a second after another")
+    @Test("The total stays within the limit for all, also in each single tenth of a second")
     func neverAbove() {
         let all = RateLimit(1_000_000)
         let hosts = [RateLimit(800_000), RateLimit(700_000)]
@@ -68,7 +69,7 @@ struct BandwidthHierarchyTests {
         var last = crowd.total
         for _ in 0..<100 {
             crowd.run(limits, ms: 100)
-            // What is dealt may be used a little later: two tenths of a second are the most at once.
+            // Dealt bytes may be used a little later, so at most two further tenths of a second come at once.
             #expect(crowd.total - last <= 300_000)
             last = crowd.total
         }
@@ -76,7 +77,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.total >= 10_700_000)
     }
 
-    @Test("A branch that stops leaves all to the other, and gets its half again when it goes on")
+    @Test("A branch that stops leaves its share to the other, and gets half again when it resumes")
     func comesAndGoes() {
         let session = RateLimit(1_000_000)
         let (first, second) = (
@@ -94,7 +95,7 @@ struct BandwidthHierarchyTests {
         #expect(isNear(crowd.sum("b"), 5_000_000), "\(crowd.taken)")
     }
 
-    @Test("A download's own limit is one limit, also where it fetches from two hosts")
+    @Test("A download's own limit holds for the download as a whole, also if it fetches from two hosts")
     func twoHosts() {
         let all = RateLimit(10_000_000)
         let own = RateLimit(400_000)
@@ -105,7 +106,7 @@ struct BandwidthHierarchyTests {
         #expect(crowd.sum("a") <= 3_000_000, "\(crowd.taken)")
     }
 
-    @Test("Each level can be changed, lifted and set again while others wait below it")
+    @Test("The limit of each level can be changed, lifted and set again while members wait below it")
     func changes() {
         let (all, host, own) = (RateLimit(1_000_000), RateLimit(), RateLimit())
         let limits = ["a": [all, host, own], "b": [all, host, RateLimit()], "c": [all, RateLimit(), RateLimit()]]
@@ -130,7 +131,7 @@ struct BandwidthHierarchyTests {
         expect(750_000, 750_000, 1_500_000)
     }
 
-    @Test("A limit without a rate only groups, and where no limit has one nobody waits")
+    @Test("A limit without a rate only groups members, and nobody waits if no limit has a rate")
     func noRate() {
         var limiter = BandwidthLimiter<String>()
         for number in 0..<100 {

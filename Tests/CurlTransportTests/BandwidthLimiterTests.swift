@@ -4,10 +4,10 @@ import Testing
 
 @testable import CurlTransport
 
-/// The arithmetic of one rate limit, with a clock of its own. Members are letters, pieces 16 KiB unless said otherwise.
+/// The arithmetic of one rate limit. The tests give the time. Members are letters, pieces 16 KiB unless said otherwise.
 @Suite("BandwidthLimiter: one limit", .inTurn)
 struct BandwidthLimiterTests {
-    /// One limit, call by call.
+    /// One limit and its limiter, called step by step.
     private final class Single {
         let limit: RateLimit
         private var limiter = BandwidthLimiter<String>()
@@ -34,7 +34,7 @@ struct BandwidthLimiterTests {
     private func isNear(_ value: Int, _ expected: Int, within: Int) -> Bool { abs(value - expected) <= within }
 
     @Test(
-        "A rate is kept, whatever it is, by one and by many, who get the same",
+        "Any rate is kept, with one member and with several, and each member gets the same share",
         arguments: [20_000, 100_000, 1_000_000, 50_000_000, 500_000_000] as [Int64], [1, 8])
     func rate(rate: Int64, members: Int) {
         let limit = RateLimit(rate)
@@ -47,7 +47,9 @@ struct BandwidthLimiterTests {
         #expect((counts.max() ?? 0) - (counts.min() ?? 0) <= Int(rate) / 10)
     }
 
-    @Test("Under a rate that is far too low for so many, all go on all the time", arguments: [50, 1000] as [Int64])
+    @Test(
+        "A rate far too low for 64 members still gives every member some bytes in every period",
+        arguments: [50, 1000] as [Int64])
     func slow(rate: Int64) {
         let limit = RateLimit(rate)
         var crowd = BandwidthCrowd()
@@ -71,7 +73,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.taken["b"] ?? 0, 2_000_000, within: 50_000), "\(crowd.taken)")
     }
 
-    @Test("What a slow member leaves, the others get")
+    @Test("Other members get what a slow member does not use")
     func slowMember() {
         let limit = RateLimit(10_000_000)
         var crowd = BandwidthCrowd()
@@ -81,7 +83,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 100_000_000, within: 2_000_000), "\(crowd.taken)")
     }
 
-    @Test("What was not used is saved up for a tenth of a second, not longer, by however many")
+    @Test("Unused rate is saved up for at most a tenth of a second, however many members there are")
     func burst() {
         let limit = RateLimit(10_000_000)
         var crowd = BandwidthCrowd()
@@ -94,7 +96,7 @@ struct BandwidthLimiterTests {
         #expect(crowd.total <= 1_000_000)
     }
 
-    @Test("Engines that look late lose nothing, up to a tenth of a second")
+    @Test("Nothing is lost if an engine looks up to a tenth of a second late")
     func lateTicks() {
         let limit = RateLimit(1_000_000)
         var crowd = BandwidthCrowd()
@@ -102,12 +104,12 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 10_000_000, within: 250_000), "\(crowd.total)")
     }
 
-    @Test("A new rate counts at once, higher or lower, and what was dealt at the old one is taken back")
+    @Test("A higher or lower rate holds at once, and shares dealt at the old rate are taken back")
     func change() {
         let limit = RateLimit(500_000_000)
         var crowd = BandwidthCrowd()
         let members = ["a": [limit], "b": [limit]]
-        // "a" leaves megabytes of what it is dealt.
+        // "a" does not use megabytes of its share.
         crowd.run(members, ms: 1000, most: ["a": 16384])
         limit.bytesPerSecond = 100_000
         crowd.taken = [:]
@@ -119,7 +121,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(crowd.total, 50_000_000, within: 2_000_000), "\(crowd.taken)")
     }
 
-    @Test("A limit that is lifted lets everybody go with the next deal")
+    @Test("When a limit is lifted, every member goes on at the next deal")
     func lifted() {
         let single = Single(1)
         for member in ["a", "b", "c"] { #expect(single.take(member, at: 1) == 0) }
@@ -133,7 +135,7 @@ struct BandwidthLimiterTests {
         #expect(single.count == 0)
     }
 
-    @Test("What is given back can be taken at once, and is the others' after a while")
+    @Test("A member can take back at once what it has given back; later the other members get it")
     func giveBack() {
         let single = Single(16384)
         #expect(single.take("a", at: 0) == 0)
@@ -151,14 +153,14 @@ struct BandwidthLimiterTests {
             single.deal(at: now)
             #expect(single.waits("b"))
         }
-        // The tenth of a second that "a" did not use, and the two that have gone by meanwhile.
+        // The tenth of a second that "a" did not use, and the two tenths that have passed since.
         single.deal(at: 1210)
         #expect(!single.waits("b"))
         #expect(isNear(single.take("b", at: 1210), 16384 * 30 / 100, within: 200))
         #expect(single.take("a", at: 1210) == 0)
     }
 
-    @Test("A member that ends, while it waits or with credit, leaves both to the others")
+    @Test("When a member ends, its turn and its credit go to the other members")
     func forget() {
         let single = Single(10_000)
         #expect(single.take("a", 1000, at: 0) == 0)
@@ -173,7 +175,7 @@ struct BandwidthLimiterTests {
         #expect(single.take("b", 990, at: 100) == 990)
     }
 
-    @Test("Whoever comes later waits behind those that wait")
+    @Test("A new member waits behind the members that wait already")
     func newcomer() {
         let single = Single(1000)
         #expect(single.take("a", at: 0) == 0)
@@ -182,7 +184,7 @@ struct BandwidthLimiterTests {
         #expect(isNear(single.take("a", at: 1000), 500, within: 1))
     }
 
-    @Test("A limit that exists nowhere else is forgotten, and a new one never starts with anything")
+    @Test("A limit that nobody else refers to is forgotten, and a new limit starts with no credit")
     func abandoned() {
         var limiter = BandwidthLimiter<Int>()
         let kept = RateLimit(1_000_000)
@@ -196,7 +198,7 @@ struct BandwidthLimiterTests {
     }
 }
 
-/// Members that take all they can get, looked at every `tick` ms as the engines do.
+/// Members that take all they can get. Each `tick` ms they look, as the engines do.
 struct BandwidthCrowd {
     private var limiter = BandwidthLimiter<String>()
     var taken: [String: Int] = [:]
@@ -214,7 +216,7 @@ struct BandwidthCrowd {
         while now < end {
             limiter.deal(now: now)
             for member in names {
-                // What did not come through now comes with the next.
+                // Bytes that did not arrive in this tick arrive in the next one.
                 var budget = most[member].map { $0 + left[member, default: 0] } ?? .max
                 while budget > 0, !limiter.isWaiting(member) {
                     let part = limiter.take(

@@ -7,8 +7,8 @@ import Testing
 
 @testable import CurlTransport
 
-/// What comes after the `Content-Length` of a 200: the decision, event by event, and as libcurl makes it happen.
-@Suite("CurlTransport: more than announced", .inTurn, .timeLimit(.minutes(1)))
+/// Bytes after the `Content-Length` of a 200: the decision, event by event, and with the real libcurl.
+@Suite("CurlTransport: bytes beyond the announced length", .inTurn, .timeLimit(.minutes(1)))
 struct BodyOverrunTests {
     private static func overrun(
         _ length: Int64?, status: Int = 200, version: String = "1.1", method: HTTPRequest.Method = .get,
@@ -25,7 +25,7 @@ struct BodyOverrunTests {
         Array(text.utf8).withUnsafeBytes { overrun.note(read: $0) }
     }
 
-    @Test("It is for a 200 over HTTP/1 that ends with its Content-Length")
+    @Test("Overruns are looked for in a 200 over HTTP/1 whose body ends with its Content-Length")
     func applies() throws {
         #expect(try Self.overrun(5) != nil)
         #expect(try Self.overrun(5, version: "1.0") != nil)
@@ -42,7 +42,7 @@ struct BodyOverrunTests {
     }
 
     @Test(
-        "What libcurl has read beyond the end counts, unless it is an end of a line",
+        "Bytes that libcurl has read beyond the end count, unless they are a line break",
         arguments: [
             (["hello"], false), (["hel", "lo"], false), (["hello!"], true), (["hel", "lo!"], true),
             (["hello\r\n"], false), (["hello\n\n"], false), (["hello\r\n<"], true), (["hello\r\n", "x"], true),
@@ -53,7 +53,7 @@ struct BodyOverrunTests {
         #expect(overrun.isFound == isFound)
     }
 
-    @Test("What libcurl says counts only where it did not show the bytes, or they are no end of a line")
+    @Test("libcurl's message counts only if libcurl did not show the bytes, or if the bytes are not a line break")
     func text() throws {
         let words = Array("Excess found: excess = 2 url = / (zero-length body)".utf8)
         var empty = try #require(try Self.overrun(0))
@@ -68,7 +68,9 @@ struct BodyOverrunTests {
         #expect(!fine.isFound)
     }
 
-    @Test("The connection is looked at behind the last byte, not before", arguments: [0, 5, 256 << 10] as [Int64])
+    @Test(
+        "The connection is examined after the last byte of the body, not earlier",
+        arguments: [0, 5, 256 << 10] as [Int64])
     func looks(length: Int64) throws {
         var overrun = try #require(try Self.overrun(length))
         if length > 0 {
@@ -87,8 +89,8 @@ struct BodyOverrunTests {
         var fields = ""
     }
 
-    /// The last byte of the body and those behind it are written at once.
-    @Test("A real connection shows it, whether it is kept or closed, and its next transfer is not hurt")
+    /// The server writes the last bytes of the body and the bytes after it at once.
+    @Test("An overrun is found on a real connection, kept or closed, and the next transfer is unharmed")
     func transfers() async throws {
         let cells =
             [(5, 6), (5, 5), (0, 0), (0, 3000), (100_000, 100_001), (1_000_000, 1_000_001), (1_000_000, 1_000_000)]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("CurlTransport: how a challenge is answered where nobody said how", .inTurn)
+@Suite("CurlTransport: the answer to a challenge if the request names no scheme", .inTurn)
 struct ChallengeAnswerTests {
     private static func head(_ challenges: String..., status: Int = 401) -> ResponseHead {
         var fields = HTTPFields()
@@ -31,7 +31,7 @@ struct ChallengeAnswerTests {
     }
 
     @Test(
-        "The schemes of all challenges are read, whatever their parameters hold",
+        "The schemes of all challenges are read, whatever is in their parameters",
         arguments: [
             ("Basic realm=\"x\"", ["basic"]), ("digest realm=\"a, Basic b\", nonce=\"\\\"\"", ["digest"]),
             ("Basic realm=\"x\", Digest realm=\"y\", nonce=\"z\", qop=\"auth,auth-int\"", ["basic", "digest"]),
@@ -43,7 +43,7 @@ struct ChallengeAnswerTests {
         #expect(Challenge.schemes(Self.head("Basic", value)) == ["basic"] + schemes)
     }
 
-    @Test("Digest is answered once; a second challenge is the server's last word")
+    @Test("A Digest challenge is answered once; a second challenge is final")
     func once() throws {
         var answer = try #require(try Self.answer())
         let digest = Self.head("Digest realm=\"x\", nonce=\"y\"", "Basic realm=\"x\"")
@@ -53,7 +53,7 @@ struct ChallengeAnswerTests {
         #expect(answer.usesDigest)
     }
 
-    @Test("Where Digest is not offered, Basic stays")
+    @Test("Basic stays in use if the server does not offer Digest")
     func basic() throws {
         for head in [Self.head("Basic realm=\"x\""), Self.head(), Self.head("Digest nonce=\"x\"", status: 403)] {
             var answer = try #require(try Self.answer())
@@ -62,7 +62,7 @@ struct ChallengeAnswerTests {
         }
     }
 
-    @Test("A server that is known to ask for Digest is shown a digest at once, unless it asks for Basic alone now")
+    @Test("A server known to ask for Digest gets a digest at once, until it asks for Basic only")
     func known() throws {
         var answer = try #require(try Self.answer(known: true))
         #expect(answer.usesDigest)
@@ -72,7 +72,7 @@ struct ChallengeAnswerTests {
         expect(&answer, turns: false, at: Self.head("Digest nonce=\"x\""))
     }
 
-    @Test("It is decided already by --basic and its like, by a signature, and without a name")
+    @Test("No challenge is answered if the request has another scheme, a signature or no user name, or is not HTTP")
     func decided() throws {
         #expect(try Self.answer { $0.authentication = .basic } == nil)
         #expect(try Self.answer { $0.authentication = .any } == nil)
@@ -84,7 +84,7 @@ struct ChallengeAnswerTests {
     }
 
     @Test(
-        "Only a challenge with data proves its connection",
+        "Only a challenge with data belongs to a connection",
         arguments: [("NTLM", false), ("NTLM TlRM", true), ("negotiate YII=", true), ("Digest a=b", false)])
     func ofConnection(value: String, isOfConnection: Bool) {
         #expect(Challenge.isOfConnection(Self.head(value)) == isOfConnection)

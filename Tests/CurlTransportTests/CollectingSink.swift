@@ -5,17 +5,17 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Keeps what it is given, and pauses or refuses where it is told to.
+/// Collects what it receives. Pauses and refuses as its behaviour says.
 final class CollectingSink: TransferSink {
     struct Record: Sendable {
         var heads: [ResponseHead] = []
         var bytes: [UInt8] = []
-        /// Of bytes, also of those that are forgotten.
+        /// The number of all bytes, including those that `forgets` drops.
         var count = 0
         var pieces = 0
         var pauses = 0
         var results: [TransferResult] = []
-        /// Calls that came after the end.
+        /// The number of calls after the end.
         var late = 0
 
         var head: ResponseHead? { heads.first }
@@ -24,13 +24,14 @@ final class CollectingSink: TransferSink {
 
     struct Behaviour: Sendable {
         var head = HeadDisposition.accept
-        /// Every so many pieces one is held back; somebody else resumes the transfer.
+        /// Every piece whose number is a multiple of this is paused once. The transfer is then resumed from another
+        /// thread.
         var pausesEvery: Int?
-        /// It is resumed before the pause is returned, so that the engine reads of it in the same turn.
+        /// Resumes before `.pause` is returned, so that the engine handles the resume in the same turn.
         var resumesAtOnce = false
-        /// The first piece that reaches so far is refused.
+        /// The first piece that reaches this offset is refused.
         var refusesAt: Int?
-        /// Counts bytes only: for bodies that need not be compared.
+        /// Only counts bytes, for bodies that are not compared.
         var forgets = false
     }
 
@@ -41,13 +42,13 @@ final class CollectingSink: TransferSink {
 
     init(_ behaviour: Behaviour = Behaviour()) { self.behaviour = behaviour }
 
-    /// Waits for the end; nil when it did not come in time.
+    /// Waits for the end, and returns nil if the end does not come in time.
     func ending(atMost limit: Duration = .seconds(20)) async -> TransferResult.Ending? {
         _ = await record.wait(atMost: limit) { !$0.results.isEmpty }
         return record.value.ending
     }
 
-    /// Resumes this transfer whenever the sink has paused it.
+    /// From now on, resumes this transfer whenever the sink has paused it.
     func resumes(_ transfer: any Transfer) {
         let due = held.withLock { held in
             held.transfer = transfer
@@ -95,7 +96,7 @@ final class CollectingSink: TransferSink {
     func transferDidFinish(_ result: TransferResult) { record.update { $0.results.append(result) } }
 }
 
-/// A transport, its requests, and its end.
+/// A transport that starts requests for a test, and is shut down at the end of the test.
 struct TransportBench: ~Copyable {
     let transport: CurlTransport
 
@@ -115,7 +116,7 @@ struct TransportBench: ~Copyable {
         return transfer
     }
 
-    /// Runs one transfer to its end.
+    /// Runs one transfer to its end, and returns what its sink recorded.
     func run(
         _ url: String, _ behaviour: CollectingSink.Behaviour = .init(),
         _ change: (inout TransferRequest) -> Void = { _ in }

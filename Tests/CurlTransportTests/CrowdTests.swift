@@ -10,7 +10,7 @@ import Testing
 /// Many transfers, many threads, and ends at awkward moments.
 @Suite("CurlTransport: many transfers", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct CrowdTests {
-    @Test("Three hundred at once all come whole", arguments: [1, 3])
+    @Test("Three hundred transfers at once all come whole", arguments: [1, 3])
     func threeHundred(engines: Int) async throws {
         let server = try FaultServer { request in
             let number = Int(request.target.dropFirst()) ?? 0
@@ -30,7 +30,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("More slow transfers from one server than most programs allow all run, and none times out in a queue")
+    @Test("130 slow transfers from one server all run at once, and none times out in a queue")
     func manyFromOneServer() async throws {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 100_000)).with { $0.bytesPerSecond = 50_000 }
@@ -46,7 +46,7 @@ struct CrowdTests {
         #expect(server.log.peakConnections == 130)
     }
 
-    @Test("A cancelled transfer ends as that, once, whatever it was doing")
+    @Test("A cancelled transfer ends exactly once, as cancelled, in whatever phase it is")
     func cancel() async throws {
         let server = try FaultServer { request in
             FaultReply(Content(seed: 1, size: 1_000_000)).with {
@@ -79,7 +79,7 @@ struct CrowdTests {
         let begun = ContinuousClock.now
         name.cancel()
         _ = await resolving.ending()
-        // Not when the resolver gives up.
+        // The end does not wait until the resolver gives up.
         #expect(ContinuousClock.now - begun < .seconds(4))
         for sink in [atOnce, inBody, paused, resolving] {
             #expect(sink.record.value.results.count == 1)
@@ -87,7 +87,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("Starts and cancels from several threads at once: each transfer ends once, and nothing is called after that")
+    @Test("With starts and cancels from several threads, each transfer ends once, and no call follows its end")
     func races() async throws {
         let server = try FaultServer { request in
             FaultReply(Content(seed: 1, size: Int64(1 + request.number % 50 * 2000)))
@@ -125,7 +125,7 @@ struct CrowdTests {
         #expect(sinks.allSatisfy { $0.record.value.results.count == 1 && $0.record.value.late == 0 })
     }
 
-    @Test("A shutdown ends what runs and what is still to start, and returns soon", arguments: [1, 3])
+    @Test("A shutdown cancels the transfers that run and those not yet started, and returns soon", arguments: [1, 3])
     func shutdown(engines: Int) async throws {
         let server = try FaultServer { _ in
             FaultReply(Content(seed: 1, size: 1_000_000)).with { $0.cut = .stall(after: 300_000) }
@@ -154,7 +154,7 @@ struct CrowdTests {
         transfer.resume()
     }
 
-    @Test("Shutting down while other threads start and cancel loses no end")
+    @Test("Every transfer ends if a shutdown comes while other threads start and cancel")
     func shutdownRaces() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 30_000))
         defer { server.stop() }
@@ -180,7 +180,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("A sink is let go when its transfer has ended, though the handle is kept")
+    @Test("The transport releases a sink at the end of its transfer, even if the handle is kept")
     func letsGo() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 1000))
         defer { server.stop() }

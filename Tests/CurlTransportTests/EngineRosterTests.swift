@@ -5,7 +5,7 @@ import Testing
 
 @Suite("EngineRoster: which engine takes a transfer", .inTurn)
 struct EngineRosterTests {
-    @Test("One after the other never needs a second engine")
+    @Test("Transfers one after the other never need a second engine")
     func oneByOne() {
         var roster = EngineRoster()
         for origin in ["a", "a", "b", "a"] {
@@ -14,7 +14,7 @@ struct EngineRosterTests {
         }
     }
 
-    @Test("Those at once are spread evenly, over no more than the limit", arguments: [1, 2, 3])
+    @Test("Concurrent transfers are spread evenly over at most the limit of engines", arguments: [1, 2, 3])
     func spread(limit: Int) {
         var roster = EngineRoster()
         let chosen = (0..<12).map { roster.choose($0.isMultiple(of: 2) ? "a" : "b", limit: limit) }
@@ -22,7 +22,7 @@ struct EngineRosterTests {
         for engine in 0..<limit { #expect(chosen.count { $0 == engine } == 12 / limit) }
     }
 
-    @Test("The next part of a file goes where its connection is")
+    @Test("The next part of a file goes to the engine that has the idle connection")
     func leases() {
         var roster = EngineRoster()
         for _ in 0..<4 { _ = roster.choose("a", limit: 3) }
@@ -32,7 +32,7 @@ struct EngineRosterTests {
         }
     }
 
-    @Test("An idle connection is not worth an engine that carries much more than another")
+    @Test("An idle connection does not outweigh an engine that carries much more than another")
     func overloaded() {
         var roster = EngineRoster()
         #expect((0..<4).map { _ in roster.choose("a", limit: 1) } == [0, 0, 0, 0])
@@ -42,14 +42,14 @@ struct EngineRosterTests {
         #expect(roster.choose("a", limit: 2) == 1)
     }
 
-    @Test("A limit lower than the engines there are keeps to the first of them")
+    @Test("With a limit lower than the number of engines, only the first engines are used")
     func fewer() {
         var roster = EngineRoster()
         for _ in 0..<3 { _ = roster.choose("a", limit: 3) }
         #expect((0..<4).allSatisfy { _ in roster.choose("b", limit: 2) < 2 })
     }
 
-    @Test("An engine that cannot be started leaves its transfer to another")
+    @Test("The transfer of an engine that cannot be started goes to another engine")
     func dropped() {
         var roster = EngineRoster()
         #expect(roster.choose("a", limit: 2) == 0)

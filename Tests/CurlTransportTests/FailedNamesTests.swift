@@ -2,9 +2,9 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("Names that cannot be resolved")
+@Suite("FailedNames: names that cannot be resolved")
 struct FailedNamesTests {
-    @Test("Each failure is remembered twice as long, up to the limit, and a success ends that")
+    @Test("Each failure is remembered twice as long as the last, up to the limit, until a success")
     func doubling() {
         var names = FailedNames()
         var now: Int64 = 0
@@ -12,7 +12,7 @@ struct FailedNamesTests {
             names.failed("a", now: now, limit: 10_000)
             #expect(
                 names.isFailed("a", now: now + seconds * 1000 - 1) && !names.isFailed("a", now: now + seconds * 1000))
-            // Transfers that had begun before do not make it longer.
+            // Failures of transfers that had begun before do not make the time longer.
             names.failed("a", now: now + 1, limit: 10_000)
             now += seconds * 1000
         }
@@ -21,7 +21,7 @@ struct FailedNamesTests {
         #expect(!names.isFailed("a", now: now + 1000) && !names.isFailed("b", now: now))
     }
 
-    @Test("Many names take no more memory than ten thousand")
+    @Test("Of many names only the newest ten thousand are remembered")
     func bounded() {
         var names = FailedNames()
         for number in 0..<25_000 { names.failed("\(number)", now: 0, limit: 60_000) }

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// What goes wrong on the way, and what it is called.
+/// Failures of a transfer, and the errors that they become.
 @Suite("CurlTransport: failures", .inTurn, .timeLimit(.minutes(1)))
 struct FailureTests {
     private static let content = Content(seed: 1, size: 300_000)
@@ -18,7 +18,7 @@ struct FailureTests {
         if case .networkFailed(let failure, _)? = failure(record) { failure } else { nil }
     }
 
-    @Test("Nothing listens: the connection is refused")
+    @Test("A connection to a port on which nobody listens is refused")
     func refused() async throws {
         let bench = try TransportBench()
         let record = try await bench.run("http://127.0.0.1:\(try LoopbackSocket.unusedPort())/file")
@@ -27,13 +27,13 @@ struct FailureTests {
         #expect(record.heads.isEmpty)
     }
 
-    @Test("A name that does not exist is not found")
+    @Test("A name that does not exist is a failure of name resolution")
     func unknownName() async throws {
         let bench = try TransportBench()
         #expect(network(try await bench.run("http://no-such-host.invalid/file")) == .nameResolution)
     }
 
-    @Test("A name that was not found is not looked up again at once, where the request says so")
+    @Test("A failed name is not looked up again at once if the request has a DNS cache time")
     func rememberedName() async throws {
         let bench = try TransportBench()
         for isRemembered in [false, true] {
@@ -46,7 +46,7 @@ struct FailureTests {
     }
 
     @Test(
-        "A body that ends too early is a lost connection, however it was framed",
+        "A body that ends too early is a lost connection, whatever its framing",
         arguments: [
             FaultReply.Cut.close(after: 100_000), .reset(after: 100_000), .close(after: 0), .silence,
         ], [FaultReply.Framing.contentLength, .chunked])
@@ -65,7 +65,7 @@ struct FailureTests {
     }
 
     @Test(
-        "A server that says nothing for too long is cut off: before its head, and in the body",
+        "A server that is silent for too long is cut off, before its head and within its body",
         arguments: [-1, 0, 100_000])
     func stalled(after count: Int64) async throws {
         let fault = try FaultServer { _ in FaultReply(Self.content).with { $0.cut = .stall(after: count) } }
@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(record.bytes.count == max(0, Int(count)))
     }
 
-    @Test("The body of a redirect that does not come is not waited for")
+    @Test("The transport does not wait for a redirect's body that does not come")
     func bodilessRedirect() async throws {
         var script = RawServer.Script("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 100\r\n\r\n")
         script.staysOpen = true
@@ -94,13 +94,13 @@ struct FailureTests {
         #expect(record.head?.redirectURL?.hasSuffix("/other") == true)
     }
 
-    @Test("A transfer that the sink holds back is not stalled")
+    @Test("A transfer that its sink has paused is not a stalled one")
     func heldBack() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
         let bench = try TransportBench()
         let sink = CollectingSink(.init(pausesEvery: 3))
-        // Nobody resumes it yet.
+        // Nobody resumes the transfer yet.
         var request = TransferRequest(url: try SourceURL.parse(server.url()).get().url)
         request.stallTimeout = 0.3
         let transfer = bench.transport.start(request, sink: sink)
@@ -111,9 +111,9 @@ struct FailureTests {
         #expect(sink.record.value.bytes == Self.content.bytes(0..<300_000))
     }
 
-    @Test("A peer that does not answer the connection is given up in time")
+    @Test("A peer that does not answer the connection attempt is given up in time")
     func connectTimeout() async throws {
-        // Full backlog: the kernel drops further attempts to connect.
+        // The backlog is full, so the kernel drops further attempts to connect.
         let (descriptor, port) = try LoopbackSocket.listen(backlog: 0)
         defer { close(descriptor) }
         let bench = try TransportBench()
@@ -133,7 +133,7 @@ struct FailureTests {
     }
 
     @Test(
-        "What is no HTTP answer is a malformed reply, or the end of the connection",
+        "Bytes that are not an HTTP answer are a malformed reply or a lost connection",
         arguments: [
             "<html>plain bytes, as HTTP/0.9 had them</html>", "HTTP/1.1 twohundred OK\r\n\r\nbody",
             "HTTP/9.9 200 OK\r\n\r\n",
@@ -150,7 +150,7 @@ struct FailureTests {
         #expect(["protocol", "network"].contains(error.kind), "\(error)")
     }
 
-    @Test("A body that breaks behind a piece that was held back is malformed, also where it is to go on in that moment")
+    @Test("A body that breaks after a paused piece is malformed, also if it is resumed at that moment")
     func brokenWhileHeldBack() async throws {
         let server = try RawServer(
             .init("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\nzz\r\nbody\r\n0\r\n\r\n"))
@@ -173,7 +173,7 @@ struct FailureTests {
         #expect(record.heads.isEmpty)
     }
 
-    @Test("Interim answers are skipped, a few of them")
+    @Test("A few interim answers are skipped")
     func interim() async throws {
         let server = try RawServer(
             .init(
@@ -188,7 +188,7 @@ struct FailureTests {
         #expect(record.ending == .complete)
     }
 
-    @Test("Interim answers without end are cut off")
+    @Test("An endless series of interim answers is cut off")
     func endlessInterim() async throws {
         var script = RawServer.Script("HTTP/1.1 103 Early Hints\r\nX-A: b\r\n\r\n")
         script.isEndless = true
@@ -200,7 +200,7 @@ struct FailureTests {
         #expect(record.heads.isEmpty)
     }
 
-    @Test("Trailers are no second head")
+    @Test("Trailers are not a second head")
     func trailers() async throws {
         let server = try RawServer(
             .init(
@@ -214,7 +214,7 @@ struct FailureTests {
         #expect(record.ending == .complete)
     }
 
-    @Test("A body that goes on beyond its length is cut there")
+    @Test("A body longer than its Content-Length is cut at that length")
     func beyondLength() async throws {
         let server = try RawServer(.init("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody and more"))
         defer { server.stop() }
@@ -225,7 +225,7 @@ struct FailureTests {
     }
 }
 
-/// A head that begins well and never ends.
+/// A reply whose head begins well and never ends.
 private enum EndlessHead {
     static func script(_ line: String) -> RawServer.Script {
         var script = RawServer.Script(

@@ -4,9 +4,9 @@ import DownloadTestSupport
 import Synchronization
 import Testing
 
-@Suite("Copies under the limits of transfers", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Copies under the rate limits of transfers", .inTurn, .timeLimit(.minutes(1)))
 struct LimitedCopyTests {
-    /// Asks as a copy does, until it was given so many bytes.
+    /// Asks for bytes as a copy does, until `count` bytes are allowed.
     private func copy(_ count: Int, _ allowance: any RateAllowance, _ moved: Observed<Int>) async {
         var left = count
         while left > 0 {
@@ -17,7 +17,7 @@ struct LimitedCopyTests {
         }
     }
 
-    @Test("Two copies and a transfer have no more together than their limit allows, and each gets some")
+    @Test("Two copies and a transfer together stay within their common limit, and all of them end")
     func together() async throws {
         let content = Content(seed: 1, size: 300_000)
         let server = try FaultServer.serving(content)
@@ -36,12 +36,12 @@ struct LimitedCopyTests {
         }
         #expect(await sink.ending() == .complete)
         let elapsed = (ContinuousClock.now - begun) / .seconds(1)
-        // What a limit saves up is a tenth of a second's.
+        // A limit saves up a tenth of a second at most.
         #expect(Double(moved.value + 300_000) <= Double(rate) * (elapsed + 0.2))
         #expect(sink.record.value.bytes == content.bytes(0..<300_000))
     }
 
-    @Test("Without a limit all is allowed; what is not used is not lost; a limit that is lifted holds nobody")
+    @Test("Without a rate everything is allowed; unused bytes are not lost; a lifted limit lets a copy go on")
     func lifted() async throws {
         let bench = try TransportBench()
         let limit = RateLimit()

@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Against a real server over TLS: which connections are shared, and whom is trusted.
+/// Tests against a real server over TLS: which connections are shared, and which certificates are trusted.
 @Suite("CurlTransport: TLS and HTTP/2", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct MultiplexingTests {
     private func collect(
@@ -21,7 +21,7 @@ struct MultiplexingTests {
     }
 
     @Test(
-        "Many small files share one connection of each engine where the server speaks HTTP/2; large ones keep their own",
+        "Small files share one connection per engine if the server speaks HTTP/2; large files keep their own",
         arguments: [1, 2])
     func sharing(engines: Int) async throws {
         let nginx = try await Nginx()
@@ -32,7 +32,7 @@ struct MultiplexingTests {
         let shared = try await collect(bench, urls, multiplexes: true)
         #expect(shared.allSatisfy { $0.ending == .complete && $0.head?.httpVersion == "2" })
         #expect(shared.count { $0.results.first?.metrics.reusedConnection == false } <= 2)
-        // What the first one learned holds for all engines: nobody asks on its own.
+        // All engines use what the probe learned: no other transfer probes.
         #expect(nginx.log.allSatisfy { $0.version == "HTTP/2.0" })
         for (record, content) in zip(shared, contents) { #expect(record.bytes == content.bytes(0..<content.size)) }
         let alone = try await collect(bench, Array(urls.prefix(5)), multiplexes: false)
@@ -40,7 +40,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("A limited transfer keeps a connection of its own, and a limit without a rate is none")
+    @Test("A transfer with a rate limit has its own connection; a limit without a rate changes nothing")
     func limited() async throws {
         let nginx = try await Nginx()
         let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
@@ -56,7 +56,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("A limit that comes when the streams of a shared connection run already holds for them, too")
+    @Test("A limit that is set while the streams of a shared connection run holds for them at once")
     func limitedLater() async throws {
         let nginx = try await Nginx()
         let content = Content(seed: 1, size: 3_000_000)
@@ -64,7 +64,7 @@ struct MultiplexingTests {
         let bench = try TransportBench(environment: ["SSL_CERT_FILE": nginx.certificates.authority])
         let limit = RateLimit()
         let sinks = try (0..<4).map { _ in
-            // Held back by its sink, so that the limit comes before the end.
+            // The sink pauses the transfer, so that the limit comes before the end.
             let sink = CollectingSink(.init(pausesEvery: 2))
             _ = try bench.start(url, sink) {
                 $0.prefersMultiplexing = true
@@ -83,7 +83,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("Where the server speaks HTTP/1.1 only, those that waited for the scout run side by side")
+    @Test("If the server speaks only HTTP/1.1, the transfers that waited for the probe all complete")
     func plain() async throws {
         let server = try FaultServer { _ in FaultReply(Content("x")).with { $0.bytesPerSecond = 10 } }
         defer { server.stop() }
@@ -92,7 +92,7 @@ struct MultiplexingTests {
         #expect(records.allSatisfy { $0.ending == .complete && $0.bytes == Array("x".utf8) })
     }
 
-    @Test("Those that wait for a scout that comes to nothing find out for themselves")
+    @Test("If the probe is cancelled, the transfers that waited for it still complete")
     func lostScout() async throws {
         let nginx = try await Nginx()
         let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
@@ -110,7 +110,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("A held transfer that is cancelled is not started when the scout has learned")
+    @Test("A parked transfer that is cancelled is not started when the probe has learned the protocol")
     func cancelledWhileHeld() async throws {
         let nginx = try await Nginx()
         let url = nginx.secureURL(try nginx.add(Content(seed: 1, size: 5000), as: "file"))
@@ -130,7 +130,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("An unknown authority is a matter of trust; it can be waived for one request")
+    @Test("A certificate of an unknown authority is refused, unless the request waives verification")
     func trust() async throws {
         let nginx = try await Nginx()
         let url = nginx.secureURL(try nginx.add(Content("x"), as: "file"))
@@ -142,7 +142,7 @@ struct MultiplexingTests {
         }
         #expect(refused.heads.isEmpty)
         #expect(try await bench.run(url) { $0.trust = .insecure }.ending == .complete)
-        // The waiver was for that request alone, also where its connection is still open.
+        // The waiver held for that request only, even while its connection is still open.
         guard case .failed(.trustFailed)? = try await bench.run(url).ending else {
             Issue.record("the connection of an unverified request was used")
             return
@@ -150,7 +150,7 @@ struct MultiplexingTests {
         await nginx.stop()
     }
 
-    @Test("Authorities are taken from where the variables say that curl and OpenSSL know")
+    @Test("Trusted authorities are found through the environment variables of curl and OpenSSL")
     func authorities() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

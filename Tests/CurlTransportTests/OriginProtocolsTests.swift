@@ -3,11 +3,11 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("OriginProtocols: one scout for each origin", .inTurn)
+@Suite("OriginProtocols: one probe for each origin", .inTurn)
 struct OriginProtocolsTests {
     private final class Some {}
 
-    @Test("The first goes ahead, the others wait; then all know the way", arguments: [true, false])
+    @Test("The first transfer probes while the others wait; then all use what it learned", arguments: [true, false])
     func learns(multiplexes: Bool) {
         var origins = OriginProtocols<Some>()
         let scout = Some()
@@ -24,7 +24,7 @@ struct OriginProtocolsTests {
         #expect(origins.route("a", Some()) == (multiplexes ? .multiplexed : .plain))
     }
 
-    @Test("What another transfer sees teaches nothing while the scout is out")
+    @Test("While the probe runs, nothing is learned from other transfers")
     func onlyTheScout() {
         var origins = OriginProtocols<Some>()
         let (scout, other) = (Some(), Some())
@@ -35,7 +35,7 @@ struct OriginProtocolsTests {
         #expect(origins.route("a", Some()) == .held)
     }
 
-    @Test("A scout that ends without an answer frees those that waited, and the next one scouts again")
+    @Test("A probe that ends without an answer releases the waiting transfers, and the next one probes")
     func scoutEnds() {
         var origins = OriginProtocols<Some>()
         let (scout, second) = (Some(), Some())
@@ -46,7 +46,7 @@ struct OriginProtocolsTests {
         #expect(origins.route("a", second) == .scout)
     }
 
-    @Test("One that is forgotten while it waits does not come back")
+    @Test("A parked transfer that is forgotten is not released")
     func forget() {
         var origins = OriginProtocols<Some>()
         let (scout, second, third) = (Some(), Some(), Some())
@@ -57,7 +57,7 @@ struct OriginProtocolsTests {
         #expect(released.count == 1 && released[0] === third)
     }
 
-    @Test("An engine that ends gets its own back, of every origin; the others go on waiting")
+    @Test("An engine that ends gets back its own parked transfers of every origin; the others keep waiting")
     func end() {
         var origins = OriginProtocols<Some>()
         let (waiting, other) = ([Some(), Some()], Some())

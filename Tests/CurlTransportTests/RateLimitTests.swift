@@ -5,15 +5,16 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Rate limits on the real engines. How exact they are is measured elsewhere; here a limit holds, or it does not.
+/// Rate limits on the real engines. Benchmarks measure how exact the limits are. These tests only check that a limit
+/// holds.
 @Suite("CurlTransport: rate limits", .inTurn, .timeLimit(.minutes(1)))
 struct RateLimitTests {
     private static let content = Content(seed: 1, size: 300_000)
 
-    /// The least time in which so many bytes may come, generously.
+    /// The least time in which `bytes` may arrive under the rate, with a margin of a fifth.
     private func least(_ bytes: Int, _ rate: Int64) -> Duration { .seconds(0.8 * Double(bytes - 16384) / Double(rate)) }
 
-    @Test("A limit holds for all that is under it, on every engine, and the bytes are right", arguments: [1, 3])
+    @Test("A limit holds for the sum of its transfers on all engines, and the bytes are right", arguments: [1, 3])
     func holds(engines: Int) async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -32,7 +33,7 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun >= least(1_800_000, 2_000_000))
     }
 
-    @Test("The lower of two limits counts, and leaves the rest of the higher to others")
+    @Test("The lower of two limits holds for its transfer, and the rest of the higher one goes to the others")
     func twoLimits() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -51,7 +52,7 @@ struct RateLimitTests {
     }
 
     @Test(
-        "The end of a limited body is found, whatever its framing",
+        "The end of a body under a limit is found, whatever its framing",
         arguments: [FaultReply.Framing.contentLength, .chunked, .closeDelimited], [1, 16384, 100_001] as [Int64])
     func framing(framing: FaultReply.Framing, size: Int64) async throws {
         let content = Content(seed: 1, size: size)
@@ -63,7 +64,7 @@ struct RateLimitTests {
         #expect(record.bytes == content.bytes(0..<size))
     }
 
-    @Test("One short transfer after the other is limited like a long one")
+    @Test("Short transfers one after the other are limited like a long one")
     func shortOnes() async throws {
         let content = Content(seed: 1, size: 15_000)
         let server = try FaultServer.serving(content)
@@ -75,7 +76,7 @@ struct RateLimitTests {
         #expect(ContinuousClock.now - begun >= least(150_000, 200_000))
     }
 
-    @Test("Under a rate far too low for so many connections they all go on together", arguments: [1, 2])
+    @Test("Under a rate far too low for 24 connections, all of them progress together", arguments: [1, 2])
     func allGoOn(engines: Int) async throws {
         let content = Content(seed: 1, size: 12_000)
         let server = try FaultServer.serving(content)
@@ -90,7 +91,7 @@ struct RateLimitTests {
         for sink in sinks { #expect(await sink.record.wait { !$0.heads.isEmpty }) }
         limit.bytesPerSecond = 100_000
         #expect(await sinks[7].ending() == .complete)
-        // One after the other, as whole pieces come, most would have nothing yet.
+        // If whole pieces came one connection after the other, most connections would have nothing yet.
         #expect(sinks.allSatisfy { $0.record.value.count > 6000 })
         for sink in sinks {
             #expect(await sink.ending() == .complete)
@@ -98,7 +99,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("What a short transfer does not use of its share is there for the next")
+    @Test("The part of its share that a short transfer does not use is left for the next one")
     func unusedShares() async throws {
         let server = try FaultServer.serving(Content("x"))
         defer { server.stop() }
@@ -111,11 +112,11 @@ struct RateLimitTests {
             ended.append(try bench.start(server.url(), sink) { $0.rateLimits = [limit] })
             #expect(await sink.ending() == .complete)
         }
-        // Twenty shares of 16 KiB would take more than two minutes.
+        // Twenty full shares of 16 KiB would take more than two minutes.
         #expect(ContinuousClock.now - begun < .seconds(60))
     }
 
-    @Test("A piece that the sink puts off, again and again, is counted once")
+    @Test("A piece that the sink refuses to take several times counts once against the limit")
     func putOff() async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
         defer { server.stop() }
@@ -126,11 +127,11 @@ struct RateLimitTests {
         let begun = ContinuousClock.now
         sink.resumes(bench.transport.start(request, sink: sink))
         #expect(await sink.ended.wait { $0 == .complete })
-        // Three seconds for what it is, thirty for what it was asked to take.
+        // The bytes alone take three seconds; counted at each offer, they would take thirty.
         #expect(ContinuousClock.now - begun < .seconds(25))
     }
 
-    @Test("A limit that is set on the way counts from then on")
+    @Test("A limit that is set during a transfer holds from then on")
     func setLater() async throws {
         var script = RawServer.Script([UInt8](repeating: 88, count: 1 << 16))
         script.reply = Array("HTTP/1.1 200 OK\r\n\r\n".utf8) + script.reply
@@ -153,7 +154,7 @@ struct RateLimitTests {
         #expect(await sink.ending() == .cancelled)
     }
 
-    @Test("What a limit holds back is not stalled, and goes on when the limit is lifted")
+    @Test("A transfer that waits for a limit is not stalled, and goes on when the limit is lifted")
     func lifted() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -193,7 +194,7 @@ struct RateLimitTests {
         #expect(record.bytes == Self.content.bytes(0..<200_000))
     }
 
-    @Test("A transfer that the limit holds back can be cancelled, and the others go on")
+    @Test("A transfer that waits for a limit can be cancelled, and the others go on")
     func cancel() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -211,7 +212,7 @@ struct RateLimitTests {
         #expect(await sinks[3].ending() == .complete)
     }
 
-    @Test("A refusal of a piece that the limit had held back ends the transfer")
+    @Test("If the sink refuses a piece that the limit had delayed, the transfer ends")
     func refused() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -222,7 +223,7 @@ struct RateLimitTests {
         #expect(record.ending == .refused)
     }
 
-    @Test("A shutdown ends what a limit holds back")
+    @Test("A shutdown cancels transfers that wait for a limit")
     func shutdown() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -239,7 +240,7 @@ struct RateLimitTests {
     }
 }
 
-/// Takes a piece only when it is offered for the tenth time.
+/// A sink that takes each piece only when it is offered for the tenth time.
 private final class ReluctantSink: TransferSink {
     let ended = Observed<TransferResult.Ending?>(nil)
     private let state = Mutex<(transfer: (any Transfer)?, offers: Int, owedResume: Bool)>((nil, 0, false))
@@ -261,7 +262,7 @@ private final class ReluctantSink: TransferSink {
             return (state.offers.isMultiple(of: 10), state.transfer)
         }
         if isTenth { return .taken }
-        // Carried out after this call has returned: the engine is in it.
+        // The engine is inside this call, so it resumes the transfer after this call has returned.
         transfer?.resume()
         return .pause
     }

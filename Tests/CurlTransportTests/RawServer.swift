@@ -2,24 +2,25 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Answers every request with the bytes it was given, then closes the connection, or stays silent until the next.
+/// A server that answers every request with the given bytes. Then it closes the connection, or waits for the next
+/// request.
 final class RawServer: Sendable {
     struct Script: Sendable {
         var reply: [UInt8]
-        /// Sends the reply again and again until the client goes.
+        /// Whether the reply is sent again and again until the client disconnects.
         var isEndless = false
-        /// The bytes from here on go out in one write, once the peer's kernel has those before.
+        /// The offset from which the reply goes out in one write, after the peer's kernel has taken the bytes before.
         var lastWrite: Int?
-        /// Neither closes nor says more, unless it is asked again.
+        /// Whether the connection stays open after the reply, for the next request.
         var staysOpen = false
 
         init(_ reply: String) { self.reply = Array(reply.utf8) }
         init(_ reply: [UInt8]) { self.reply = reply }
     }
 
-    /// 0 on a Unix socket.
+    /// The TCP port, 0 on a Unix socket.
     let port: Int
-    /// Head and body of each request, as they came.
+    /// The head and body of each request, as they arrived.
     let requests = Observed<[String]>([])
     private let open = Mutex<Set<Int32>?>([])
     private let threads = DispatchGroup()
@@ -70,7 +71,7 @@ final class RawServer: Sendable {
         threads.wait()
     }
 
-    /// One request and its answer; false when the client has gone.
+    /// Reads one request and sends its reply. Returns false if the client has disconnected.
     private func serve(_ descriptor: Int32, _ script: Script) -> Bool {
         guard let request = Self.readRequest(descriptor) else { return false }
         requests.update { $0.append(request) }

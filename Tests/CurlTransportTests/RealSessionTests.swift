@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A whole session on the real transport.
+/// A whole session on the real transport, libcurl.
 @Suite("A session on libcurl", .inTurn, .timeLimit(.minutes(1)), .serialized)
 struct RealSessionTests {
     private static let content = Content(seed: 1, size: 8_000_000)
@@ -49,7 +49,8 @@ struct RealSessionTests {
         return request
     }
 
-    @Test("Downloads come whole through resets and closed connections, nothing fetched twice", arguments: [1, 4])
+    @Test(
+        "Downloads come whole through resets and closed connections, and fetch almost nothing twice", arguments: [1, 4])
     func comesWhole(connections: Int) async throws {
         let server = try FaultServer { request in
             FaultReply(Self.content, etag: "\"a\"").with {
@@ -71,7 +72,7 @@ struct RealSessionTests {
         await session.manager.close()
     }
 
-    @Test("Left to itself, a download opens connections while they pay, and no more than the server takes")
+    @Test("An automatic download opens as many connections as pay, up to the automatic limit")
     func findsConnections() async throws {
         let content = Content(seed: 2, size: 48_000_000)
         let server = try FaultServer { _ in
@@ -89,13 +90,13 @@ struct RealSessionTests {
         let record = try #require(try await store.records(.ids([id])).first)
         #expect(record.attempts.last?.connections == SegmentPlanner.automaticLimit)
         #expect(record.completed?.bytes == content.size)
-        // The first answer was to be the whole file; what it did not bring was cut off.
+        // The first request asked for the whole file; its transfer was cut where other connections fetched the rest.
         let range = server.log.entries.first?.range
         #expect(range == "bytes=0-")
         await session.manager.close()
     }
 
-    @Test("Five downloads from one host share the connections that one could have, and give them back")
+    @Test("Five downloads from one host share its connections, and give them back")
     func shareConnections() async throws {
         let content = Content(seed: 3, size: 6_000_000)
         let server = try FaultServer { _ in
@@ -114,13 +115,13 @@ struct RealSessionTests {
         for name in 1...5 { #expect(try sha256(of: folder("\(name)")) == content.sha256) }
         let most = try await store.records(.ids(ids)).compactMap { $0.attempts.last?.connections }
         #expect(most.contains { $0 > 1 })
-        // The server may see the next one before the end of one that was cut.
+        // The server may see the next connection before the end of one that was cut, hence the 5.
         #expect((6...16 + 5).contains(server.log.peakConnections))
         #expect(await session.manager.context?.hosts.isIdle == true)
         await session.manager.close()
     }
 
-    @Test("A stop is prompt whatever the servers do, and the next session fetches only what is missing")
+    @Test("A stop is prompt whatever the servers do, and the next session fetches only the missing bytes")
     func stops() async throws {
         let server = try FaultServer { request in
             let number = Int(request.target.dropFirst()) ?? 0
@@ -155,7 +156,7 @@ struct RealSessionTests {
             #expect(try sha256(of: folder("\(number)")) == Self.content.sha256)
         }
         let missing = paused.prefix(20).reduce(0) { $0 + Self.content.size - $1.received }
-        // The end of each of the ten that have something comes again, to be compared.
+        // The last bytes of each of the ten partial files are fetched again, for the overlap check.
         let again = server.log.bytesSent - sent - missing
         #expect((0...10 * (Overlap.resumed + 4096)).contains(again), "\(again)")
         await second.manager.close()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("Files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+@Suite("RemoteFile: files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
 struct RemoteFileTests {
     func head(
         _ range: String?, rest: Int64?, isEmpty: Bool = false, isSeekable: Bool = true
@@ -15,7 +15,7 @@ struct RemoteFileTests {
         }
     }
 
-    @Test("What is told is told in the words of HTTP")
+    @Test("The range and size of a file become the status and fields of an HTTP answer")
     func heads() throws {
         #expect(try #require(head("0-", rest: 100)) == (206, "bytes 0-99/100", nil))
         #expect(try #require(head("40-", rest: 60)) == (206, "bytes 40-99/100", nil))
@@ -27,7 +27,7 @@ struct RemoteFileTests {
         #expect(try #require(head("0-", rest: nil)) == (200, nil, nil))
     }
 
-    @Test("Where a file ends before the offset it has changed; without a size nothing can be said of a part")
+    @Test("A file that ends before the offset has changed (416); a part of a file without a size has no answer")
     func ends() throws {
         #expect(try #require(head("40-", rest: 0, isEmpty: true)) == (416, "bytes */40", nil))
         #expect(head("40-", rest: nil) == nil)
@@ -37,7 +37,7 @@ struct RemoteFileTests {
         #expect(file.head(rest: 100, modified: nil, isEmpty: false, isSeekable: true)?.fields[.lastModified] == nil)
     }
 
-    @Test("A login that is refused for its number is told from a wrong password")
+    @Test("A login refused because of too many users is told from a wrong password")
     func replies() {
         for (reply, hasNoRoom) in [
             ("530 Login incorrect.\r\n", false), ("230 Too many cooks.\r\n", false),
@@ -50,7 +50,7 @@ struct RemoteFileTests {
         }
     }
 
-    @Test("Its time is Last-Modified, and it is no version of HTTP")
+    @Test("The file's time becomes Last-Modified, and the head has no HTTP version")
     func time() throws {
         let head = try #require(
             RemoteFile(range: "0-").head(rest: 1, modified: 784_111_777, isEmpty: false, isSeekable: true))

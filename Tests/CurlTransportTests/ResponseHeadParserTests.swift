@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("ResponseHeadParser: header lines as they come", .inTurn)
+@Suite("ResponseHeadParser: header lines, one by one", .inTurn)
 struct ResponseHeadParserTests {
     private func parse(_ lines: [String]) -> (heads: [ResponseHead], isTooLarge: Bool) {
         parse(lines.map { Array($0.utf8) })
@@ -27,7 +27,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "The status line",
+        "The status line is read as status and phrase",
         arguments: [
             ("HTTP/1.1 200 OK\r\n", 200, "OK"), ("HTTP/1.0 404 Not Found\r\n", 404, "Not Found"),
             ("HTTP/2 206 \r\n", 206, ""), ("HTTP/2 206\r\n", 206, ""),
@@ -40,7 +40,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "A field",
+        "A field's name is read in any case, and white space around its value is removed",
         arguments: [
             ("ETag: \"a\"\r\n", "\"a\""), ("etag:\"a\"\n", "\"a\""), ("ETAG: \t \"a\" \t\r\n", "\"a\""),
             ("ETag:\r\n", ""),
@@ -53,7 +53,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "A URL that is no UTF-8 keeps its bytes, percent-encoded",
+        "A URL that is not UTF-8 keeps its bytes, percent-encoded",
         arguments: [
             ("Location: ../\u{E5}\u{E4}\u{F6}.html", "../%E5%E4%F6.html"), ("location: /\u{FF}?\u{80}", "/%FF?%80"),
             ("Link: </\u{E5}>; rel=duplicate", "</%E5>; rel=duplicate"), ("Location: /a%20b", "/a%20b"),
@@ -67,7 +67,7 @@ struct ResponseHeadParserTests {
         #expect(head.fields.first?.value == value)
     }
 
-    @Test("A URL in UTF-8 is what it says")
+    @Test("A URL in UTF-8 stays as it is")
     func utf8URL() throws {
         let head = try #require(parse(["HTTP/1.1 302 Found\r\n", "Location: /\u{E5}\r\n", "\r\n"]).heads.first)
         #expect(head.fields[.location] == "/\u{E5}")
@@ -82,7 +82,7 @@ struct ResponseHeadParserTests {
     }
 
     @Test(
-        "What is no field is left out",
+        "A line that is not a field is left out",
         arguments: ["no colon\r\n", ": no name\r\n", "bad name: x\r\n", " folded: x\r\n", "\tfolded\r\n"])
     func noField(line: String) throws {
         let head = try #require(parse(["HTTP/1.1 200 OK\r\n", line, "Age: 5\r\n", "\r\n"]).heads.first)
@@ -103,7 +103,7 @@ struct ResponseHeadParserTests {
         #expect(head.fields.count == 1)
     }
 
-    @Test("Bytes that are no UTF-8 are read as Latin-1")
+    @Test("Bytes that are not UTF-8 are read as Latin-1")
     func latin() throws {
         let name = Array("Content-Disposition: attachment; filename=na".utf8)
         let utf8 = try #require(
@@ -124,7 +124,7 @@ struct ResponseHeadParserTests {
         #expect(heads[0].fields.count == 1)
     }
 
-    @Test("A head is read alike, whatever came before it on the same engine")
+    @Test("A head is read the same way, whatever head came before it on the same engine")
     func afterOthers() {
         let heads = [
             ["HTTP/1.1 200 OK", "Server: a", "ETag: \"1\"", "Age: 5", ""],
@@ -144,7 +144,7 @@ struct ResponseHeadParserTests {
         }
     }
 
-    @Test("Two heads whose lines come in turn are read apart")
+    @Test("Two heads whose lines arrive alternately are read independently")
     func interleaved() {
         let last = LastHead()
         let lines = [["HTTP/1.1 200 OK", "ETag: a", "Age: 1", ""], ["HTTP/1.1 206 OK", "ETag: a", "Age: 2", ""]]
@@ -160,14 +160,14 @@ struct ResponseHeadParserTests {
         #expect(ages == ["1", "2"])
     }
 
-    @Test("The same field twice is both of them")
+    @Test("A repeated field keeps both values")
     func repeated() throws {
         let head = try #require(
             parse(["HTTP/1.1 200 OK\r\n", "Content-Length: 5\r\n", "Content-Length: 6\r\n", "\r\n"]).heads.first)
         #expect(head.fields[values: .contentLength] == ["5", "6"])
     }
 
-    @Test("All lines together have a limit, interim heads included")
+    @Test("The sum of all header lines is limited, including interim heads")
     func limit() {
         let filler = "X-Filler: \(String(repeating: "x", count: 1000))\r\n"
         #expect(parse(["HTTP/1.1 200 OK\r\n"] + Array(repeating: filler, count: 250) + ["\r\n"]).heads.count == 1)

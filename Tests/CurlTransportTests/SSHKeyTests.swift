@@ -17,7 +17,7 @@ struct SSHKeyTests {
     }
 
     @Test(
-        "An RSA key is known by its text",
+        "An RSA key is recognized by its text",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ssh-keygen")))
     func types() async throws {
         let folder = try TemporaryFolder()

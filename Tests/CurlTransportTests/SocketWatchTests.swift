@@ -16,14 +16,14 @@ struct SocketWatchTests {
         self.pair = pair
     }
 
-    /// The numbers of those with an event now.
+    /// The numbers of the sockets that have an event now.
     private func ready() -> [UInt64] {
         var events = [dlm_event](repeating: dlm_event(), count: 8)
         let count = dlm_epoll_wait(sockets.epoll, &events, 8, 0)
         return events.prefix(Int(max(0, count))).map(\.data)
     }
 
-    @Test("One that nobody wants any more is taken off at its first event")
+    @Test("A dropped socket is removed at its first event")
     func dropped() {
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 7) == 0)
         sockets.drop(pair[0])
@@ -35,7 +35,7 @@ struct SocketWatchTests {
         close(sockets.epoll)
     }
 
-    @Test("One that is wanted again has its events")
+    @Test("A socket that is watched again after a drop has its events")
     func wantedAgain() {
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 7) == 0)
         sockets.drop(pair[0])
@@ -48,13 +48,13 @@ struct SocketWatchTests {
         close(sockets.epoll)
     }
 
-    @Test("Another one with the number of one that was dropped and closed has its events")
+    @Test("A new socket with the number of a dropped and closed one has its events")
     func sameNumber() throws {
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 7) == 0)
         sockets.drop(pair[0])
         var other: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &other) == 0)
-        // In one step: other tests open files meanwhile.
+        // `dup2` replaces the socket in one step, because other tests open files meanwhile.
         try #require(dup2(other[0], pair[0]) == pair[0])
         #expect(sockets.watch(pair[0], DLM_READABLE.rawValue, 8) == 0)
         close(other[1])

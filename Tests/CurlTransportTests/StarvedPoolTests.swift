@@ -6,10 +6,10 @@ import Testing
 
 @testable import DownloadCore
 
-/// The real transport, many slow connections, and fewer buffers than those.
-@Suite("CurlTransport and the buffers", .inTurn, .timeLimit(.minutes(2)), .serialized)
+/// The real transport with many slow connections and fewer buffers than connections.
+@Suite("CurlTransport with fewer buffers than connections", .inTurn, .timeLimit(.minutes(2)), .serialized)
 struct StarvedPoolTests {
-    @Test("More connections than buffers all come to their end")
+    @Test("With more connections than buffers, all transfers complete")
     func manySlow() async throws {
         let share: Int64 = 400_000
         let rate = 200_000

@@ -4,13 +4,13 @@ import DownloadTestSupport
 import HTTPTypes
 import Testing
 
-/// One transfer at a time against the fault server.
+/// One transfer at a time from the fault server.
 @Suite("CurlTransport: one transfer", .inTurn, .timeLimit(.minutes(1)))
 struct TransferTests {
     private static let content = Content(seed: 1, size: 1_000_000)
 
     @Test(
-        "A body comes whole, whatever its framing",
+        "A body arrives whole, whatever its framing",
         arguments: [FaultReply.Framing.contentLength, .chunked, .closeDelimited], [0, 1, 1_000_000] as [Int64])
     func body(framing: FaultReply.Framing, size: Int64) async throws {
         let content = Content(seed: 1, size: size)
@@ -32,7 +32,7 @@ struct TransferTests {
         #expect(metrics.httpVersion == "1.1")
     }
 
-    @Test("The request is what was asked for: range, fields, credentials, and nothing that was not")
+    @Test("The request has the given range, fields and credentials, and nothing else")
     func request() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -59,7 +59,7 @@ struct TransferTests {
             ])
     }
 
-    @Test("A range is delivered as the server sends it, right or wrong: judging it is the sink's business")
+    @Test("A range is delivered as the server sends it, right or wrong; only the sink checks it")
     func range() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -75,7 +75,9 @@ struct TransferTests {
         #expect(whole.ending == .complete)
     }
 
-    @Test("An answer other than 2xx is an answer", arguments: [304, 400, 401, 403, 404, 407, 416, 429, 500, 503])
+    @Test(
+        "A status other than 2xx is delivered as an answer",
+        arguments: [304, 400, 401, 403, 404, 407, 416, 429, 500, 503])
     func status(status: Int) async throws {
         let server = try FaultServer { _ in FaultReply(status: status, fields: [("Retry-After", "7")]) }
         defer { server.stop() }
@@ -88,7 +90,7 @@ struct TransferTests {
     }
 
     @Test(
-        "A redirect is not followed, but its target is absolute",
+        "A redirect is not followed, and its target is made absolute",
         arguments: [
             ("/other", "http://127.0.0.1:PORT/other"), ("other?x=1", "http://127.0.0.1:PORT/dir/other?x=1"),
             ("//example.org/x", "http://example.org/x"), ("https://example.org/a b", "https://example.org/a%20b"),
@@ -114,7 +116,7 @@ struct TransferTests {
         #expect(try await bench.run(server.url(), .init(head: .discard)).head?.redirectURL == nil)
     }
 
-    @Test("A refused head, and a refused piece, end the transfer at once")
+    @Test("A refused head or piece ends the transfer at once")
     func refusals() async throws {
         let server = try FaultServer { _ in
             FaultReply(Self.content).with { $0.bytesPerSecond = 4_000_000 }
@@ -131,7 +133,7 @@ struct TransferTests {
         #expect(piece.results.first?.metrics.received == Int64(piece.bytes.count))
     }
 
-    @Test("Of an unwanted body only a little is read, and a small one leaves the connection usable")
+    @Test("Only a little of an unwanted body is read, and a small one leaves the connection usable")
     func discard() async throws {
         let server = try FaultServer { request in
             request.target == "/large" ? FaultReply(Content(seed: 2, size: 50_000_000)) : FaultReply(Content("page"))
@@ -150,7 +152,7 @@ struct TransferTests {
     }
 
     @Test(
-        "A sink that pauses gets the same bytes again, and all of them", arguments: [1, 3],
+        "After each pause the sink gets the same bytes again, and in the end all bytes", arguments: [1, 3],
         [FaultReply.Framing.contentLength, .chunked])
     func pauses(every: Int, framing: FaultReply.Framing) async throws {
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.framing = framing } }
@@ -162,7 +164,7 @@ struct TransferTests {
         #expect(record.bytes == Self.content.bytes(0..<1_000_000))
     }
 
-    @Test("A piece refused when it is delivered again after a pause ends the transfer, too")
+    @Test("If a piece is refused when it is delivered again after a pause, the transfer ends")
     func refusedAfterPause() async throws {
         let server = try FaultServer.serving(Self.content)
         defer { server.stop() }
@@ -173,7 +175,7 @@ struct TransferTests {
         }
     }
 
-    @Test("A resume that nobody waits for changes nothing")
+    @Test("A resume without a pause changes nothing")
     func needlessResume() async throws {
         let server = try FaultServer { _ in FaultReply(Self.content).with { $0.bytesPerSecond = 8_000_000 } }
         defer { server.stop() }

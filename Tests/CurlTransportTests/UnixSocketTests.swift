@@ -5,7 +5,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Requests with a method and a body, over a Unix socket: what the control client sends.
+/// Requests with a method and a body, and requests over a Unix socket. The control client sends such requests.
 @Suite("CurlTransport: Unix sockets, methods and bodies", .inTurn, .timeLimit(.minutes(1)))
 struct UnixSocketTests {
     private static let hello = RawServer.Script("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
@@ -31,7 +31,7 @@ struct UnixSocketTests {
         #expect(server.requests.value == ["GET /v1/status HTTP/1.1\r\nHost: dlm.invalid\r\nAccept: */*\r\n\r\n"])
     }
 
-    @Test("A socket too deep for its address is reached through its open folder")
+    @Test("A socket whose path is too long for an address is reached through its open folder")
     func throughDescriptor() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -44,7 +44,7 @@ struct UnixSocketTests {
         #expect(try await bench.run("http://localhost/") { $0.unixSocket = path }.ending == .complete)
     }
 
-    @Test("A path that is another socket by now is connected anew")
+    @Test("If another socket has replaced the one at a path, a new connection is made")
     func noReuse() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -63,7 +63,7 @@ struct UnixSocketTests {
         #expect(second.requests.value.count == 1)
     }
 
-    @Test("Method, body and fields go as they are, and nothing is added but the length")
+    @Test("Method, body and fields are sent as given, and only the length is added")
     func body() async throws {
         let server = try RawServer(Self.hello)
         defer { server.stop() }
@@ -92,7 +92,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("A HEAD ends with its head")
+    @Test("The answer to a HEAD ends with its head")
     func head() async throws {
         var script = RawServer.Script("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         script.staysOpen = true
@@ -105,7 +105,7 @@ struct UnixSocketTests {
         #expect(server.requests.value.first?.hasPrefix("HEAD /file ") == true)
     }
 
-    @Test("Why a socket cannot be connected is told apart: none, nobody listening, too long a path")
+    @Test("The error says why a socket cannot be connected: none there, nobody listening, path too long")
     func refused() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -124,7 +124,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("A socket that takes no more connections is one that cannot be connected")
+    @Test("A socket whose queue is full is one that cannot be connected")
     func fullBacklog() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -145,7 +145,7 @@ struct UnixSocketTests {
         #expect(filler.record.value.results.isEmpty)
     }
 
-    @Test("A session that accepts and says nothing is stalled")
+    @Test("A session that accepts the connection and does not answer is stalled")
     func stalled() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

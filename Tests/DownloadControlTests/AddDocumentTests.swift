@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadControl
 
-/// The document of `POST /v1/downloads`, which is written and read in ways of its own.
+/// The document of `POST /v1/downloads`, which has an encoder and a reader of its own.
 @Suite("DownloadControl: the document that adds downloads", .inTurn)
 struct AddDocumentTests {
     private func request(_ path: String, folder: String = "/tmp", user: String? = nil) -> DownloadRequest {
@@ -16,7 +16,7 @@ struct AddDocumentTests {
     }
 
     @Test(
-        "What is written is read again", arguments: ["/tmp", #"/a "urls":[] b\"#, "/ü\n"],
+        "A written document is read as the same requests", arguments: ["/tmp", #"/a "urls":[] b\"#, "/ü\n"],
         [nil, #""urls":[]"#] as [String?])
     func roundTrip(folder: String, user: String?) throws {
         let requests = (0..<3).map { request("\($0)", folder: folder, user: user) } + [request("other", folder: "/x")]
@@ -31,7 +31,7 @@ struct AddDocumentTests {
         #expect(try !WireAdd.read(single).isBrief)
     }
 
-    @Test("A limit of connections travels beside their number", arguments: [-64, -1, 0, 16])
+    @Test("A limit of connections and a number of connections travel in separate fields", arguments: [-64, -1, 0, 16])
     func connections(number: Int) throws {
         var request = request("a")
         request.connections = number
@@ -45,18 +45,18 @@ struct AddDocumentTests {
         #expect(try WireVerb(ids: [1], overrides: overrides).overrides().connections == number)
     }
 
-    @Test("Every property that a request has travels, with its secrets")
+    @Test("Every property of a request travels, including its secrets")
     func everyProperty() throws {
         let request = try DownloadRequest.unusual(secrets: true)
         let read = try WireAdd.read(WireAdd(groups: [WireGroup(request)]).json())
         #expect(try read.groups.flatMap { try $0.requests() } == [request])
-        // What a session finds out stays here.
+        // What a session finds out about a file (`described`) is not sent.
         var described = request
         try described.describe()
         #expect(try WireAdd.read(WireAdd(groups: [WireGroup(described)]).json()).groups[0].requests() == [request])
     }
 
-    @Test("Of a plain request nothing travels but its URL and its folder")
+    @Test("For a plain request only its URL and its folder travel")
     func plain() throws {
         let document = try WireAdd(groups: [WireGroup(request("a"))]).json()
         #expect(
@@ -64,7 +64,7 @@ struct AddDocumentTests {
                 == #"{"groups":[{"urls":["http://127.0.0.1:9/a"],"folder":"/tmp"}]}"#)
     }
 
-    @Test("No two fields have the same name, and none that is written beside them")
+    @Test("All fields have different names, which also differ from the names in the enclosing document")
     func names() {
         let names = WireFields.all.map(\.name)
         #expect(Set(names).count == names.count)
@@ -74,8 +74,8 @@ struct AddDocumentTests {
         #expect(others.isDisjoint(with: names) && !names.contains("brief"))
     }
 
-    /// Names never go: programs of others use them.
-    @Test("What version 1 takes is taken", arguments: [1, 2])
+    /// The names of fields must stay, because other programs use them.
+    @Test("Every field of version 1 is still accepted", arguments: [1, 2])
     func versionOne(_ form: Int) throws {
         let request = try DownloadRequest.unusual(secrets: true)
         let text = #"""
@@ -103,7 +103,7 @@ struct AddDocumentTests {
              "addressFamily":"ipv6","httpVersion":"2","addresses":[{"host":"a","port":443,"address":"[::1]"}],
              "nameServer":"https://dns/q","dnsCacheTime":600,"refusesPrivateAddresses":true},"proxyPassword":"hunter2","schemes":["https"]}}
             """#
-        // Also as what is sent, which is what the sessions before understand.
+        // Form 2 reads the document that is sent now. Sessions of older versions must understand it, too.
         let sent = form == 1 ? Data(text.utf8) : try WireAdd(groups: [WireGroup(request)]).json()
         #expect(try WireAdd.read(sent).groups[0].requests() == [request])
         guard form == 2 else { return }
@@ -113,7 +113,7 @@ struct AddDocumentTests {
     }
 
     @Test(
-        "Numbers that nobody can ask for are refused by the name of their field",
+        "Impossible numbers are refused with the name of their field",
         arguments: [
             "connections": -1, "retries": -1, "retryDelay": -1, "maxTime": 0, "wait": 0, "maxSize": -1,
             "hookTimeout": 0, "connectTimeout": 0, "maxRedirects": -1, "size": -1, "rateLimit": -1,
@@ -127,7 +127,7 @@ struct AddDocumentTests {
         }
     }
 
-    @Test("Limits of connections that nobody can ask for are refused", arguments: [0, 65, -1])
+    @Test("Impossible limits of connections are refused", arguments: [0, 65, -1])
     func impossibleConnections(limit: Int) throws {
         var verb = WireVerb(ids: [1])
         verb.connectionLimit = limit
@@ -138,7 +138,7 @@ struct AddDocumentTests {
         #expect(throws: WireProblem.self) { try verb.overrides() }
     }
 
-    @Test("A URL that JSON must escape is")
+    @Test("A URL with characters that JSON must escape is escaped")
     func escapes() throws {
         var group = WireGroup(request("a"))
         group.urls = [#"http://a/"b"\c"#, "http://bücher/", "http://a/\u{1}"]
@@ -146,7 +146,7 @@ struct AddDocumentTests {
     }
 
     @Test(
-        "Whatever the form, it is read as the decoder reads it",
+        "A document in any form is read as the generic decoder reads it",
         arguments: [
             #"{"urls":["http://a/1","http://a/2"],"folder":"/t"}"#,
             #" { "folder" : "/t" , "urls" :\#t[ "http://a/1" , "http://a/2" ]\#r\#n} "#,
@@ -174,7 +174,7 @@ struct AddDocumentTests {
         #expect(read.groups.map(\.folder) == expected.groups.map(\.folder))
     }
 
-    @Test("The array is taken out of a slice of data, too")
+    @Test("The array of URLs is also found in a slice of data")
     func slice() throws {
         let text = Data(#"xx{"folder":"/t","urls":["1","2"]}"#.utf8)
         let array = try #require(URLArray(in: text.dropFirst(2)))

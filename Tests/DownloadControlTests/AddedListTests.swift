@@ -4,11 +4,11 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What a session answers to a list of URLs.
-@Suite("DownloadControl: what became of a list", .inTurn)
+/// The answer of a session to a list of URLs.
+@Suite("DownloadControl: the answer to a list of URLs", .inTurn)
 struct AddedListTests {
     @Test(
-        "An answer that does not fit what was asked is refused",
+        "An answer that does not fit the request is refused",
         arguments: [
             #"{"version":1,"downloads":[]}"#, #"{"version":1,"downloads":[],"inserted":[[1,2]]}"#,
             #"{"version":1,"downloads":[],"inserted":[[1,4]]}"#, #"{"version":1,"downloads":[],"inserted":[[3,1]]}"#,
@@ -24,7 +24,7 @@ struct AddedListTests {
         #expect(answer.added(requests, session: "s", at: Date()) == nil)
     }
 
-    @Test("A session that gives long answers only is understood")
+    @Test("The long form of the answer is understood, too")
     func long() throws {
         let text = #"{"version":1,"downloads":[{"id":7,"kind":"inserted","name":"0","state":"queued"}]}"#
         let answer = try WireCoder.decode(WireAddedList.self, Data(text.utf8))

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A session seen from another process must look as it looks from within.
+/// A session looks the same from another process as from its own.
 @Suite("DownloadControl: client", .inTurn, .timeLimit(.minutes(1)))
 struct ClientTests {
     private func full() -> DownloadRequest {
@@ -34,7 +34,7 @@ struct ClientTests {
         return request
     }
 
-    @Test("A request arrives as it was made, secrets included, and its record looks the same here and there")
+    @Test("A request arrives as it was made, with its secrets, and its record looks the same on both sides")
     func add() async throws {
         let bench = try await ControlBench()
         var last = full()
@@ -57,7 +57,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A long list travels in groups, and comes back in order")
+    @Test("A long list travels in groups, and comes back in its order")
     func addMany() async throws {
         let bench = try await ControlBench()
         var requests = (0..<9_203).map { DownloadRequest.example("\($0)") }
@@ -71,7 +71,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("New downloads and known ones in one list come back in the order in which they were asked for")
+    @Test("A list of new and known downloads comes back in the order of the request")
     func addMixed() async throws {
         let bench = try await ControlBench()
         _ = try await bench.client.add([.example("3"), .example("8")])
@@ -83,7 +83,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Snapshots are the same here and there")
+    @Test("Snapshots are the same on both sides")
     func snapshots() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add((0..<8).map { .example("\($0)") })
@@ -111,7 +111,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Every verb does there what it says")
+    @Test("Every command of the client reaches the service")
     func verbs() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add((0..<4).map { .example("\($0)") })
@@ -150,7 +150,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Six thousand are more than one request")
+    @Test("Six thousand ids travel in more than one request")
     func manyIDs() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add((0..<6_000).map { .example("\($0)") })
@@ -165,7 +165,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Errors come back as they were thrown")
+    @Test("An error of the service arrives at the client as the same error")
     func errors() async throws {
         let bench = try await ControlBench()
         for error: DownloadError in [
@@ -179,7 +179,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("The log arrives entry by entry, and ends with an error when the session has gone")
+    @Test("The log arrives entry by entry, and ends with an error when the session ends")
     func log() async throws {
         let bench = try await ControlBench()
         let failure = DownloadError.serverRefused(status: 503, phrase: "Busy")
@@ -200,7 +200,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log that breaks off goes on behind its last event, and tells once that it is complete")
+    @Test("A log whose connection breaks continues after its last event, and reports only once that it is complete")
     func reconnect() async throws {
         let bench = try await ControlBench()
         bench.service.state.update { $0.events = [.example(1), .example(2)] }
@@ -217,7 +217,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("A log that is let go of ends on both sides")
+    @Test("A log that nobody reads any more ends on both sides")
     func dropped() async throws {
         let bench = try await ControlBench()
         do {
@@ -235,7 +235,7 @@ struct ClientTests {
         await bench.end()
     }
 
-    @Test("Events carry the download as it is")
+    @Test("An event carries the current snapshot of its download")
     func events() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add([.example(), .example("b")])

@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// A service that remembers what it was asked, and hangs or fails on demand.
+/// A service that records its calls, and hangs or fails on demand.
 final class ControlledService: DownloadService {
     struct State: Sendable {
         var records: [DownloadID: DownloadRecord] = [:]
@@ -13,18 +13,18 @@ final class ControlledService: DownloadService {
         var overrides: RequestOverrides?
         var settings = SessionSettings(maxConcurrent: 4, maxPerHost: 2)
         var failure: DownloadError?
-        /// What `log` hands out.
+        /// The events that `log` returns.
         var events: [LoggedEvent] = []
-        /// Entries pulled out of all logs.
+        /// The number of entries read from all logs.
         var pulled = 0
         var openLogs = 0
         var shutdown: ShutdownMode?
     }
 
     let state = Observed(State())
-    /// Pause waits for this, if there is one.
+    /// `pause` waits until this is true, if there is a gate.
     let gate = Mutex<Observed<Bool>?>(nil)
-    /// Logs go on for ever with invented events.
+    /// Whether logs never end, and have invented events.
     let endless: Bool
 
     init(endless: Bool = false) { self.endless = endless }
@@ -149,7 +149,7 @@ final class ControlledService: DownloadService {
     func close() async {}
 }
 
-/// Replays the service's events, says so, and goes on with what comes; ends with its reader.
+/// Returns the service's events, then `didFinishEvents`, then new events. The log closes when its reader is released.
 private actor LogSource {
     private let service: ControlledService
     private var cursor: EventCursor

@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// `GET /v1/events`.
+/// Tests of `GET /v1/events`.
 @Suite("DownloadControl: events", .inTurn, .timeLimit(.minutes(1)))
 struct EventTests {
     private func follow(_ bench: ControlBench, _ query: String, reads: Bool = true) throws -> RawClient {
@@ -13,7 +13,7 @@ struct EventTests {
         return client
     }
 
-    @Test("What happened is replayed, then said to be all, then followed")
+    @Test("Past events are replayed, then didFinishEvents is sent, then new events follow")
     func replay() async throws {
         let bench = try await ControlBench()
         let failure = DownloadError.networkFailed(.timedOut, TransportDiagnosis(code: 28, message: "slow"))
@@ -42,7 +42,7 @@ struct EventTests {
         await bench.end()
     }
 
-    @Test("A stream on which nothing happens shows a sign of life")
+    @Test("A stream without events sends a heartbeat")
     func heartbeat() async throws {
         var limits = ControlLimits()
         limits.heartbeat = .milliseconds(50)
@@ -53,7 +53,7 @@ struct EventTests {
         await bench.end()
     }
 
-    @Test("A reader that takes nothing costs no memory, holds up nobody, and is dropped")
+    @Test("A reader that takes nothing costs no memory, blocks no other client, and is disconnected")
     func slowReader() async throws {
         var limits = ControlLimits()
         limits.write = .seconds(1)
@@ -63,14 +63,14 @@ struct EventTests {
         #expect(await service.state.wait { $0.openLogs == 1 })
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
         #expect(await service.state.wait { $0.openLogs == 0 })
-        // What fits into the socket, one write and one buffer: about half a megabyte.
+        // The bytes that fit into the socket, one write and one buffer: about half a megabyte.
         #expect(service.state.value.pulled < 5_000, "\(service.state.value.pulled)")
         client.startReading()
         _ = try await client.answer()
         await bench.end()
     }
 
-    @Test("A reader that is slow, but reads, gets every event once")
+    @Test("A slow reader gets every event once")
     func steadyReader() async throws {
         let bench = try await ControlBench()
         bench.service.state.update { $0.events = (1...2_000).map { .example($0) } }
@@ -84,7 +84,7 @@ struct EventTests {
         await bench.end()
     }
 
-    @Test("Streams leave room for commands")
+    @Test("Streams leave room for other requests")
     func slots() async throws {
         var limits = ControlLimits()
         limits.streams = 2
@@ -99,7 +99,7 @@ struct EventTests {
         await bench.end()
     }
 
-    @Test("A cursor that is none is refused")
+    @Test("An invalid cursor is refused")
     func badCursor() async throws {
         let bench = try await ControlBench()
         for cursor in ["", "x", "-1"] {

@@ -6,8 +6,8 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Whatever listens on the socket, the client says in one error what is wrong.
-@Suite("DownloadControl: who does not answer as a session", .inTurn, .timeLimit(.minutes(1)))
+/// Whatever answers on the socket, the client reports the problem in one error.
+@Suite("DownloadControl: peers that do not answer as a session", .inTurn, .timeLimit(.minutes(1)))
 struct HostilePeerTests {
     private let folder: TemporaryFolder
     private let location: SessionLocation
@@ -44,7 +44,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test("Nobody listens")
+    @Test("If nobody listens, the session is not running")
     func nobody() async throws {
         #expect(await failure { _ = try await client().status() } == .notRunning("background"))
         close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
@@ -58,7 +58,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("Somebody listens and says nothing, as a stopped process does")
+    @Test("A peer that listens and says nothing, as a stopped process does, is not answering")
     func silent() async throws {
         let descriptor = try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1)
         defer { close(descriptor) }
@@ -73,7 +73,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("The queue of the socket is full")
+    @Test("If the queue of the socket is full, the session is not answering")
     func full() async throws {
         let descriptor = try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 0)
         defer { close(descriptor) }
@@ -89,7 +89,7 @@ struct HostilePeerTests {
     static let ok = "HTTP/1.1 200 OK\r\nDlm-Api: 1\r\n"
 
     @Test(
-        "What listens is another version, or no session at all",
+        "Another version of the API is incompatible; any other peer is a bad exchange",
         arguments: [
             ("HTTP/1.1 200 OK\r\nDlm-Api: 2\r\nContent-Length: 2\r\n\r\n{}", "incompatible"),
             ("HTTP/1.1 400 Bad\r\nDlm-Api: 2\r\nContent-Length: 2\r\n\r\n{}", "incompatible"),
@@ -116,7 +116,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("One that cuts off everybody and is gone a moment later is not running", arguments: 1...3)
+    @Test("A peer that closes every connection and ends a moment later is not running", arguments: 1...3)
     func dies(clients: Int) async throws {
         let server = try RawServer("", unixSocket: location.socketPath, clients: clients)
         #expect(await failure { _ = try await client().status() } == .notRunning(location.identifier))
@@ -137,7 +137,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("A line of the log without end is cut off, a corrupt one refused", arguments: [true, false])
+    @Test("An endless line of the log is cut off, and a corrupt line is refused", arguments: [true, false])
     func log(_ isEndless: Bool) async throws {
         let line = isEndless ? String(repeating: "x", count: 65536) : "{\"cursor\":\n"
         let server = try RawServer(Self.ok + "\r\n" + line, unixSocket: location.socketPath, isEndless: isEndless)
@@ -153,7 +153,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("A refusal of the log that has no end is cut off")
+    @Test("An endless refusal of the log is cut off")
     func endlessRefusal() async throws {
         let head = "HTTP/1.1 500 X\r\nDlm-Api: 1\r\n\r\n"
         let server = try RawServer(
@@ -167,7 +167,7 @@ struct HostilePeerTests {
         end()
     }
 
-    @Test("A log that breaks off again and again is given up")
+    @Test("A log that breaks off again and again ends with an error")
     func brokenLog() async throws {
         let status =
             #"{"version":1,"identifier":"background","pid":1,"programVersion":"x","started":"1970-01-01T00:00:00.000Z","#

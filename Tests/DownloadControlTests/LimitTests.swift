@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// What comes from outside is bounded in size, number and time.
+/// Input from outside is limited in size, number and time.
 @Suite("DownloadControl: limits", .inTurn, .timeLimit(.minutes(1)))
 struct LimitTests {
     private func refusal(_ bench: ControlBench, _ status: Int, _ send: (RawClient) -> Void) async throws {
@@ -17,11 +17,11 @@ struct LimitTests {
         let error = try answer.json["error"] as? [String: Any]
         #expect(error?["kind"] as? String == "session", "\(answer.text)")
         #expect(bench.service.calls.isEmpty)
-        // The next one is served.
+        // The next client is served.
         #expect(try await bench.ask("GET", "/v1/session").status == 200)
     }
 
-    @Test("A head larger than 64 KiB is refused, however it is made up")
+    @Test("A head larger than 64 KiB is refused, whatever it consists of")
     func head() async throws {
         let large = String(repeating: "a", count: 70 << 10)
         for head in [
@@ -38,7 +38,7 @@ struct LimitTests {
         }
     }
 
-    @Test("A body larger than 10 MiB is refused as soon as it says so")
+    @Test("A body larger than 10 MiB is refused by its Content-Length")
     func announced() async throws {
         let bench = try await ControlBench()
         try await refusal(bench, 413) {
@@ -47,7 +47,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A body larger than 10 MiB is refused while it comes in chunks, and the client reads why")
+    @Test("A chunked body larger than 10 MiB is refused while it arrives, and the client reads the reason")
     func chunked() async throws {
         let bench = try await ControlBench()
         let chunk = "10000\r\n" + String(repeating: " ", count: 65536) + "\r\n"
@@ -58,7 +58,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A body of exactly 10 MiB is taken")
+    @Test("A body of exactly 10 MiB is accepted")
     func largest() async throws {
         let bench = try await ControlBench()
         let body = #"{"urls":["http://h/a"],"folder":"/"}"#
@@ -69,7 +69,7 @@ struct LimitTests {
     }
 
     @Test(
-        "What is not HTTP is told so",
+        "Input that is not HTTP is answered with status 400",
         arguments: [
             "nonsense\r\n\r\n", "GET /v1/session\r\n\r\n", "GET /v1/session HTTP/1.1\r\nbad header\r\n\r\n",
             "\u{16}\u{3}\u{1}\u{2}", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
@@ -83,7 +83,7 @@ struct LimitTests {
     }
 
     @Test(
-        "Half a request does not hold the server",
+        "Half a request is answered with status 408, and does not block the server",
         arguments: [
             "G", "GET /v1/session HTTP/1.1\r\nHos",
             "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
@@ -97,7 +97,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A connection on which nothing is asked is closed")
+    @Test("A connection without a request is closed")
     func idle() async throws {
         var limits = ControlLimits()
         limits.idle = .milliseconds(200)
@@ -110,7 +110,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A connection serves one request after the other, also those sent ahead")
+    @Test("A connection serves one request after the other, also requests that are sent in advance")
     func keepAlive() async throws {
         let bench = try await ControlBench()
         let client = try bench.raw()
@@ -126,7 +126,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A hundred clients at once are answered, though only sixty-four are let in")
+    @Test("A hundred clients at once are all answered, although at most sixty-four are connected at a time")
     func crowd() async throws {
         let bench = try await ControlBench()
         let service = bench.service
@@ -137,7 +137,7 @@ struct LimitTests {
             for _ in 0..<100 {
                 group.addTask { (try? await bench.ask("POST", "/v1/downloads/1/pause").status) ?? 0 }
             }
-            // As many as may be in are in, and the rest is not.
+            // As many clients as permitted are connected, and no more.
             #expect(await service.state.wait { $0.calls.count { $0.hasPrefix("pause") } == 64 })
             #expect(service.calls.count { $0.hasPrefix("pause") } == 64)
             gate.update { $0 = true }
@@ -146,7 +146,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("Those who hold connections without asking give way")
+    @Test("A connection without a request gives way to a new client")
     func eviction() async throws {
         var limits = ControlLimits()
         limits.connections = 3
@@ -158,7 +158,7 @@ struct LimitTests {
         await bench.end()
     }
 
-    @Test("A request that hangs in the service is answered all the same")
+    @Test("A request that hangs in the service is answered with status 504")
     func hanging() async throws {
         var limits = ControlLimits()
         limits.diskAnswer = .milliseconds(200)

@@ -2,18 +2,18 @@ import DownloadTestSupport
 import Foundation
 import Synchronization
 
-/// Listens where a session should, and says to everybody the same.
+/// A peer on the socket of a session, which sends the same reply to every client.
 final class RawServer: Sendable {
     private let listener: Int32
     private let said: Mutex<[UInt8]>
 
-    /// What the next client is told.
+    /// The reply to the next client.
     var reply: [UInt8] {
         get { said.withLock(\.self) }
         set { said.withLock { $0 = newValue } }
     }
 
-    /// - Parameter clients: how many are served before it listens no more.
+    /// - Parameter clients: How many clients are served before the server stops listening.
     init(_ reply: String, unixSocket path: String, isEndless: Bool = false, clients: Int = .max) throws {
         said = Mutex(Array(reply.utf8))
         listener = try LoopbackSocket.listen(unixSocket: path, backlog: 16)

@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Every route, as anybody with a socket and JSON sees it.
+/// Every route, as a client with a socket and JSON sees it.
 @Suite("DownloadControl: routes", .inTurn, .timeLimit(.minutes(1)))
 struct RouteTests {
     private func bench(_ count: Int = 3) async throws -> ControlBench {
@@ -42,7 +42,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("GET /v1/downloads filters, and counts what it leaves out")
+    @Test("GET /v1/downloads filters and pages, and refuses impossible queries")
     func list() async throws {
         let bench = try await bench(12)
         bench.service.state.update { state in
@@ -80,7 +80,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("An answer has at most so many rows, and says that there are more")
+    @Test("An answer has at most the permitted number of rows, and says whether there are more")
     func paging() async throws {
         var limits = ControlLimits()
         limits.rows = 5
@@ -103,7 +103,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("POST /v1/downloads takes URLs that share the rest, and groups of them")
+    @Test("POST /v1/downloads accepts URLs with common properties, and groups of such URLs")
     func add() async throws {
         let bench = try await ControlBench()
         let (status, json) = try await bench.ask(
@@ -137,7 +137,7 @@ struct RouteTests {
     }
 
     @Test(
-        "What makes no sense is refused, with what is wrong and no secret",
+        "An invalid document is refused, with the reason and without any secret",
         arguments: [
             ("{", "not JSON"), ("[]", "not a"), ("{}", "urls: missing"),
             (#"{"urls":["http://h/a"]}"#, "folder: missing"), (#"{"urls":[],"folder":"/"}"#, "urls"),
@@ -192,7 +192,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("PATCH /v1/downloads changes one thing")
+    @Test("PATCH /v1/downloads changes exactly one property")
     func patch() async throws {
         let bench = try await bench()
         #expect(try await bench.ask("PATCH", "/v1/downloads", #"{"ids":[1,2],"priority":5}"#).status == 200)
@@ -213,7 +213,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("GET /v1/progress tells what runs")
+    @Test("GET /v1/progress lists the running downloads")
     func progress() async throws {
         let bench = try await bench()
         bench.service.state.update { $0.records[2]?.state = .running }
@@ -222,7 +222,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("Who answers is told at no cost")
+    @Test("GET /v1 names the session and its process")
     func hello() async throws {
         let bench = try await bench()
         let answer = try await bench.ask("GET", "/v1")
@@ -233,7 +233,7 @@ struct RouteTests {
         await bench.end()
     }
 
-    @Test("Unknown paths, methods and versions are refused by name")
+    @Test("Unknown paths, methods and versions are refused with different errors")
     func unknown() async throws {
         let bench = try await bench()
         for path in [
@@ -256,7 +256,7 @@ struct RouteTests {
     }
 
     @Test(
-        "Errors of the service have a status that fits",
+        "Each error of the service has a suitable status",
         arguments: [
             (DownloadError.noSuchDownload(7), 404), (.sessionUnavailable(.ownedElsewhere(1, session: "x")), 409),
             (.sessionUnavailable(.shuttingDown), 503), (.requestInvalid(.malformedURL("x")), 400),

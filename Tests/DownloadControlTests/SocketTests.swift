@@ -5,14 +5,14 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The socket itself: where it lies, who may use it, and that nothing is left of it.
+/// The socket itself: its place, its permissions, and its removal.
 @Suite("DownloadControl: socket", .inTurn, .timeLimit(.minutes(1)))
 struct SocketTests {
     private func mode(_ path: String) throws -> Int {
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    /// Sockets of this process that are bound to the path, connections included.
+    /// The number of sockets of this machine that are bound to the path, including connections.
     private func sockets(_ path: String) throws -> Int {
         try String(contentsOfFile: "/proc/net/unix", encoding: .utf8).split(separator: "\n")
             .count { $0.hasSuffix(" \(path)") }
@@ -30,7 +30,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("A state folder too deep for a socket address is no obstacle")
+    @Test("A state folder whose path is too long for a socket address works")
     func deep() async throws {
         let bench = try await ControlBench(stateFolder: "/" + String(repeating: "d", count: 200))
         #expect(bench.location.socketPath.utf8.count > 200)
@@ -42,10 +42,10 @@ struct SocketTests {
         #expect(!FileManager.default.fileExists(atPath: bench.location.socketPath))
     }
 
-    @Test("What a dead session left at the path is no obstacle; what is no socket is left alone")
+    @Test("The socket of a dead session is replaced; another kind of file at its path is left alone")
     func stale() async throws {
         let bench = try await ControlBench { location in
-            // Bound, and never unlinked: as after kill -9.
+            // The socket is bound and never unlinked, as after `kill -9`.
             close(try LoopbackSocket.listen(unixSocket: location.socketPath, backlog: 1))
             return nil
         }
@@ -59,7 +59,9 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("A name that leads elsewhere makes no socket", arguments: ["", "../x", "a/b", ".hidden", "a\0b"])
+    @Test(
+        "An identifier that is not a plain file name makes no socket",
+        arguments: ["", "../x", "a/b", ".hidden", "a\0b"])
     func names(_ identifier: String) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -70,7 +72,7 @@ struct SocketTests {
         #expect(folder.names() == [])
     }
 
-    @Test("A listening socket of systemd is taken over, and its file left to it")
+    @Test("A listening socket from systemd is adopted, and its file is not removed")
     func adopted() async throws {
         let bench = try await ControlBench { try LoopbackSocket.listen(unixSocket: $0.socketPath, backlog: 5) }
         #expect(try await bench.client.status().identifier == "background")
@@ -84,7 +86,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("A second server of the path takes it over, and the first does not unlink it")
+    @Test("A second server takes over the path, and the first server does not unlink it")
     func successor() async throws {
         let bench = try await ControlBench()
         let second = try await ControlServer.start(bench.service, at: bench.location)
@@ -97,7 +99,7 @@ struct SocketTests {
     @Test("Another user is kept out by the file's mode, and cut off where that was opened up")
     func otherUser() async throws {
         guard geteuid() == 0 else {
-            // Only root can become somebody else.
+            // Only root can become another user.
             withKnownIssue("not run as root: the refusal of another user was not tested") {
                 Issue.record("needs root")
             }
@@ -122,7 +124,7 @@ struct SocketTests {
         }
         #expect(chmod(path, 0o666) == 0)
         let cut = try await ChildProcess(visit).result()
-        // Depending on when it is cut off, curl has just connected or has asked already.
+        // curl has connected or has sent its request, depending on when the server closes the connection.
         #expect([.exited(7), .exited(52), .exited(55), .exited(56)].contains(cut.ending), "\(cut)")
         #expect(!cut.stderr.contains("Permission denied") && cut.stdout.isEmpty, "\(cut)")
         #expect(bench.service.calls.isEmpty)
@@ -130,7 +132,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("stop() is prompt: idle clients and streams end, an answer on its way goes out, one that hangs is cut off")
+    @Test("stop() ends idle clients and streams, and finishes an answer that is under way")
     func stopping() async throws {
         var limits = ControlLimits()
         limits.farewell = .seconds(30)
@@ -158,7 +160,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("stop() does not wait for a service that hangs")
+    @Test("stop() does not wait for a hanging service")
     func hangingStop() async throws {
         let bench = try await ControlBench()
         let gate = Observed(false)
@@ -175,7 +177,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("Nothing is left of thirty servers and their clients")
+    @Test("Thirty servers and their clients leave no sockets and no logs open")
     func leaks() async throws {
         let service = ControlledService()
         for _ in 0..<30 {

@@ -8,12 +8,12 @@ struct BackgroundTests {
     private let content = Content(seed: 51, size: mebibyte)
     private let background = SessionConfiguration.background(identifier: "org.example.background")
 
-    /// The session in a process of its own, and a handle on it.
+    /// Runs `body` with the configuration of a session that runs in a process of its own.
     private func withHost(_ library: Library, _ body: (SessionConfiguration) async throws -> Void) async throws {
         var configuration = library.configuration(background)
         configuration.host = BackgroundHost(
             executable: try ExampleProgram.path("ExampleBackground"), arguments: ["host"])
-        // The program finds its state folder as every program does.
+        // The host program finds its state folder as every program does.
         configuration.stateFolder = library.root("xdg/dlm")
         configuration.host?.environment = ["XDG_STATE_HOME": library.root("xdg")]
         try await body(configuration)
@@ -21,7 +21,7 @@ struct BackgroundTests {
         try await last.invalidateAndCancel()
     }
 
-    @Test("The process of the app is gone, its downloads go on, and are found by identifier; none begins twice")
+    @Test("Downloads go on after the app's process has ended, and are found by identifier; none begins twice")
     func reconnecting() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -45,7 +45,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test("urlSessionDidFinishEvents: what happened while nobody listened comes first, then didFinishEvents")
+    @Test("urlSessionDidFinishEvents: the events that nobody saw come first, then didFinishEvents")
     func finishedEvents() async throws {
         try await withLibrary(serving: content) { library in
             let first = try await library.session(background)
@@ -69,7 +69,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test("A background session without a host goes on in the next process that opens it")
+    @Test("The downloads of a background session without a host go on in the next process that opens it")
     func nextProcess() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -85,7 +85,7 @@ struct BackgroundTests {
         }
     }
 
-    @Test("An identifier that is no file name is refused", arguments: ["", "a/b", ".hidden", "foreground-1"])
+    @Test("An identifier that is not a usable file name is refused", arguments: ["", "a/b", ".hidden", "foreground-1"])
     func identifiers(_ identifier: String) async throws {
         try await withLibrary(serving: content) { library in
             await #expect(throws: DownloadError.sessionUnavailable(.unusableIdentifier(identifier))) {

@@ -4,7 +4,7 @@ import Testing
 
 /// The programs of Examples, built as targets of this package.
 enum ExampleProgram {
-    /// Beside the test bundle.
+    /// Returns the path of a program, which lies beside the test bundle.
     static func path(_ name: String) throws -> String {
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return (bundle as NSString).deletingLastPathComponent + "/" + name
@@ -75,7 +75,7 @@ struct ExampleTests {
         }
     }
 
-    @Test("background starts, exits, is started again, and finds its tasks")
+    @Test("background starts a download and exits; started again, it finds its task")
     func background() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()

@@ -2,7 +2,7 @@ import DownloadKit
 import DownloadTestSupport
 import Foundation
 
-/// The library as its user sees it, in a home of its own, against a fault server.
+/// The library as its user sees it, in a folder of its own, with a fault server.
 struct Library: Sendable {
     let root: TemporaryFolder
     let server: FaultServer
@@ -27,7 +27,7 @@ struct Library: Sendable {
     }
 }
 
-/// Runs a test in a home of its own.
+/// Runs a test with a folder and a fault server of its own.
 func withLibrary(
     _ handler: @escaping FaultServer.Handler, tls: FaultServer.Security? = nil, _ body: (Library) async throws -> Void
 ) async throws {
@@ -44,20 +44,20 @@ func withLibrary(serving content: Content, _ body: (Library) async throws -> Voi
 }
 
 extension DownloadTask {
-    /// Waits until so many bytes are here.
+    /// Waits until `count` bytes are on disk. Returns false if the progress ends before.
     func waitForBytes(_ count: Int64) async -> Bool {
         for await progress in self.progress where progress.received >= count { return true }
         return false
     }
 
-    /// Waits until the download is in one of these states.
+    /// Waits until the download is in one of these states. Returns nil if the progress ends before.
     func wait(for kinds: DownloadState.Kind...) async -> DownloadState? {
         for await progress in self.progress where kinds.contains(progress.state.kind) { return progress.state }
         return nil
     }
 }
 
-/// The error that ends a download; nil when it completes.
+/// Returns the error that ends a download, or nil if it completes.
 func failure(of task: DownloadTask) async -> DownloadError? {
     do {
         _ = try await task.value

@@ -9,7 +9,7 @@ import Testing
 struct PolicyTests {
     private let content = Content(seed: 41, size: 5_000)
 
-    /// Gives each attempt another token.
+    /// An adapter that gives each attempt another token.
     private final class Tokens: RequestAdapter {
         let count = Mutex(0)
 
@@ -22,7 +22,7 @@ struct PolicyTests {
         }
     }
 
-    /// Repeats what the policy would not.
+    /// A retrier that repeats errors which the policy would not repeat.
     private final class Persistence: RequestRetrier {
         let seen = Mutex<[DownloadError]>([])
 
@@ -48,7 +48,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("RequestAdapter: each attempt is sent as it says; RequestRetrier: decides before the policy; EventMonitor")
+    @Test("RequestAdapter changes each attempt; RequestRetrier decides before the policy; EventMonitor sees all events")
     func hooks() async throws {
         let content = content
         try await withLibrary({ request in
@@ -73,7 +73,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("Authentication challenge: a credential for the origin of the request")
+    @Test("Authentication challenge: the credential of a request is sent to its origin")
     func credentials() async throws {
         let content = content
         try await withLibrary({ request in
@@ -90,7 +90,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("ServerTrustPolicyManager: by the system's authorities, by one's own, or not at all")
+    @Test("ServerTrustPolicyManager: trust in the system's authorities, in one's own, or in any server")
     func trust() async throws {
         let content = content
         let folder = try TemporaryFolder()
@@ -117,7 +117,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("Automatic retry, a stalled transfer that is cut, a limit on concurrent transfers, a time window")
+    @Test("Automatic retry: a stalled transfer and a busy server are tried again; a time window is waited for")
     func retries() async throws {
         let content = content
         try await withLibrary({ request in
@@ -146,7 +146,7 @@ struct PolicyTests {
         }
     }
 
-    /// A machine whose network is away until a test brings it back.
+    /// A machine without a network until a test connects it.
     private final class Machine: LocalNetwork {
         let isUp = Mutex(false)
 
@@ -158,7 +158,7 @@ struct PolicyTests {
         func timeAsleep() -> Duration { .zero }
     }
 
-    /// Leads to a server once the network is there, and to a closed port of this machine before.
+    /// An adapter that leads to the server once the network is up, and to a closed port of this machine before.
     private struct Way: RequestAdapter {
         let machine: Machine
         let url: String
@@ -170,7 +170,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("NetworkReachabilityManager: a download waits for the network of its machine, which costs no attempt")
+    @Test("NetworkReachabilityManager: a download waits for the network without using up an attempt")
     func network() async throws {
         let content = content
         try await withLibrary(serving: content) { library in
@@ -190,7 +190,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("A limit on concurrent transfers")
+    @Test("No more transfers run at a time than the limit permits")
     func limit() async throws {
         try await withLibrary(serving: Content(seed: 42, size: 400_000)) { library in
             var configuration = library.configuration()
@@ -207,7 +207,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("AFError: the case says what failed, the reason why; no text speaks of a program's options")
+    @Test("AFError: an error has its kind, its HTTP status and whether it is transient")
     func errors() async throws {
         try await withLibrary({ _ in FaultReply(status: 404) }) { library in
             let session = try await library.session()

@@ -7,7 +7,7 @@ import Testing
 struct ProgressTests {
     private let content = Content(seed: 11, size: mebibyte)
 
-    @Test("URLSessionTaskMetrics: each attempt has its own")
+    @Test("URLSessionTaskMetrics: each attempt has its own metrics")
     func metrics() async throws {
         let content = content
         try await withLibrary({ request in
@@ -31,7 +31,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("didWriteData, didResumeAtOffset: progress counts the bytes that are here, and ends with the download")
+    @Test("didWriteData, didResumeAtOffset: progress counts the bytes on disk, and ends with the download")
     func progress() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -91,7 +91,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("Tiercel: statuses, one store with several managers, validation by digest")
+    @Test("Tiercel: the tasks of each session, one store for several sessions, validation by digest")
     func digests() async throws {
         try await withLibrary(serving: content) { library in
             let (one, two) = (try await library.session(), try await library.session())
@@ -108,7 +108,7 @@ struct ProgressTests {
                 return
             }
             #expect(try await task.state.kind == .failed)
-            // The log of the store has the other session's downloads, but each session has its own.
+            // The store's log has the downloads of both sessions, but each session only lists its own.
             let (ofOne, ofTwo) = (try await one.tasks, try await two.tasks)
             #expect(ofOne.isEmpty && ofTwo.isEmpty)
             #expect(!library.names.contains("wrong.bin"))

@@ -18,14 +18,14 @@ private struct Symbol: Decodable {
 
     var path: String { pathComponents.joined(separator: ".") }
 
-    /// The place among the others, and the declaration in one line.
+    /// The path, by which symbols are sorted, and the declaration in one line.
     var line: String {
         let text = (declarationFragments ?? []).map(\.spelling).joined()
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return "\(path): \(words)"
     }
 
-    /// What a protocol of the standard library requires says nothing of its own.
+    /// Whether the symbol has a comment, or needs none because a protocol of the standard library requires it.
     var isExplained: Bool {
         let own = [
             "encode(to:)", "init(from:)", "description", "customMirror", "makeAsyncIterator()", "Iterator", "next()",
@@ -39,12 +39,12 @@ struct PublicInterfaceTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 
-    /// From the modules that these tests were built with.
+    /// Returns the public symbols of the modules that these tests were built with.
     private func symbols() async throws -> [Symbol] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let build = URL(fileURLWithPath: try ExampleProgram.path("")).deletingLastPathComponent()
-        // The name that leads to the folder of the checkouts as well.
+        // The named folder, through which the folder of the checkouts is found as well.
         let named = Self.root.appending(path: ".build/tests/release").path
         let isNamed = FileManager.default.fileExists(atPath: named + "/Modules")
         var launch = ProcessLaunch(
@@ -58,14 +58,14 @@ struct PublicInterfaceTests {
         return try JSONDecoder().decode(Graph.self, from: data).symbols
     }
 
-    @Test("It is what PublicInterface.txt lists, and every symbol has a comment")
+    @Test("Every public symbol is in PublicInterface.txt and has a comment")
     func list() async throws {
         let symbols = try await symbols()
         let bare = symbols.filter { !$0.isExplained }.map(\.path).sorted()
         #expect(bare == [], "without a comment: \(bare.joined(separator: ", "))")
         let list = symbols.map(\.line).sorted().joined(separator: "\n") + "\n"
         let file = Self.root.appending(path: "Tests/DownloadKitTests/PublicInterface.txt")
-        // `make public-interface` writes the list anew.
+        // `make public-interface` writes a new list.
         if ProcessInfo.processInfo.environment["DLM_WRITE_INTERFACE"] != nil {
             try list.write(to: file, atomically: true, encoding: .utf8)
         }
@@ -81,12 +81,12 @@ struct GuideTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 
-    /// Without indentation and empty lines.
+    /// Returns the lines without indentation and without empty lines.
     private func lines(_ text: some StringProtocol) -> [String] {
         text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    @Test("Every piece of code in them is compiled with the tests")
+    @Test("Every piece of code in the guides is compiled with the tests")
     func code() throws {
         let sources = Self.root.appending(path: "Tests/DownloadKitTests/Guides")
         let compiled = try FileManager.default.contentsOfDirectory(atPath: sources.path).sorted().map { name in
@@ -108,7 +108,7 @@ struct GuideTests {
         #expect((pieces["GettingStarted.md"] ?? 0) >= 6 && (pieces["ComingFrom.md"] ?? 0) >= 10)
     }
 
-    @Test("The table of docs/library.md names tests that there are")
+    @Test("The table of docs/library.md names only tests that exist")
     func table() throws {
         let tests = Self.root.appending(path: "Tests/DownloadKitTests")
         let sources = try FileManager.default.contentsOfDirectory(atPath: tests.path).filter {

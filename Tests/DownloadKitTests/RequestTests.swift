@@ -7,7 +7,7 @@ import Testing
 struct RequestTests {
     private let content = Content(seed: 31, size: 5_000)
 
-    @Test("Destination: suggested name, missing folders, what to do when the name is taken")
+    @Test("Destination: suggested name, missing folders, and what happens if the name is taken")
     func destination() async throws {
         let content = content
         try await withLibrary({ _ in
@@ -36,7 +36,7 @@ struct RequestTests {
         }
     }
 
-    @Test("defaultHTTPHeaders: identity encoding and a user agent, those of the session, those of the request")
+    @Test("defaultHTTPHeaders: dlm's own headers, then those of the session, then those of the request")
     func headers() async throws {
         try await withLibrary(serving: content) { library in
             var configuration = library.configuration()
@@ -70,7 +70,7 @@ struct RequestTests {
         }
     }
 
-    @Test("validate: an answer that is not the file is refused before a byte is written")
+    @Test("validate: an answer that is not the wanted file is refused before a byte is written")
     func validation() async throws {
         let content = content
         try await withLibrary({ request in
@@ -103,7 +103,7 @@ struct RequestTests {
         }
     }
 
-    @Test("willPerformHTTPRedirection: followed within the policy, with credentials for their own origin alone")
+    @Test("willPerformHTTPRedirection: redirects are followed within the policy; credentials stay with their origin")
     func redirects() async throws {
         let content = content
         let other = try FaultServer { _ in FaultReply(content) }
@@ -126,7 +126,7 @@ struct RequestTests {
         }
     }
 
-    @Test("A request for what is no URL is an error of the request")
+    @Test("A request for an invalid URL is an error of the request")
     func badURL() {
         #expect(throws: DownloadError.requestInvalid(.missingScheme("example.org/x"))) {
             try DownloadRequest("example.org/x")

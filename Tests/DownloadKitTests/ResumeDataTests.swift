@@ -7,7 +7,7 @@ import Testing
 struct ResumeDataTests {
     private let content = Content(seed: 21, size: 2 * mebibyte)
 
-    /// Cancels a download once half of it is here, in a session that ends with it.
+    /// Cancels a download once half of the file is on disk, in a session that ends with the download.
     private func cancelled(_ library: Library, _ request: DownloadRequest) async throws -> ResumeData {
         library.server.holdEnds()
         defer { library.server.releaseEnds() }
@@ -21,7 +21,7 @@ struct ResumeDataTests {
     }
 
     @Test(
-        "cancel(byProducingResumeData:), downloadTask(withResumeData:): the bytes that are here are not fetched again")
+        "cancel(byProducingResumeData:), downloadTask(withResumeData:): bytes on disk are not fetched again")
     func resuming() async throws {
         try await withLibrary(serving: content) { library in
             let data = try await cancelled(library, library.request())
@@ -38,7 +38,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Resume data is good in a session that does not know the download")
+    @Test("Resume data works in a session that does not know the download")
     func otherStore() async throws {
         try await withLibrary(serving: content) { library in
             let data = try await cancelled(library, library.request())
@@ -52,7 +52,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("A file that changed on the server is fetched anew, and never mixed")
+    @Test("A file that changed on the server is fetched again, and its versions are never mixed")
     func changed() async throws {
         try await withLibrary(serving: content) { library in
             let data = try await cancelled(library, library.request())
@@ -65,7 +65,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("The resume data of a failed download")
+    @Test("The resume data of a failed download can be resumed")
     func failed() async throws {
         let content = content
         try await withLibrary({ _ in
@@ -89,7 +89,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Cancelling the Swift task that waits for a file cancels the download, with its resume data on disk")
+    @Test("Cancelling the Swift task that waits for a file cancels the download and keeps its resume data")
     func cancellation() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -109,7 +109,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Passwords are not part of resume data, and are given again")
+    @Test("Resume data has no passwords, and a resumed download is given them again")
     func secrets() async throws {
         let content = content
         try await withLibrary({ request in
@@ -131,7 +131,7 @@ struct ResumeDataTests {
         }
     }
 
-    @Test("Resume data that leads out of its folder is refused")
+    @Test("Resume data whose file lies outside of its folder is refused")
     func hostile() async throws {
         try await withLibrary(serving: content) { library in
             let data = try JSONEncoder().encode(try await cancelled(library, library.request()))

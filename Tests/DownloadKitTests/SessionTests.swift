@@ -3,12 +3,12 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// One test for each row of the table in docs/library.md, by the name of the row.
+/// One test for each row of the table in docs/library.md. Each test has the name of its row.
 @Suite("The library: sessions", .inTurn, .timeLimit(.minutes(1)))
 struct SessionTests {
     private let content = Content(seed: 1, size: 300_000)
 
-    @Test("Shared session: a task begins when it is made, one held back when it is resumed; a handle keeps the session")
+    @Test("Shared session: tasks begin when they are made, or when they are resumed; a handle keeps the session alive")
     func sharedSession() async throws {
         try await withLibrary(serving: content) { library in
             var held = try library.request("/held.bin")
@@ -31,7 +31,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Configurations: default is recorded, ephemeral leaves nothing, background is found by its identifier")
+    @Test("Configurations: default is recorded, ephemeral leaves nothing behind, background is found by identifier")
     func configurations() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -59,7 +59,7 @@ struct SessionTests {
         }
     }
 
-    @Test("finishAndInvalidate lets every download end, and takes no more")
+    @Test("finishAndInvalidate lets every download end, and accepts no more")
     func finishing() async throws {
         try await withLibrary(serving: content) { library in
             var configuration = library.configuration()
@@ -96,7 +96,7 @@ struct SessionTests {
         }
     }
 
-    @Test("SessionDelegate: one sequence of events, which ends with the session and keeps nothing alive")
+    @Test("SessionDelegate: one sequence of events, which ends with the session")
     func events() async throws {
         try await withLibrary(serving: content) { library in
             let session = try await library.session()
@@ -117,14 +117,14 @@ struct SessionTests {
         }
     }
 
-    @Test("One DownloadTask for each download: asking for the same file again joins it")
+    @Test("One DownloadTask for each download: a second request for the same file joins the first")
     func joining() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
             let (session, other) = (try await library.session(), try await library.session())
             let task = try await session.download(library.request(), to: .folder(library.files))
             let again = try await session.download(library.request(), to: .folder(library.files))
-            // In another session, which may be in another process, too.
+            // The download is also joined by another session, which may be in another process.
             let joined = try await other.download(library.request(), to: .folder(library.files))
             #expect(again.id == task.id && joined.id == task.id)
             library.server.releaseEnds()
@@ -135,7 +135,7 @@ struct SessionTests {
         }
     }
 
-    @Test("didResume, didPause, didCancel: announced once, and only when the state really changed")
+    @Test("didResume, didPause, didCancel: each change of state is announced once")
     func announcements() async throws {
         try await withLibrary(serving: content) { library in
             library.server.holdEnds()
@@ -161,7 +161,7 @@ struct SessionTests {
         }
     }
 
-    @Test("Delegate queues: a session may be used from everywhere at once")
+    @Test("Delegate queues: a session can be used from many tasks at once")
     func concurrency() async throws {
         try await withLibrary(serving: Content(seed: 2, size: 5_000)) { library in
             let session = try await library.session()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import DownloadRPC
 
-/// What a page that nobody trusts could try, by a browser that its user trusts.
+/// Attempts of an untrusted web page, in a browser that the server's user trusts.
 @Suite("Attacks on the RPC server: names, origins and methods", .inTurn, .timeLimit(.minutes(2)))
 struct AccessTests {
     private static let add =
         #"{"id":1,"method":"aria2.addUri","params":["token:SECRET",["http://127.0.0.1:9/x"],{"pause":"true"}]}"#
 
-    @Test("A name that was pointed at this machine is not answered, whatever is asked (DNS rebinding)")
+    @Test("A request for a name that was pointed at this machine is refused (DNS rebinding)")
     func rebinding() async throws {
         let bench = try await RPCBench { $0.hosts = ["nas.example.org"] }
         let add = Self.add.replacing("SECRET", with: bench.secret)
@@ -34,7 +34,7 @@ struct AccessTests {
         await bench.end()
     }
 
-    @Test("Another page's requests are refused, although they need no permission of the browser (CSRF)")
+    @Test("Requests of other pages are refused, even those that browsers send without asking (CSRF)")
     func otherPages() async throws {
         let bench = try await RPCBench { $0.origins = ["https://aria.example"] }
         let add = Self.add.replacing("SECRET", with: bench.secret)
@@ -67,7 +67,7 @@ struct AccessTests {
         await bench.end()
     }
 
-    @Test("A WebSocket of another page is refused, for a browser asks nobody before it opens one")
+    @Test("A WebSocket of another page is refused, because a browser opens one without asking")
     func otherPagesSockets() async throws {
         let bench = try await RPCBench()
         for (host, origin, status) in [
@@ -83,7 +83,7 @@ struct AccessTests {
         await bench.end()
     }
 
-    @Test("Nothing is changed by GET, and nothing is answered as a script (JSONP)")
+    @Test("GET changes nothing, and no answer is a script (JSONP)")
     func methods() async throws {
         let bench = try await RPCBench()
         let parameters = Data(#"["token:\#(bench.secret)",["http://127.0.0.1:9/x"]]"#.utf8).base64EncodedString()
@@ -98,7 +98,7 @@ struct AccessTests {
     }
 
     @Test(
-        "No answer is for every page, and none may be shown in a frame, guessed in its type, or run a script of its own"
+        "No answer is open to all pages, may be shown in a frame or guessed in its type, or has inline scripts"
     )
     func fields() async throws {
         let bench = try await RPCBench()
@@ -118,7 +118,7 @@ struct AccessTests {
         await bench.end()
     }
 
-    @Test("Paths lead to no file of this machine")
+    @Test("No path leads to a file of this machine")
     func paths() async throws {
         let bench = try await RPCBench()
         for path in [

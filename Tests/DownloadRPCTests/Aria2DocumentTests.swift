@@ -9,8 +9,8 @@ struct Aria2DocumentTests {
     private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "docs/aria2.md")
 
-    /// With `DLM_WRITE_DOCUMENTS` set, the page is written anew.
-    @Test("It is what the tables say")
+    /// Writes the page anew if `DLM_WRITE_DOCUMENTS` is set.
+    @Test("The page is what the tables of options and methods generate")
     func isCurrent() throws {
         if ProcessInfo.processInfo.environment["DLM_WRITE_DOCUMENTS"] != nil {
             try Data(Aria2Document.text.utf8).write(to: Self.path)
@@ -18,7 +18,7 @@ struct Aria2DocumentTests {
         #expect(try String(contentsOf: Self.path, encoding: .utf8) == Aria2Document.text, "run: make rpc-document")
     }
 
-    @Test("Each option stands there once, with its reason, and every default can be given to addUri")
+    @Test("Each option occurs once, refused ones have a reason, and all defaults are valid for addUri")
     func options() throws {
         #expect(Aria2Option.byName.count == Aria2Option.all.count)
         for option in Aria2Option.all where option.effect == nil { #expect(!option.reason.isEmpty, "\(option.name)") }
@@ -26,7 +26,7 @@ struct Aria2DocumentTests {
         _ = try Aria2Draft(standards, folder: "/tmp", url: Aria2Session.url("http://h/").url)
     }
 
-    @Test("Sizes are written as aria2 writes them")
+    @Test("Sizes are read as aria2 reads them")
     func sizes() throws {
         #expect(
             try Aria2Draft.size("0", "x") == 0 && Aria2Draft.size("20K", "x") == 20480

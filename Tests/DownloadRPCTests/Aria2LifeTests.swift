@@ -9,7 +9,7 @@ import Testing
 struct Aria2LifeTests {
     private static let content = Content(seed: 11, size: 3_000_000)
 
-    @Test("A download from its addition to its end, with the fields that clients read")
+    @Test("A download has the fields that clients read, from its addition to its end")
     func life() async throws {
         let bench = try await RPCBench()
         let gate = Gate(after: 1_500_000)
@@ -48,7 +48,7 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
-    @Test("What getOption answers can be given to addUri again, and the old result removed: AriaNg's retry")
+    @Test("AriaNg's retry: the answer of getOption is valid for addUri, and the old result can be removed")
     func retry() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer { _ in FaultReply(status: 404) }
@@ -72,7 +72,7 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
-    @Test("Pause, options while it is paused, go on; limits change live")
+    @Test("A download can be paused, changed and continued, and limits change while it runs")
     func changes() async throws {
         let bench = try await RPCBench()
         let gate = Gate(after: 1_500_000)
@@ -106,7 +106,7 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
-    @Test("The queue can be rearranged, and everything stopped and cleared")
+    @Test("The queue can be rearranged, stopped and cleared")
     func queue() async throws {
         let bench = try await RPCBench()
         var gids: [JSONValue] = []
@@ -130,7 +130,7 @@ struct Aria2LifeTests {
         let first = try #require(
             try await bench.call("aria2.addUri", ["http://127.0.0.1:9/n"], ["pause": "true"], .integer(1)).result)
         #expect(try await order()[1] == first)
-        // One that has fetched nothing leaves no result.
+        // A download that has fetched nothing leaves no result.
         #expect(try await bench.call("aria2.remove", first).result == first)
         #expect(try await bench.call("aria2.tellStatus", first).status == 400)
         #expect(try await bench.call("aria2.unpauseAll").result == "OK")
@@ -140,7 +140,7 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
-    @Test("A Metalink document becomes downloads, with what they must hash to")
+    @Test("A Metalink document becomes downloads with its digests")
     func metalink() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Self.content)
@@ -162,7 +162,7 @@ struct Aria2LifeTests {
         await bench.end()
     }
 
-    @Test("shutdown answers first, then ends the session")
+    @Test("shutdown answers before the session ends")
     func shutdown() async throws {
         let bench = try await RPCBench()
         #expect(try await bench.call("aria2.shutdown").result == "OK")

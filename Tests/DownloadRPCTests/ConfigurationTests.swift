@@ -6,7 +6,7 @@ import Testing
 @Suite("Where the RPC server listens", .inTurn)
 struct ConfigurationTests {
     @Test(
-        "Numeric addresses and ports",
+        "Numeric addresses and ports are read",
         arguments: [
             ("6801", "127.0.0.1", 6801), ("127.0.0.1", "127.0.0.1", 6800), ("0.0.0.0:80", "0.0.0.0", 80),
             ("::1", "::1", 6800),
@@ -18,7 +18,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "Names and what is no address are refused",
+        "Names and invalid addresses are refused",
         arguments: [
             "", "localhost", "example.org:80", "1.2.3.4:", "1.2.3.4:65536", ":80", "[::1", "[::1]x", "-1", "1.2.3",
             "http://1.2.3.4",

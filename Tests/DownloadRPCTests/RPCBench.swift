@@ -7,7 +7,7 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// A server at a port of its own, with a whole session on libcurl behind it.
+/// An RPC server at a port of its own, with a whole session on libcurl behind it.
 struct RPCBench {
     let folder: TemporaryFolder
     let manager: SessionManager
@@ -47,7 +47,7 @@ struct RPCBench {
 
     // MARK: HTTP
 
-    /// Sends one request, and returns what came until the server closed.
+    /// Sends one request, and returns everything that arrived until the server closed the connection.
     func ask(
         _ method: String, _ path: String, _ body: String = "", host: String? = nil, fields: [String] = []
     ) async throws -> RawClient.Received {
@@ -79,7 +79,7 @@ struct RPCBench {
             status: received.status, document: try #require(JSONValue(Data(received.body.utf8)), "\(received.text)"))
     }
 
-    /// Calls a method with the secret.
+    /// Calls a method with the secret as its first parameter.
     func call(_ method: String, _ parameters: JSONValue...) async throws -> Answer {
         let call: JSONValue = [
             "jsonrpc": "2.0", "id": "x", "method": .string(method),
@@ -92,7 +92,7 @@ struct RPCBench {
         try #require(try await call("aria2.tellStatus", gid).result?.fields)
     }
 
-    /// Asks until a download is in one of these states.
+    /// Asks for the status until it is one of these.
     func waitForStatus(_ gid: JSONValue, _ states: String...) async throws -> [String: JSONValue] {
         for await _ in ticks {
             let status = try await status(gid)
@@ -101,7 +101,7 @@ struct RPCBench {
         throw SystemError("the download does not become \(states)", code: ETIMEDOUT)
     }
 
-    /// Some hundred moments, for half a minute.
+    /// At most 1500 ticks, one every 20 ms: half a minute.
     var ticks: AsyncStream<Int> {
         let number = Observed(0)
         return AsyncStream {
@@ -109,7 +109,7 @@ struct RPCBench {
                 number += 1
                 return number
             }
-            // Nobody changes it, so it only waits.
+            // Nobody changes the number, so this only waits.
             _ = await number.wait(atMost: .milliseconds(20)) { $0 > next }
             return next < 1500 ? next : nil
         }

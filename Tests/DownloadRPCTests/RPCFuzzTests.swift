@@ -5,10 +5,10 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What a client could send that no client should.
+/// Input as no client should send it.
 @Suite("Fuzzing: aria2's RPC", .inTurn)
 struct RPCFuzzTests {
-    @Test("A document that is read is written as the same")
+    @Test("A document that is read is written as the same document")
     func documents() {
         let corpus = [
             #"{"jsonrpc":"2.0","id":"x","method":"aria2.addUri","params":["token:abc",["http://h/a"],{"split":"4"},0]}"#,
@@ -24,7 +24,7 @@ struct RPCFuzzTests {
         }
     }
 
-    @Test("A host is judged as the same name that it is written as")
+    @Test("Only hosts and origins that their rules permit pass, however they are written")
     func hosts() {
         let corpus = [
             "localhost:6800", "[::1]:80", "127.0.0.1", "nas.example.org", "https://nas.example.org:443", "null",
@@ -46,7 +46,7 @@ struct RPCFuzzTests {
         }
     }
 
-    @Test("Options make possible requests, and errors for the rest")
+    @Test("Options become possible requests or errors")
     func options() throws {
         let url = try Aria2Session.url("http://h/a").url
         let corpus = [

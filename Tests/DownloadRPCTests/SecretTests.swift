@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Attacks on the RPC server: the secret", .inTurn, .timeLimit(.minutes(2)))
 struct SecretTests {
-    @Test("There is always one, of 128 bits, in a file that is this user's alone")
+    @Test("The secret has 128 bits, is kept in a file that only this user can read, and is never printed")
     func file() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -21,7 +21,7 @@ struct SecretTests {
         #expect("\(first)" == "(hidden)" && !String(reflecting: first).contains(first.text))
     }
 
-    @Test("A file that others can read, a link, an empty or a short secret is refused")
+    @Test("A secret's file is refused if others can read it, if it is a link, or if the secret is empty or short")
     func unusable() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -42,7 +42,7 @@ struct SecretTests {
         #expect(throws: DownloadError.self) { try RPCSecret.load(from: folder.path) }
     }
 
-    @Test("Without it, or with a wrong one, nothing is done, and the answer comes a second later")
+    @Test("Without the secret or with a wrong one nothing is done, and the answer comes a second later")
     func wrong() async throws {
         let bench = try await RPCBench()
         let wrong = String(bench.secret.dropLast()) + (bench.secret.hasSuffix("0") ? "1" : "0")
@@ -66,7 +66,7 @@ struct SecretTests {
         await bench.end()
     }
 
-    @Test("A thousand guesses in one request are one: after a wrong secret even the right one is not looked at")
+    @Test("After a wrong secret, no further secret in the same request is compared")
     func guessesAtOnce() async throws {
         let bench = try await RPCBench()
         let calls =
@@ -86,7 +86,7 @@ struct SecretTests {
         await bench.end()
     }
 
-    @Test("After twenty wrong ones in a minute nothing is compared any more, whatever address a field claims")
+    @Test("After twenty wrong secrets in a minute nothing is compared, whatever client address the fields claim")
     func manyGuesses() async throws {
         let bench = try await RPCBench()
         let right = #"{"id":1,"method":"aria2.getVersion","params":["token:\#(bench.secret)"]}"#
@@ -106,7 +106,7 @@ struct SecretTests {
         await bench.end()
     }
 
-    @Test("It is compared as a whole")
+    @Test("The whole secret is compared")
     func comparison() {
         let secret = RPCSecret(text: "0123456789abcdef")
         #expect(secret.matches("0123456789abcdef"))

@@ -12,7 +12,7 @@ struct SocketTests {
         #"{"id":0,"method":"aria2.addUri","params":["token:\#(bench.secret)",["http://127.0.0.1:9/x"],\#(options)]}"#
     }
 
-    @Test("Calls are answered, and what happens is told, with a GID and nothing else")
+    @Test("Calls are answered, and events reach permitted WebSockets with their GID only")
     func notifications() async throws {
         let bench = try await RPCBench()
         let server = try FaultServer.serving(Content(seed: 1, size: 10))
@@ -26,7 +26,8 @@ struct SocketTests {
         #expect(await page.message(with: #""id":0"#)?.contains("1.37.0") == true)
         let stranger = try RawWebSocket(bench.port, fields: ["Origin: moz-extension://y"])
         #expect(await stranger.status() == 101)
-        // The log is read from the moment on at which somebody listens: what is added later is told.
+        // Events are read only from the moment on at which a WebSocket listens. Therefore downloads are added until one
+        // event arrives.
         var gid: JSONValue?
         for await number in bench.ticks {
             gid = try await bench.call(
@@ -47,7 +48,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("Pings, fragments and the end of a connection are as RFC 6455 has them")
+    @Test("Pings, fragments and the end of a connection follow RFC 6455")
     func frames() async throws {
         let bench = try await RPCBench()
         let socket = try RawWebSocket(bench.port)
@@ -63,7 +64,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("A frame that is too large, endless fragments and no frame at all end the connection")
+    @Test("A frame that is too large, endless fragments or invalid frames end the connection")
     func badFrames() async throws {
         let bench = try await RPCBench()
         let large = try RawWebSocket(bench.port)
@@ -86,7 +87,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("There are at most so many WebSockets, and room for requests beside them")
+    @Test("The number of WebSockets is limited, and requests are still answered")
     func manySockets() async throws {
         let bench = try await RPCBench()
         let sockets = try (0..<SocketHub.most).map { _ in try RawWebSocket(bench.port) }
@@ -98,7 +99,7 @@ struct SocketTests {
         for socket in sockets { #expect(await socket.isClosed()) }
     }
 
-    @Test("A head or a body that is too large is refused, and one that never ends is not waited for")
+    @Test("A large head or body is refused, and half a request times out")
     func sizes() async throws {
         var limits = RPCServer.limits
         limits.request = .milliseconds(300)
@@ -120,7 +121,7 @@ struct SocketTests {
         await bench.end()
     }
 
-    @Test("Hundreds of connections that say nothing leave room for one that asks")
+    @Test("Hundreds of connections without a request leave room for one with a request")
     func manyConnections() async throws {
         let bench = try await RPCBench()
         let silent = try (0..<300).map { _ in try RawClient(port: bench.port, reads: false) }
@@ -138,7 +139,7 @@ struct SocketTests {
         #expect(JSONValue(Data("[1e999]".utf8)) == nil || JSONValue(Data("[1e999]".utf8)) == [.number(.infinity)])
     }
 
-    @Test("Only a session that is asked for it serves a port, and a port that is taken is an error in one line")
+    @Test("A port that is taken is an error; the server's address is known until the server stops")
     func taken() async throws {
         let bench = try await RPCBench()
         var configuration = RPCConfiguration(folders: ["/tmp"], stateFolder: bench.folder("state"))
@@ -152,7 +153,7 @@ struct SocketTests {
         #expect(RPCServer.runningAddress(in: bench.folder("state")) == nil)
     }
 
-    @Test("The port can be had again at once, while connections of the last server still linger")
+    @Test("The port is free again at once, even if connections of the last server still linger")
     func again() async throws {
         let bench = try await RPCBench()
         let socket = try RawWebSocket(bench.port)

@@ -6,14 +6,14 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What somebody who knows the secret could try, to write elsewhere, run a program or read a file.
+/// Attempts of somebody who knows the secret, to write elsewhere, to run a program or to read a file.
 @Suite("Attacks on the RPC server: folders, files and programs", .inTurn, .timeLimit(.minutes(2)))
 struct TargetTests {
     private func make(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    @Test("A folder outside of the permitted ones is refused, however it is written")
+    @Test("A folder outside of the permitted folders is refused, however it is written")
     func folders() async throws {
         let bench = try await RPCBench()
         let (root, other) = (bench.folder("downloads"), bench.folder("other"))
@@ -64,7 +64,7 @@ struct TargetTests {
         return String(decoding: JSONValue.object(fields.merging(more) { $1 }).data, as: UTF8.self)
     }
 
-    @Test("dlm's own folders are refused, also where a permitted folder holds them")
+    @Test("dlm's own folders are refused, even inside a permitted folder")
     func ownFolders() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -79,7 +79,7 @@ struct TargetTests {
         #expect(try rule.resolve(folder("stately")) == folder("stately"))
     }
 
-    @Test("The option out names a file below the folder, and no hidden one")
+    @Test("The option out only names a visible file below the folder")
     func names() async throws {
         let bench = try await RPCBench()
         for name in [
@@ -119,7 +119,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("No program is run, and no file of this machine is read or written, by any option")
+    @Test("No option runs a program, or reads or writes a file of this machine")
     func options() async throws {
         let bench = try await RPCBench()
         let refused = Aria2Option.all.filter(\.isRefused).map(\.name)
@@ -137,7 +137,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("dlm's own API, asked over the network, does neither")
+    @Test("A request of dlm's own API runs no program, and reads or writes no file of this machine")
     func ownAPI() async throws {
         let bench = try await RPCBench()
         let strange: [(String, JSONValue)] = [
@@ -172,7 +172,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("A running download is not given anything of that later")
+    @Test("An existing download cannot be changed in these ways either")
     func later() async throws {
         let bench = try await RPCBench()
         let gid = try #require(try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], ["pause": "true"]).result)
@@ -199,7 +199,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("A line break in a field ends no field")
+    @Test("A field with a line break is refused")
     func lineBreaks() async throws {
         let bench = try await RPCBench()
         for (name, value) in [
@@ -209,7 +209,8 @@ struct TargetTests {
         ] {
             let options: JSONValue = .object([name: .string(value), "pause": "true"])
             let answer = try await bench.call("aria2.addUri", ["http://127.0.0.1:9/x"], options)
-            // Lines with a field each are what aria2's clients get back from getOption.
+            // `getOption` returns one field per line, so `\n` separates fields in the option header. Other line breaks
+            // are refused.
             #expect(answer.status == 400, "\(name) \(value): \(answer)")
         }
         #expect(try await bench.isEmpty)
@@ -237,7 +238,7 @@ struct TargetTests {
         await bench.end()
     }
 
-    @Test("With rpc-private-hosts false nothing is fetched from this machine or a private network")
+    @Test("With rpc-private-hosts false, nothing is fetched from this machine or a private network")
     func privateHosts() async throws {
         let content = Content(seed: 3, size: 1000)
         let server = try FaultServer.serving(content)
@@ -248,7 +249,7 @@ struct TargetTests {
             let answer = try await bench.call("aria2.addUri", [.string("http://\(host):\(server.port)/file.bin")])
             #expect(answer.status == 400, "\(host)")
         }
-        // A name is judged by the address that it leads to, when the connection is made.
+        // The address of a name is checked when the connection is made.
         let url = "http://localhost:\(server.port)/file.bin"
         let gid = try #require(try await bench.call("aria2.addUri", [.string(url)], options).result)
         #expect(try await bench.waitForStatus(gid, "error", "complete")["status"] == "error")
@@ -264,7 +265,7 @@ struct TargetTests {
     }
 
     @Test(
-        "Addresses that are not public",
+        "Addresses that are not public are recognized",
         arguments: [
             ("127.0.0.1", true), ("10.1.2.3", true), ("172.16.0.1", true), ("172.32.0.1", false), ("192.168.1.1", true),
             ("169.254.169.254", true), ("100.64.0.1", true), ("100.128.0.1", false), ("0.0.0.0", true),

@@ -5,16 +5,16 @@ import Testing
 @testable import DownloadCore
 @testable import DownloadRPC
 
-/// What is on the wire, as aria2 1.36 was seen to do it.
+/// Requests and answers on the wire, as aria2 1.36 was observed to send them.
 @Suite("aria2's JSON-RPC on the wire", .inTurn, .timeLimit(.minutes(2)))
 struct WireTests {
-    @Test("All methods of aria2, by name")
+    @Test("All methods of aria2 are known by name")
     func methods() {
         #expect(Aria2Method.all.count == 36 && Aria2Method.byName.count == 36)
         #expect(Aria2Method.all.filter { $0.name.hasPrefix("aria2.") }.count == 33)
     }
 
-    @Test("Malformed documents have the codes and statuses of aria2")
+    @Test("Malformed documents have the error codes and statuses of aria2")
     func malformed() async throws {
         let bench = try await RPCBench()
         for (document, status, code, id) in [
@@ -34,7 +34,7 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("The id comes back as it was, whatever Content-Type is sent, with or without jsonrpc")
+    @Test("The id of a call comes back unchanged")
     func ids() async throws {
         let bench = try await RPCBench()
         for id in ["0", "1", "-7", "1.5", "null", #""a""#, "true", #"["x"]"#, #"{"a":1}"#] {
@@ -45,7 +45,7 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("A method's failure is 400 with code 1 and aria2's words")
+    @Test("The failure of a method has status 400, code 1 and aria2's message")
     func failures() async throws {
         let bench = try await RPCBench()
         let gid = try #require(
@@ -92,7 +92,7 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("multicall: a success is an array of one, a failure an object; it does not call itself")
+    @Test("multicall answers a success with an array and a failure with an object, and cannot call itself")
     func multicall() async throws {
         let bench = try await RPCBench()
         let token = #""token:\#(bench.secret)""#
@@ -113,7 +113,7 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("A client's own GID, and the beginning of one, name a download; a GID is given once")
+    @Test("A client's own GID, or its first digits, name a download; no GID is given twice")
     func gids() async throws {
         let bench = try await RPCBench()
         let added = try await bench.call(
@@ -141,7 +141,7 @@ struct WireTests {
         await bench.end()
     }
 
-    @Test("Numbers become GIDs and back")
+    @Test("Numbers are converted to GIDs and back")
     func numbers() {
         for id in [1, 2, 3, 1000, 123_456_789, DownloadID.max] {
             #expect(GID(id).id == id && GID(GID(id).description)?.id == id)
@@ -153,7 +153,7 @@ struct WireTests {
     }
 
     @Test(
-        "Parts of lists: negative offsets count from the end and turn the order round",
+        "Parts of lists: a negative offset counts from the end and reverses the order",
         arguments: [
             (0, 3, [0, 1, 2]), (3, 10, [3, 4]), (5, 1, []), (-1, 2, [4, 3]), (-1, 1000, [4, 3, 2, 1, 0]), (-5, 3, [0]),
             (-6, 3, []),
@@ -165,7 +165,7 @@ struct WireTests {
         #expect(ListPart.indices(count: 0, offset: max(offset, -1 << 53), number: number) == [])
     }
 
-    @Test("Any place in the queue can be had, by few changes")
+    @Test("A download can be moved to any place in the queue by its priority")
     func positions() {
         var generator = SplitMix64(seed: 7)
         for _ in 0..<500 {
@@ -186,7 +186,7 @@ struct WireTests {
         #expect(QueueOrder.target(of: 2, in: 5, 99, .start) == 4 && QueueOrder.target(of: 0, in: 1, -5, .end) == 0)
     }
 
-    @Test("Pieces and their bits")
+    @Test("Pieces and their bit fields are computed from byte ranges")
     func pieces() {
         let grid = PieceGrid(total: (10 << 20) + 1)
         #expect(grid.count == 11 && grid.length == 1 << 20)

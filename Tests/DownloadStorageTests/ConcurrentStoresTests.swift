@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Many connections to one file. Processes differ from this only in their locks; those are tried below.
-@Suite("Twenty stores on one file", .inTurn, .timeLimit(.minutes(2)))
+/// Many connections to one file. Several processes differ from this only in their locks, which the last test covers.
+@Suite("SQLiteDownloadStore: twenty stores on one file", .inTurn, .timeLimit(.minutes(2)))
 struct ConcurrentStoresTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("open and migrate at the same moment, add and save without an error")
+    @Test("Twenty stores open, migrate, add and save at the same moment without an error")
     func addAndSave() async throws {
         let folder = folder
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -28,7 +28,7 @@ struct ConcurrentStoresTests {
         #expect(records.allSatisfy { $0.state == .completed && $0.received == 7 })
     }
 
-    @Test("are all opened when they make the store together, every time")
+    @Test("Stores that create the file together are all opened, every time")
     func opening() async throws {
         for _ in 0..<20 {
             let fresh = try TemporaryFolder()
@@ -40,7 +40,7 @@ struct ConcurrentStoresTests {
         }
     }
 
-    @Test("make one download of the same request")
+    @Test("Twenty stores make one download of the same request")
     func sameRequest() async throws {
         let folder = folder
         let request = try Sample.request()
@@ -55,7 +55,7 @@ struct ConcurrentStoresTests {
         #expect(added.filter { $0.kind == .joined }.count == 19)
     }
 
-    @Test("never claim one download twice")
+    @Test("No download is claimed twice")
     func claims() async throws {
         let folder = folder
         let isAlive: @Sendable (String) -> Bool = { $0 != "dead" }
@@ -79,7 +79,7 @@ struct ConcurrentStoresTests {
         #expect(claimed.sorted() == ids)
     }
 
-    @Test("tell a reader of the log each event once, in order, while all of them write")
+    @Test("A reader of the log gets each event once, in order, while other stores write")
     func readingAlong() async throws {
         let folder = folder
         let reader = try folder.open()
@@ -100,7 +100,7 @@ struct ConcurrentStoresTests {
         #expect(try await reader.eventBounds() == (0, 240))
     }
 
-    @Test("drop old events while others write new ones, and lose none of those")
+    @Test("No event is lost while some stores write and others drop old events")
     func dropping() async throws {
         let folder = folder
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -119,7 +119,7 @@ struct ConcurrentStoresTests {
         #expect(try await store.events(after: 0, limit: 99).map(\.cursor) == Array(101...120))
     }
 
-    @Test("change one download as if one after the other")
+    @Test("One change by twenty stores at once happens once")
     func changes() async throws {
         let folder = folder
         let id = try await folder.open().add([Sample.request()], session: "background-dead")[0].record.id
@@ -137,7 +137,7 @@ struct ConcurrentStoresTests {
     }
 
     #if compiler(>=6.2)
-        @Test("share the file when they are ten processes")
+        @Test("Ten processes share one file")
         func processes() async throws {
             setenv(Self.folderVariable, folder.path, 1)
             await withTaskGroup(of: Void.self) { group in
@@ -161,7 +161,8 @@ struct ConcurrentStoresTests {
     #endif
 }
 
-/// The log tells of each download that it was added, started and completed, in this order, and nothing else.
+/// Expects that the log has, for each download, its addition, its start and its completion, in this order and nothing
+/// else.
 private func expectWholeLog(of records: [DownloadRecord], in folder: TemporaryFolder) async throws {
     let events = try await folder.open().events(after: 0, limit: .max)
     #expect(events.map(\.cursor) == Array(1...EventCursor(3 * records.count)))
@@ -170,7 +171,7 @@ private func expectWholeLog(of records: [DownloadRecord], in folder: TemporaryFo
     #expect(kinds.values.allSatisfy { $0 == [.added, .started, .completed] })
 }
 
-/// What a session does: opens the store, then adds, starts and completes one download after the other.
+/// Works as a session does: opens the store, then adds, starts and completes one download after the other.
 private func work(on folder: String, session: String, rounds: Int) async throws {
     let store = try SQLiteDownloadStore(folder: folder, isAlive: { _ in true })
     for round in 0..<rounds {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("A row that cannot be read", .inTurn)
+@Suite("SQLiteDownloadStore: a row that cannot be read", .inTurn)
 struct DamagedRowTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with three paused downloads, the second of which has `assignment` done to its row.
+    /// Returns a store with three paused downloads. The row of the second one is changed by `assignment`.
     private func damagedStore(_ assignment: String) async throws -> SQLiteDownloadStore {
         let store = try folder.open(isAlive: { $0 == "alive" })
         var records = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -45,7 +45,9 @@ struct DamagedRowTests {
         ("session = x'ff01'", "session"),
     ]
 
-    @Test("is told as failed and takes no other down; it is not claimed, and can be removed", arguments: damages)
+    @Test(
+        "A damaged row is a failed download: it cannot be claimed, can be removed, and hides no other row",
+        arguments: damages)
     func isTold(assignment: String, column: String) async throws {
         let store = try await damagedStore(assignment)
         let failure = DownloadError.unexpected(
@@ -68,7 +70,7 @@ struct DamagedRowTests {
         #expect(try await store.records(.all).map(\.id) == [1, 3])
     }
 
-    @Test("is healed by asking for it again, without its resume data")
+    @Test("A damaged row is repaired by adding its request again, without its resume data")
     func isHealed() async throws {
         let store = try await damagedStore("resume = '?', request = '?'")
         let added = try await store.add([Sample.request("1")], session: "me")[0]
@@ -78,7 +80,7 @@ struct DamagedRowTests {
         #expect(try await store.records(.ids([2])) == [added.record])
     }
 
-    @Test("is left to the live session that has it")
+    @Test("A damaged row of a live session stays with that session")
     func isLeft() async throws {
         let store = try await damagedStore("resume = '?', state = 'running', session = 'alive'")
         #expect(try await store.add([Sample.request("1")], session: "me").map(\.kind) == [.joined])
@@ -88,7 +90,7 @@ struct DamagedRowTests {
         await #expect(throws: refusal) { try await store.change([2], .cancel, session: "me") }
     }
 
-    @Test("is moved with all the others of its session when only its columns say where it stands")
+    @Test("A damaged row is moved with the other rows of its session, as its intact columns say")
     func isMoved() async throws {
         let store = try await damagedStore("resume = '?', state = 'running', session = 'background'")
         try await store.releaseDeadSessions()
@@ -101,14 +103,14 @@ struct DamagedRowTests {
         #expect(try await store.queued(session: "background", after: nil, limit: 5) == [])
     }
 
-    @Test("is not queued again when nobody can tell why it is paused")
+    @Test("A damaged row is not queued again if the reason of its pause cannot be read")
     func isNotQueuedAgain() async throws {
         let store = try await damagedStore("stateDetail = '{}', session = 'background'")
         try await store.requeue(session: "background")
         #expect(try await store.queuedCount(session: "background") == 0)
     }
 
-    @Test("is not handed out as work, and does not end the queue")
+    @Test("A damaged row is not handed out from the queue, and does not end the queue")
     func isNoWork() async throws {
         let store = try folder.open()
         for name in 0..<3 { _ = try await store.add([Sample.request("\(name)")], session: "s") }
@@ -120,7 +122,7 @@ struct DamagedRowTests {
     }
 }
 
-@Suite("An event that cannot be read", .inTurn)
+@Suite("SQLiteDownloadStore: an event that cannot be read", .inTurn)
 struct DamagedEventTests {
     static let damages: [(assignment: String, isTold: Bool)] = [
         ("kind = 'verified'", false),
@@ -137,7 +139,7 @@ struct DamagedEventTests {
         ("received = 'all', total = 'all'", true),
     ]
 
-    @Test("does not stop the log, and is told as far as it can be", arguments: damages)
+    @Test("A damaged event does not stop the log, and its readable parts are reported", arguments: damages)
     func isTold(assignment: String, isTold: Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()

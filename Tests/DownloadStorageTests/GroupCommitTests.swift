@@ -7,7 +7,7 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Counts what a store commits.
+/// Counts the commits of a store.
 private final class CommitCounter: TransactionObserver, Sendable {
     private let commits = Mutex(0)
 
@@ -19,11 +19,11 @@ private final class CommitCounter: TransactionObserver, Sendable {
     func databaseDidRollback(_ db: Database) {}
 }
 
-/// How each transaction was synced (PRAGMA synchronous).
+/// Records how each transaction was synced (PRAGMA synchronous).
 private final class SyncModes: TransactionObserver, Sendable {
     private struct Log {
         var modes: [Int?] = []
-        /// The downloads that the transaction has written so far.
+        /// The downloads that the open transaction has written so far.
         var rows: Set<Int64> = []
         var fullySynced: Set<Int64> = []
     }
@@ -49,13 +49,13 @@ private final class SyncModes: TransactionObserver, Sendable {
     func databaseDidRollback(_ db: Database) {}
 }
 
-@Suite("Group commit", .inTurn)
+@Suite("SQLiteDownloadStore: group commit", .inTurn)
 struct GroupCommitTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("puts what many callers save into few transactions, 5 ms apart but for the first eight")
+    @Test("Many saves share few transactions, which are 5 ms apart except for the first eight")
     func groups() async throws {
         let store = try folder.open()
         let records = try await store.add((0..<400).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -75,7 +75,7 @@ struct GroupCommitTests {
         #expect(try await store.records(DownloadSelection(.states([.running]))).count == 400)
     }
 
-    @Test("syncs the log for what is to survive a loss of power, and only for that")
+    @Test("The log is synced only for saves that must survive a loss of power")
     func durable() async throws {
         let store = try folder.open()
         let modes = SyncModes()
@@ -86,7 +86,7 @@ struct GroupCommitTests {
         #expect(modes.seen == [2, 1, 2, 1])
     }
 
-    @Test("syncs the log for a whole group when one save of the group is to survive a loss of power")
+    @Test("The log is synced for a whole group if one of its saves must survive a loss of power")
     func durableInGroup() async throws {
         let store = try folder.open()
         let records = try await store.add((0..<100).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -102,7 +102,7 @@ struct GroupCommitTests {
         #expect(durable.subtracting(modes.fullySynced).isEmpty)
     }
 
-    @Test("writes a lone save at once, and each caller's lost ids are its own")
+    @Test("A lone save is written at once, and each caller gets only its own lost ids")
     func lostPerCaller() async throws {
         let store = try folder.open()
         let mine = try await store.add([Sample.request("a")], session: "me")[0].record
@@ -113,7 +113,7 @@ struct GroupCommitTests {
         #expect(try await [first, second, third] == [[], [mine.id], [theirs.id]])
     }
 
-    @Test("tells every caller of a group that the disk is full, and goes on when it is not")
+    @Test("Every caller of a group gets the error of a full disk, and saves work again when there is space")
     func fullDisk() async throws {
         let store = try folder.open()
         let original = try await store.add([Sample.request()], session: "s")[0].record
@@ -137,7 +137,7 @@ struct GroupCommitTests {
         #expect(try await store.records(.all) == [tooLarge])
     }
 
-    @Test("has written everything when close returns, and refuses what comes later")
+    @Test("All saves are written when close returns, and later calls are refused")
     func close() async throws {
         let store = try folder.open()
         var record = try await store.add([Sample.request()], session: "s")[0].record

@@ -16,7 +16,7 @@ struct HostTests {
         try queue.close()
     }
 
-    @Test("What was found out is there for the next process; the newest counts")
+    @Test("A host profile is kept for the next process, and a newer one replaces it")
     func kept() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.open()
@@ -30,7 +30,7 @@ struct HostTests {
         #expect(try await second.knowledge(ofHost: "http://a.example:80") == nil)
     }
 
-    @Test("There are never more than so many, and none that is old")
+    @Test("The number and the age of host profiles are limited")
     func bounded() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()
@@ -46,7 +46,7 @@ struct HostTests {
     }
 
     @Test(
-        "What no download can have found out is ignored, and replaced",
+        "An impossible host profile is ignored, and can be replaced",
         arguments: [
             "best = 0", "best = -1", "best = 'many'", "cap = 0", "cap = 'x'", "best = 1 << 40", "learned = 'now'",
         ])

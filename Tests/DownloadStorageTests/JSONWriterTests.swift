@@ -5,12 +5,13 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("JSON of what rows carry", .inTurn)
+@Suite("JSONWriter: the JSON in the columns of rows", .inTurn)
 struct JSONWriterTests {
     private static let full = Carried(sparsity: 0, seed: 1)
 
-    /// A field that the writer does not know would be forgotten, unless Codable has it: so each has to be seen here.
-    @Test("is tried with every field that there is")
+    /// The writer forgets a field that it does not know, although Codable has the field. Therefore the sample must set
+    /// each field.
+    @Test("The sample has a value in every field")
     func everyField() throws {
         let full = Self.full
         try expectAllDifferent(full.resume, ResumeData())
@@ -32,7 +33,9 @@ struct JSONWriterTests {
         }
     }
 
-    @Test("is, byte for byte, what Codable writes, and is read again", arguments: [0, 20, 50, 80, 100])
+    @Test(
+        "The text is, byte for byte, what Codable writes, and is read back as the same value",
+        arguments: [0, 20, 50, 80, 100])
     func sameText(sparsity: Int) throws {
         for seed in 0..<200 {
             let carried = Carried(sparsity: sparsity, seed: UInt64(seed))
@@ -48,7 +51,7 @@ struct JSONWriterTests {
         #expect(try JSONText.decode(Value.self, text) == value)
     }
 
-    @Test("has a word for each number that JSON lacks")
+    @Test("Numbers that JSON lacks are written as words")
     func numbers() {
         let numbers = [0, -0.0, 1.5, -1e300, .leastNonzeroMagnitude, .infinity, -.infinity, .nan]
         #expect(
@@ -57,7 +60,7 @@ struct JSONWriterTests {
         #expect(JSONWriter.text { $0.array([UInt64.max, 0]) { $0.value($1) } } == "[18446744073709551615,0]")
     }
 
-    @Test("writes the row of a download as its columns are read")
+    @Test("The row of a record leaves empty columns out, and keeps the last twenty attempts")
     func row() throws {
         let blank = DownloadRecord(id: 1, request: try Sample.request(), created: Date())
         let row = try DownloadRow(blank, coder: RequestCoder())
@@ -69,13 +72,14 @@ struct JSONWriterTests {
     }
 }
 
-/// What one row carries, at random.
+/// The values of one row, at random.
 private struct Carried {
     var resume = ResumeData()
     var attempt: AttemptRecord
     var completed: CompletedFile
 
-    /// - Parameter sparsity: how many of a hundred optional fields are missing; at 100 all others are as they begin.
+    /// - Parameter sparsity: The percentage of optional fields that are missing. At 100, all other fields have their
+    ///   initial value.
     init(sparsity: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         func maybe<Value>(_ value: (inout SplitMix64) -> Value) -> Value? {
@@ -183,7 +187,7 @@ private struct Carried {
         Date(timeIntervalSince1970: .random(in: 1...4e9, using: &random))
     }
 
-    /// Never empty.
+    /// Returns a text that is never empty.
     private static func text(_ random: inout SplitMix64) -> String {
         let pieces = [
             "a", "plain", "\"", "\\", "\n", "\u{0}", "\u{1f}", "\u{7f}", "é", "日本", "\u{2028}", "🇯🇵", "/", "\r\n",

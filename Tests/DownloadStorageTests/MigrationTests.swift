@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("A store of an earlier version", .inTurn)
+@Suite("SQLiteDownloadStore: a store of an earlier version", .inTurn)
 struct MigrationTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The folder's store becomes what that version left.
+    /// Fills the folder's store with the dump of that version.
     private func restore(_ version: Int) throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/v\(version).sql")
@@ -40,7 +40,7 @@ struct MigrationTests {
             id: 2, request: try Sample.request(), created: Date(timeIntervalSince1970: 1_740_000_000))
         var filled = try Sample.filled(blank)
         filled.session = "4711-abc"
-        // What requests could not say then.
+        // Settings that requests did not have in that version.
         filled.request.trust = .insecure
         filled.request.http = HTTPOptions()
         filled.request.secretFiles = SecretFiles()
@@ -52,7 +52,7 @@ struct MigrationTests {
         #expect(try await store.add([Sample.request("new")], session: "s")[0].record.id == 6)
     }
 
-    @Test("gains everything that a new one has", arguments: 1...Migrations.steps.count)
+    @Test("A migrated store has the same schema as a new one", arguments: 1...Migrations.steps.count)
     func gains(version: Int) async throws {
         try restore(version)
         await (try folder.open()).close()
@@ -62,7 +62,7 @@ struct MigrationTests {
         #expect(try migrated == fresh.schema())
     }
 
-    @Test("finds its old rows by the new indexes, and logs what happens to them")
+    @Test("The rows of version 1 are found by the new indexes, and their changes are logged")
     func oldRows() async throws {
         try restore(1)
         let store = try folder.open(isAlive: { _ in false })
@@ -80,7 +80,7 @@ struct MigrationTests {
         #expect(events.map(\.name) == ["name (1).bin", "name (1).bin", "d.bin", "e"])
     }
 
-    @Test("knows a small file that was about to get its name")
+    @Test("The intent of a small file that was about to get its name is kept")
     func intents() async throws {
         try restore(5)
         let store = try folder.open(isAlive: { _ in false })
@@ -89,7 +89,7 @@ struct MigrationTests {
         #expect(record.resume.total == 10 && record.resume.file == FileIdentity(inode: 7, born: 8))
     }
 
-    @Test("keeps the events of its time")
+    @Test("The events of version 2 are kept")
     func oldEvents() async throws {
         try restore(2)
         let events = try await folder.open().events(after: 0, limit: 100)
@@ -99,7 +99,7 @@ struct MigrationTests {
         #expect(events.last { $0.kind == .failed }?.state == .failed(.serverRefused(status: 404, phrase: "Not Found")))
     }
 
-    /// The column as the last program wrote it that had no `RequestDocument`.
+    /// The request's column as the last version without `RequestDocument` wrote it.
     private static let request = #"""
         {"destination":{"ifExists":"rename","createsFolders":true,"takesServerName":false,\#
         "keepsRemoteTime":true},"headers":[{"name":"X-Purpose","value":"a \"b\""},{"name":"Authorization"}],\#
@@ -119,7 +119,7 @@ struct MigrationTests {
         """#
 
     @Test(
-        "Of a download that the program before paused at 97 % everything is here, and what must be given again is named"
+        "A download that an older version paused at 97 % keeps everything, and its missing secrets are named"
     )
     func pausedNearItsEnd() async throws {
         try restore(4)
@@ -144,7 +144,7 @@ struct MigrationTests {
                 "Authorization", "the password of me", "the data to send", "the password for the proxy",
             ])
         #expect(try RequestCoder().encode(request) == Self.request)
-        // Whatever else the text says: these two decide what the file must be, and how the server is trusted.
+        // The two most important fields: what the file must be, and how the server is trusted.
         #expect(request.checksum?.description == "md5:cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd")
         #expect(request.trust.minimumTLS == .tls13 && !request.trust.verifiesServer)
         #expect(request.connections == DownloadRequest.automaticConnections(upTo: 8))

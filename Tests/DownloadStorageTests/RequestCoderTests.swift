@@ -5,10 +5,10 @@ import Testing
 
 @testable import DownloadStorage
 
-/// What a request is written as is the business of `RequestDocument`.
-@Suite("A request in its column", .inTurn)
+/// Only how a request is stored in its column. `RequestDocument` has the format and its own tests.
+@Suite("RequestCoder: a request in its column", .inTurn)
 struct RequestCoderTests {
-    @Test("lacks nothing but what has a column of its own")
+    @Test("The text has every property except those with a column of their own")
     func everyField() throws {
         var request = try DownloadRequest.unusual(secrets: false)
         try request.describe()
@@ -22,10 +22,10 @@ struct RequestCoderTests {
         #expect(restored == request)
     }
 
-    @Test("is empty for a plain download")
+    @Test("The text is empty for a plain download")
     func plain() throws { #expect(try RequestCoder().encode(Sample.request(as: "b", priority: 4)) == "{}") }
 
-    @Test("is the same text for what differs in columns only, and another one for what does not")
+    @Test("Requests that differ only in columns have the same text; others do not")
     func shared() throws {
         let coder = RequestCoder()
         var requests = try ["a", "b", "c"].map { try Sample.request($0) }
@@ -35,14 +35,14 @@ struct RequestCoderTests {
         #expect(try coder.decode("{}").rateLimit == nil)
     }
 
-    @Test("has the rate limit where the schema's trigger looks for it")
+    @Test("The rate limit is where the trigger of the schema looks for it")
     func rateLimit() throws {
         var request = try Sample.request()
         request.rateLimit = 7
         #expect(try RequestCoder().encode(request) == #"{"rateLimit":7}"#)
     }
 
-    @Test("is the text that the programs before wrote of the same request, so that a save finds it unchanged")
+    @Test("The text is the same that earlier versions wrote, so that a save finds it unchanged")
     func sameText() throws {
         let filled = try Sample.filled(DownloadRecord(id: 1, request: try Sample.request(), created: Date()))
         #expect(

@@ -7,13 +7,13 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("The SQLite store", .inTurn)
+@Suite("SQLiteDownloadStore: files and settings", .inTurn)
 struct SQLiteDownloadStoreTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("finds everything again after it was closed and opened")
+    @Test("All downloads are there after the store was closed and opened")
     func survivesReopening() async throws {
         let first = try folder.open()
         let record = try Sample.filled(try await first.add([Sample.request()], session: "s")[0].record)
@@ -24,7 +24,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await second.records(.all) == [record])
     }
 
-    @Test("finds everything again after its process died without closing it")
+    @Test("All downloads are there if the process died without closing the store")
     func survivesDeath() async throws {
         let first = try folder.open()
         let added = try await first.add([Sample.request()], session: "s").map(\.record)
@@ -35,7 +35,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await copy.open().records(.all) == added)
     }
 
-    @Test("never uses an id again, not even after it was closed")
+    @Test("An id is never used again, even after the store was closed")
     func idsAcrossReopening() async throws {
         let first = try folder.open()
         let last = try await first.add((0..<3).map { try Sample.request("\($0)") }, session: "s")[2].record.id
@@ -44,7 +44,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await folder.open().add([Sample.request()], session: "s")[0].record.id > last)
     }
 
-    @Test("goes on with its log after it was closed, and counts on when it was emptied")
+    @Test("The log continues after the store was closed, and its numbers continue after it was emptied")
     func logAcrossReopening() async throws {
         let first = try folder.open()
         let ids = try await first.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record.id)
@@ -63,7 +63,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await third.events(after: 0, limit: 9).map(\.cursor) == [5])
     }
 
-    @Test("moves a long queue step by step, all of it")
+    @Test("A long queue is moved in several steps, completely")
     func longQueue() async throws {
         let store = try folder.open(isAlive: { _ in false })
         _ = try await store.add([Sample.request()], session: "foreground-dead")
@@ -88,7 +88,7 @@ struct SQLiteDownloadStoreTests {
         #expect(events.allSatisfy { $0.kind == .paused && $0.session == "foreground-dead" })
     }
 
-    @Test("drops a long log step by step")
+    @Test("A long log is dropped in several steps")
     func longLog() async throws {
         let store = try folder.open()
         try await store.database.writeWithoutTransaction { db in
@@ -104,7 +104,7 @@ struct SQLiteDownloadStoreTests {
         #expect(try await store.events(after: 0, limit: 99).map(\.id) == Array(49991...50000))
     }
 
-    @Test("really writes ahead, synchronises normally and waits ten seconds for others")
+    @Test("The store uses WAL, synchronous NORMAL, and waits ten seconds for locks")
     func settings() throws {
         let store = try folder.open()
         let read = try store.database.writeWithoutTransaction { db in
@@ -115,7 +115,7 @@ struct SQLiteDownloadStoreTests {
         #expect(read == ["wal", "1", "10000"])
     }
 
-    @Test("lets nobody else read its files")
+    @Test("Other users cannot read the store's files")
     func modes() async throws {
         let parent = folder.path + "/new/state"
         let store = try SQLiteDownloadStore(folder: parent, isAlive: { _ in true })
@@ -130,7 +130,7 @@ struct SQLiteDownloadStoreTests {
         }
     }
 
-    @Test("stores no secret, and does not confuse requests that differ in one")
+    @Test("No secret is stored, and requests that differ only in a secret stay different")
     func secrets() async throws {
         let store = try folder.open()
         let requests = try ["hunter2", "hunter3"].enumerated().map { index, secret in
@@ -150,7 +150,7 @@ struct SQLiteDownloadStoreTests {
         #expect(bytes.range(of: Data("hunter".utf8)) == nil)
     }
 
-    @Test("finishes a save whose task was cancelled: resume data is written by such tasks")
+    @Test("A save is finished even if its task is cancelled, because cancelled tasks save resume data")
     func cancelledTask() async throws {
         let store = try folder.open()
         var record = try await store.add([Sample.request()], session: "s")[0].record

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("The session registry", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionRegistry", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRegistryTests {
     let folder: TemporaryFolder
 
@@ -13,7 +13,7 @@ struct SessionRegistryTests {
 
     private func lockFile(_ identifier: String) -> String { folder.path + "/sessions/\(identifier).lock" }
 
-    @Test("knows its own sessions as live, and so does every other registry")
+    @Test("A registered session is live for its own registry and for others")
     func ownSession() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         let other = SessionRegistry(stateFolder: folder.path)
@@ -26,7 +26,7 @@ struct SessionRegistryTests {
         #expect(try String(contentsOfFile: lockFile("a"), encoding: .utf8) == "\(getpid())\n")
     }
 
-    @Test("gives an identifier to one live session only")
+    @Test("Only one live session has an identifier")
     func oneEach() async throws {
         let folder = folder
         let winners = try await withThrowingTaskGroup(of: SessionRegistry?.self) { group in
@@ -42,7 +42,7 @@ struct SessionRegistryTests {
         #expect(try !SessionRegistry(stateFolder: folder.path).register("background"))
     }
 
-    @Test("ends a session with unregister, and with the registry")
+    @Test("A session ends with unregister, or with its registry")
     func ends() throws {
         let observer = SessionRegistry(stateFolder: folder.path)
         do {
@@ -59,7 +59,7 @@ struct SessionRegistryTests {
         #expect(!FileManager.default.fileExists(atPath: lockFile("b")))
     }
 
-    @Test("sees at once that a process was killed, and clears up after it at the next start")
+    @Test("A killed process is seen as dead at once, and its files are removed when the next session starts")
     func killedProcess() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
@@ -76,7 +76,7 @@ struct SessionRegistryTests {
         #expect(registry.isAlive("me"))
     }
 
-    @Test("lets a session take the identifier of a killed one")
+    @Test("A session can take the identifier of a killed one")
     func reuse() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
@@ -85,7 +85,7 @@ struct SessionRegistryTests {
         #expect(SessionRegistry(stateFolder: folder.path).isAlive("background"))
     }
 
-    @Test("keeps every live session while others begin, end and clear up")
+    @Test("Every live session is kept while others begin, end and remove files")
     func unlinkRace() async throws {
         let folder = folder
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -106,14 +106,16 @@ struct SessionRegistryTests {
         }
     }
 
-    @Test("takes no identifier that is no file name", arguments: ["", ".", "..", "../x", "a/b", "\0", ".hidden"])
+    @Test(
+        "An identifier that is not a plain file name is refused",
+        arguments: ["", ".", "..", "../x", "a/b", "\0", ".hidden"])
     func identifiers(identifier: String) {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(throws: DownloadError.self) { try registry.register(identifier) }
         #expect(!registry.isAlive(identifier))
     }
 
-    @Test("tells which sessions live, and their processes")
+    @Test("The live sessions and their processes are listed")
     func live() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(registry.liveSessions() == [])
@@ -142,7 +144,7 @@ struct SessionRegistryTests {
         #expect(other.pid(of: "foreground-7-victim") == nil)
     }
 
-    @Test("removes the socket that a dead foreground session left, and not that of a background one, which comes back")
+    @Test("The socket of a dead foreground session is removed; that of a background session is kept for its return")
     func sockets() throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
@@ -157,7 +159,7 @@ struct SessionRegistryTests {
         #expect(left == ["background.sock", "me.lock", "me.sock"])
     }
 
-    @Test("closes its folder to others", arguments: [0o777, 0o755, 0o1770, 0o500])
+    @Test("The sessions folder is closed to other users", arguments: [0o777, 0o755, 0o1770, 0o500])
     func mode(mode: Int) throws {
         let sessions = folder.path + "/sessions"
         try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: false)
@@ -166,7 +168,9 @@ struct SessionRegistryTests {
         #expect(try FileManager.default.attributesOfItem(atPath: sessions)[.posixPermissions] as? Int == 0o700)
     }
 
-    @Test("uses no folder of another user's", .enabled(if: geteuid() == 0, "only root can give a folder away"))
+    @Test(
+        "A sessions folder of another user is refused",
+        .enabled(if: geteuid() == 0, "only root can give a folder away"))
     func foreignFolder() throws {
         let sessions = folder.path + "/sessions"
         try FileManager.default.createDirectory(atPath: sessions, withIntermediateDirectories: false)
@@ -184,7 +188,7 @@ struct SessionRegistryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: sessions) == [])
     }
 
-    @Test("hands the downloads of a killed process to the next that asks")
+    @Test("The downloads of a killed process go to the next session that claims them")
     func takeover() async throws {
         let registry = SessionRegistry(stateFolder: folder.path)
         #expect(try registry.register("me"))
@@ -207,7 +211,7 @@ struct SessionRegistryTests {
     }
 }
 
-/// A socket that listens at `path`; its file stays when it is closed.
+/// Returns a socket that listens at `path`. Its file stays when the socket is closed.
 private func listen(_ path: String) throws -> Int32 {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
@@ -223,11 +227,11 @@ private func listen(_ path: String) throws -> Int32 {
     return descriptor
 }
 
-/// A process that holds a lock file until it is killed.
+/// A process that has a file locked until the process is killed.
 private struct LockHolder {
     private let process: Process
 
-    /// Returns when the lock is held.
+    /// Returns when the process has the lock.
     init(_ path: String) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/flock")
@@ -238,7 +242,7 @@ private struct LockHolder {
         #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
     }
 
-    /// Returns when it is dead and buried.
+    /// Returns when the process is dead and reaped.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

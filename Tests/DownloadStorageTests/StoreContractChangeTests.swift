@@ -3,8 +3,8 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about a change of single downloads.
-@Suite("Every store, asked for a change", .inTurn)
+/// The contract of every store for changes of single downloads.
+@Suite("Every store: changes of downloads", .inTurn)
 struct StoreContractChangeTests {
     let folder: TemporaryFolder
 
@@ -23,7 +23,9 @@ struct StoreContractChangeTests {
         return record
     }
 
-    @Test("pauses, cancels and changes what nobody runs, in the order asked", arguments: StoreKind.allCases)
+    @Test(
+        "Downloads that no session runs are paused, cancelled and changed, in the given order",
+        arguments: StoreKind.allCases)
     func changes(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let first = try await add(store, "a", nil, .paused(.interrupted))
@@ -53,10 +55,12 @@ struct StoreContractChangeTests {
         #expect(try await store.add([Sample.request("elsewhere")], session: "me")[0].record.id == second.id)
     }
 
-    @Test("leaves a download to the session it waits for", arguments: StoreKind.allCases)
+    @Test(
+        "A change keeps the session of a queued download, unless a foreground session is dead or cancels it",
+        arguments: StoreKind.allCases)
     func owners(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
-        /// The session after a change of a queued download of `owner` by `asker`.
+        /// Returns the session after a change by `asker` of a queued download of `owner`.
         func session(_ owner: String, _ change: DownloadChange, by asker: String) async throws -> String? {
             let record = try await add(store, UUID().uuidString, owner, .queued)
             return try await store.change([record.id], change, session: asker)[0].record.session
@@ -71,7 +75,7 @@ struct StoreContractChangeTests {
         #expect(try await session("background", .cancel, by: "background") == "background")
     }
 
-    @Test("lets a session claim what it holds paused, and nobody else", arguments: StoreKind.allCases)
+    @Test("Only the session that keeps a paused download can claim it", arguments: StoreKind.allCases)
     func heldPaused(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let record = try await add(store, "a", "foreground-me", .queued)
@@ -84,7 +88,7 @@ struct StoreContractChangeTests {
         #expect(claimed.record.state == .queued && claimed.record.session == "foreground-me")
     }
 
-    @Test("changes nothing when one is unknown or another live session's", arguments: StoreKind.allCases)
+    @Test("Nothing is changed if one id is unknown or belongs to another live session", arguments: StoreKind.allCases)
     func refuses(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let free = try await add(store, "a", nil, .paused(.interrupted))
@@ -107,7 +111,7 @@ struct StoreContractChangeTests {
         #expect(try await store.change([], .cancel, session: "me") == [])
     }
 
-    @Test("says of what is over that there is nothing to do", arguments: StoreKind.allCases)
+    @Test("A change that has no effect is reported as none", arguments: StoreKind.allCases)
     func nothingToDo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         for (change, state) in [

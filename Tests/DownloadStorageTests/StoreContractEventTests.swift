@@ -3,14 +3,14 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about its log.
-@Suite("Every store's log of events", .inTurn)
+/// The contract of every store for its log.
+@Suite("Every store: the log of events", .inTurn)
 struct StoreContractEventTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("tells each change once, in order, with what was so then", arguments: StoreKind.allCases)
+    @Test("Each change is logged once, in order, with the values of that moment", arguments: StoreKind.allCases)
     func life(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let began = Date(timeIntervalSinceNow: -1)
@@ -64,7 +64,7 @@ struct StoreContractEventTests {
     }
 
     @Test(
-        "tells of another address, priority or rate limit, and of nothing else that a request has",
+        "Changes of URL, priority and rate limit are logged, and no other change of a request",
         arguments: StoreKind.allCases)
     func changes(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
@@ -91,7 +91,7 @@ struct StoreContractEventTests {
         #expect(events.allSatisfy { $0.name == "asked" })
     }
 
-    @Test("tells what is done to many at once, of each", arguments: StoreKind.allCases)
+    @Test("A change of many downloads at once is logged for each", arguments: StoreKind.allCases)
     func bulk(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let requests = try (0..<50).map { try Sample.request("\($0)") }
@@ -109,7 +109,7 @@ struct StoreContractEventTests {
         #expect(events[50..<100].allSatisfy { $0.session == "foreground-dead" && $0.state == .paused(.interrupted) })
     }
 
-    @Test("is read on from a cursor, so many at a time", arguments: StoreKind.allCases)
+    @Test("The log is read from a cursor, with a limit", arguments: StoreKind.allCases)
     func cursor(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         #expect(try await store.eventBounds() == (0, 0))
@@ -131,7 +131,7 @@ struct StoreContractEventTests {
         #expect(try await store.events(after: 0, limit: 0) == [])
     }
 
-    @Test("forgets the oldest, and goes on counting", arguments: StoreKind.allCases)
+    @Test("The oldest events are dropped, and the numbers continue", arguments: StoreKind.allCases)
     func dropping(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         _ = try await store.add((0..<25).map { try Sample.request("\($0)") }, session: "s")
@@ -148,7 +148,7 @@ struct StoreContractEventTests {
         #expect(try await store.eventBounds() == (25, 26))
     }
 
-    @Test("has no event of what was refused", arguments: StoreKind.allCases)
+    @Test("A refused change is not logged", arguments: StoreKind.allCases)
     func refused(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request()], session: "s")[0].record

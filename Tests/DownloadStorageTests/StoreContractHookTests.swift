@@ -5,8 +5,8 @@ import GRDB
 import DownloadTestSupport
 import Testing
 
-/// When a hook is due, and whose it is.
-@Suite("Every store, of hooks", .inTurn)
+/// When a hook is due, and which session runs it.
+@Suite("Every store: hooks", .inTurn)
 struct StoreContractHookTests {
     let folder: TemporaryFolder
 
@@ -39,7 +39,8 @@ struct StoreContractHookTests {
         _ = try await store.save([record], session: session)
     }
 
-    @Test("A hook is due with the end, once, and has its download as that ended", arguments: StoreKind.allCases)
+    @Test(
+        "A hook is due once, when its download ends, and has the record of that moment", arguments: StoreKind.allCases)
     func once(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let record = try await add("a", to: store)
@@ -53,12 +54,13 @@ struct StoreContractHookTests {
         #expect(try await store.takeHook(session: "s") == nil)
     }
 
-    @Test("Each end has its own, whatever becomes of the download before it is taken", arguments: StoreKind.allCases)
+    @Test(
+        "Each end has a hook, whatever happens to the download before the hook is taken", arguments: StoreKind.allCases)
     func eachEnd(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let record = try await add("a", to: store)
         try await end(record, .failed(.cancelled), in: store)
-        // The same again is no other end.
+        // Saving the same end again is not another end.
         try await end(record, .failed(.cancelled), in: store)
         let again = try #require(try await store.claim([record.id], session: "s").first).record
         try await end(again, .completed, in: store)
@@ -68,7 +70,9 @@ struct StoreContractHookTests {
         #expect(try await store.takeHook(session: "s") == nil)
     }
 
-    @Test("What was stopped, current already, or another session's by then has none", arguments: StoreKind.allCases)
+    @Test(
+        "No hook is due for a stopped or current download, a lost save, or an end without a program",
+        arguments: StoreKind.allCases)
     func none(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         try await end(try await add("a", to: store), .cancelled, in: store)
@@ -83,7 +87,7 @@ struct StoreContractHookTests {
     }
 
     @Test(
-        "Those of a session that is gone are anybody's; those of a live one are its own", arguments: StoreKind.allCases)
+        "A dead session's hooks go to any session; a live session's hooks stay with it", arguments: StoreKind.allCases)
     func sessions(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         try await end(try await add("a", to: store, session: "alive"), .completed, in: store, session: "alive")
@@ -93,7 +97,7 @@ struct StoreContractHookTests {
         #expect(try await store.takeHook(session: "alive")?.record.request.url.path == "/files/a")
     }
 
-    @Test("Of many that take, each hook is one's alone", arguments: StoreKind.allCases)
+    @Test("Among many callers, each hook goes to one", arguments: StoreKind.allCases)
     func race(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let other = kind == .sqlite ? try kind.make(in: folder) : store
@@ -113,7 +117,7 @@ struct StoreContractHookTests {
         #expect(taken.sorted() == Array(1...20))
     }
 
-    @Test("No secret is kept with them")
+    @Test("No secret is stored with a hook")
     func secrets() async throws {
         let store = try folder.open()
         try await end(try await add("a", to: store), .completed, in: store)
@@ -124,7 +128,7 @@ struct StoreContractHookTests {
         #expect(try await store.takeHook(session: "s")?.record.request.missingSecrets.count == 2)
     }
 
-    @Test("One that cannot be read is passed over")
+    @Test("A hook that cannot be read is skipped")
     func damaged() async throws {
         let store = try folder.open()
         try await end(try await add("a", to: store), .completed, in: store)

@@ -3,14 +3,14 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// A small file has no row of its own making until it has its name: what its session said of it before must not be lost.
-@Suite("Every store, of small files that are about to get their names", .inTurn)
+/// A small file has no row of its own until it has its name. What its session saved before must not be lost.
+@Suite("Every store: small files that are about to get their names", .inTurn)
 struct StoreContractIntentTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A download of the session that was about to get its name.
+    /// Adds a download to the session and saves it as about to get its name.
     private func marked(in store: any DownloadStore, of session: String = "dead") async throws -> DownloadRecord {
         var record = try await store.add([Sample.request()], session: session)[0].record
         record.state = .running
@@ -25,10 +25,10 @@ struct StoreContractIntentTests {
 
     enum Heir: CaseIterable { case claim, add, remove, change, release, requeue }
 
-    @Test("Whoever takes over from a dead session knows the file", arguments: StoreKind.allCases, Heir.allCases)
+    @Test("A session that takes over from a dead one knows the file", arguments: StoreKind.allCases, Heir.allCases)
     func taken(kind: StoreKind, heir: Heir) async throws {
         let store = try kind.make(in: folder)
-        // A background session's queue stays a queue while it is away.
+        // The queue of a background session stays a queue while the session is away.
         let record = try await marked(in: store, of: heir == .release ? "foreground-dead" : "dead")
         let found: DownloadRecord
         switch heir {
@@ -49,7 +49,7 @@ struct StoreContractIntentTests {
         #expect(found.resume == record.resume)
     }
 
-    @Test("A later save of the session counts", arguments: StoreKind.allCases, [true, false])
+    @Test("A later save of the session replaces the intent", arguments: StoreKind.allCases, [true, false])
     func superseded(kind: StoreKind, isCompleted: Bool) async throws {
         let store = try kind.make(in: folder)
         var record = try await marked(in: store)
@@ -66,7 +66,7 @@ struct StoreContractIntentTests {
         #expect(claimed.resume == record.resume)
     }
 
-    @Test("Nothing is noted of another session's download", arguments: StoreKind.allCases)
+    @Test("The intent of another session's download is refused", arguments: StoreKind.allCases)
     func foreign(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let record = try await marked(in: store)
@@ -74,7 +74,7 @@ struct StoreContractIntentTests {
         #expect(try await store.save([record], session: "dead", durably: true) == [record.id])
     }
 
-    @Test("The log tells of its start and its completion", arguments: StoreKind.allCases)
+    @Test("The start and the completion of a small file are logged", arguments: StoreKind.allCases)
     func events(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await marked(in: store)

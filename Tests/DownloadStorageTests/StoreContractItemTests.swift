@@ -6,8 +6,9 @@ import Testing
 
 @testable import DownloadStorage
 
-/// The downloads of a list are kept in another way than single ones. Nobody who asks a store can tell.
-@Suite("Every store, of the downloads of a list", .inTurn)
+/// The downloads of a list are stored in another way than single downloads. Callers of a store cannot see the
+/// difference.
+@Suite("Every store: the downloads of a list", .inTurn)
 struct StoreContractItemTests {
     let folder: TemporaryFolder
 
@@ -19,7 +20,7 @@ struct StoreContractItemTests {
         try await store.add(names.map { try Sample.request($0, priority: priority) }, session: session).map(\.record)
     }
 
-    /// As a small file is when it has its name.
+    /// Returns the record as it is when a small file has its name.
     private func completed(_ record: DownloadRecord, _ change: (inout DownloadRecord) -> Void = { _ in })
         -> DownloadRecord
     {
@@ -48,13 +49,13 @@ struct StoreContractItemTests {
         return record
     }
 
-    @Test("Completed, each is read as it was saved", arguments: StoreKind.allCases)
+    @Test("A completed item is read as it was saved", arguments: StoreKind.allCases)
     func completion(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store)
         let saved = [
             completed(records[0]), completed(records[1]) { $0.completed?.validators = Validators() },
-            // More than the columns of an item can say.
+            // These values do not fit into the columns of an item.
             completed(records[2]) {
                 $0.completed?.checksum = Checksum(algorithm: .md5, digest: String(repeating: "a", count: 32))
             },
@@ -67,7 +68,7 @@ struct StoreContractItemTests {
         #expect(try await store.queuedCount(session: "s") == 0)
     }
 
-    @Test("A verb works on each, queued or completed, and its number stays", arguments: StoreKind.allCases)
+    @Test("Every change works on a queued or completed item, and its number stays", arguments: StoreKind.allCases)
     func verbs(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add((0..<6).map { "\($0)" }, to: store, session: "dead")
@@ -85,7 +86,7 @@ struct StoreContractItemTests {
         #expect(try await store.queuedCount(session: "s") == 3)
     }
 
-    @Test("What began is no part of the queue any more", arguments: StoreKind.allCases)
+    @Test("An item that has begun leaves the queue", arguments: StoreKind.allCases)
     func begun(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await add(["a", "b"], to: store)[0]
@@ -103,7 +104,7 @@ struct StoreContractItemTests {
         #expect(kinds == [.added, .added, .started, .completed])
     }
 
-    @Test("The queue goes by priority and order, whatever else is in it", arguments: StoreKind.allCases)
+    @Test("Items are queued by priority and order, together with other downloads", arguments: StoreKind.allCases)
     func order(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         _ = try await add(["a"], to: store, priority: 1)
@@ -127,7 +128,9 @@ struct StoreContractItemTests {
         #expect(try await store.queued(session: "s", excluding: ["https://example.org/"], limit: 99) == [])
     }
 
-    @Test("Of a dead session they are paused, of a background one they stay", arguments: StoreKind.allCases)
+    @Test(
+        "The items of a dead foreground session are paused; those of a background session stay queued",
+        arguments: StoreKind.allCases)
     func released(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         _ = try await add(["a", "b"], to: store, session: "foreground-dead")
@@ -140,7 +143,7 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.session) == [nil, nil, "dead", "dead"])
     }
 
-    @Test("Whoever takes over knows the file that was about to get its name", arguments: StoreKind.allCases)
+    @Test("A session that takes over knows the item that was about to get its name", arguments: StoreKind.allCases)
     func intent(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await add(["a", "b"], to: store, session: "dead")[1]
@@ -205,7 +208,7 @@ struct StoreContractItemTests {
         #expect(try await rows() == 0)
     }
 
-    @Test("The log tells of each what it tells of others", arguments: StoreKind.allCases)
+    @Test("The events of an item are logged like those of other downloads", arguments: StoreKind.allCases)
     func log(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store)
@@ -236,7 +239,7 @@ struct StoreContractItemTests {
         #expect(events.filter { $0.kind == .added }.allSatisfy { $0.state == .queued && $0.total == nil })
     }
 
-    @Test("What ended long ago is forgotten", arguments: StoreKind.allCases)
+    @Test("Items that ended long ago are removed", arguments: StoreKind.allCases)
     func history(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let records = try await add(["a", "b", "c"], to: store)
@@ -249,7 +252,7 @@ struct StoreContractItemTests {
         #expect(try await store.records(.all).map(\.id) == [2, 3])
     }
 
-    @Test("An item that became a row is let go with the last event that stands for it")
+    @Test("An item that became a row is deleted with the last event that refers to it")
     func forgotten() async throws {
         let store = try folder.open()
         _ = try await add(["a", "b", "c"], to: store)

@@ -3,14 +3,14 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about lists, queues and removal.
-@Suite("Every store, asked for many", .inTurn)
+/// The contract of every store for lists, queues and removal.
+@Suite("Every store: lists, queues and removal", .inTurn)
 struct StoreContractListTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("hands out the queue by priority, then by id, from where it was left", arguments: StoreKind.allCases)
+    @Test("The queue is read by priority, then by id, from a given position", arguments: StoreKind.allCases)
     func queue(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let priorities = [0, 5, -3, 5, 0]
@@ -29,7 +29,7 @@ struct StoreContractListTests {
         #expect(seen == inOrder)
     }
 
-    @Test("finds downloads by the file they have or will have", arguments: StoreKind.allCases)
+    @Test("Downloads are found by the name that their file has or will have", arguments: StoreKind.allCases)
     func byFile(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var records = try await store.add((0..<4).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -45,7 +45,7 @@ struct StoreContractListTests {
         #expect(try await found("none", in: place).isEmpty)
     }
 
-    @Test("leaves out of the queue what runs already", arguments: StoreKind.allCases)
+    @Test("Downloads that run or are paused are not in the queue", arguments: StoreKind.allCases)
     func queueOfQueued(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var records = try await store.add((0..<3).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -55,7 +55,7 @@ struct StoreContractListTests {
         #expect(try await store.queued(session: "s", after: nil, limit: 10).map(\.id) == [records[1].id])
     }
 
-    @Test("does not write records that belong to another session, and says which", arguments: StoreKind.allCases)
+    @Test("Records of another session are not saved, and their ids are returned", arguments: StoreKind.allCases)
     func lost(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var records = try await store.add([Sample.request("a"), Sample.request("b")], session: "dead")
@@ -71,7 +71,7 @@ struct StoreContractListTests {
         #expect(stored.map(\.session) == ["s", "dead"])
     }
 
-    @Test("lists page by page, by number", arguments: StoreKind.allCases)
+    @Test("Downloads are listed page by page, by id", arguments: StoreKind.allCases)
     func pages(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var records = try await store.add((0..<5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -89,7 +89,7 @@ struct StoreContractListTests {
         #expect(try await page(.states([.paused]), 2, ids[2]) == [])
     }
 
-    @Test("lets go of a download when it is saved without a session", arguments: StoreKind.allCases)
+    @Test("A download that is saved without a session belongs to none", arguments: StoreKind.allCases)
     func letsGo(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request()], session: "s")[0].record
@@ -100,7 +100,7 @@ struct StoreContractListTests {
         #expect(try await store.claim([record.id], session: "t").map(\.record.session) == ["t"])
     }
 
-    @Test("keeps the order of saves", arguments: StoreKind.allCases)
+    @Test("Saves keep their order", arguments: StoreKind.allCases)
     func order(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let record = try await store.add([Sample.request()], session: "s")[0].record
@@ -111,7 +111,7 @@ struct StoreContractListTests {
         #expect(try await store.records(.all).map(\.fileName) == ["second"])
     }
 
-    @Test("lists by id, by state and all of it, the newest so many", arguments: StoreKind.allCases)
+    @Test("Downloads are listed by id or by state, and a limit selects the newest", arguments: StoreKind.allCases)
     func lists(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var records = try await store.add((0..<5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -132,7 +132,7 @@ struct StoreContractListTests {
         #expect(try await listed(.ids([ids[4], ids[0], ids[2]]), 2) == [ids[4], ids[2]])
     }
 
-    @Test("refuses everything when one id is unknown", arguments: StoreKind.allCases)
+    @Test("A call with an unknown id does nothing", arguments: StoreKind.allCases)
     func unknown(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var record = try await store.add([Sample.request()], session: "s")[0].record
@@ -146,7 +146,7 @@ struct StoreContractListTests {
         #expect(try await store.records(.all).map(\.state) == [.failed(.cancelled)])
     }
 
-    @Test("removes, and never uses an id again", arguments: StoreKind.allCases)
+    @Test("A removed id is never used again", arguments: StoreKind.allCases)
     func removes(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let added = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record)
@@ -157,7 +157,7 @@ struct StoreContractListTests {
         #expect(again[0].record.id > added[1].id)
     }
 
-    @Test("does not remove what another live session runs", arguments: StoreKind.allCases)
+    @Test("Downloads of another live session are not removed", arguments: StoreKind.allCases)
     func refusesRemoval(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let mine = try await store.add([Sample.request("a")], session: "s")[0].record
@@ -170,7 +170,7 @@ struct StoreContractListTests {
         #expect(try await store.remove([mine.id, dead.id], session: "s") == [mine, dead])
     }
 
-    @Test("does nothing for nothing", arguments: StoreKind.allCases)
+    @Test("A call without ids or requests does nothing", arguments: StoreKind.allCases)
     func nothing(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         #expect(try await store.add([], session: "s") == [])

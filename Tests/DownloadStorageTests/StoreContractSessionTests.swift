@@ -3,15 +3,15 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises about the downloads of a session that ends, dies or comes back.
-@Suite("Every store, when sessions come and go", .inTurn)
+/// The contract of every store for the downloads of a session that ends, dies or returns.
+@Suite("Every store: sessions that end, die and return", .inTurn)
 struct StoreContractSessionTests {
     let folder: TemporaryFolder
     private let gone = DownloadState.paused(.interrupted)
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store with one download for each, in this order.
+    /// Returns a store with these downloads, in this order.
     private func store(
         _ kind: StoreKind, _ downloads: [(session: String?, state: DownloadState)]
     ) async throws -> any DownloadStore {
@@ -28,7 +28,7 @@ struct StoreContractSessionTests {
         return store
     }
 
-    @Test("pauses what dead sessions left at work, and nothing else", arguments: StoreKind.allCases)
+    @Test("Only unfinished downloads of dead foreground sessions are paused", arguments: StoreKind.allCases)
     func releases(kind: StoreKind) async throws {
         let store = try await store(
             kind,
@@ -48,7 +48,7 @@ struct StoreContractSessionTests {
         #expect(after[0].session == "foreground-alive" && after[0].speed == 1)
     }
 
-    @Test("leaves a dead background session its downloads, and its queue a queue", arguments: StoreKind.allCases)
+    @Test("A dead background session keeps its downloads, and its queue stays queued", arguments: StoreKind.allCases)
     func releasesBackground(kind: StoreKind) async throws {
         let store = try await store(
             kind,
@@ -65,7 +65,7 @@ struct StoreContractSessionTests {
             try await store.claim([after[0].id, after[1].id], session: "me").map(\.record.session) == ["me", "me"])
     }
 
-    @Test("puts what a background session left unfinished back into its queue", arguments: StoreKind.allCases)
+    @Test("The unfinished downloads of a background session return to its queue", arguments: StoreKind.allCases)
     func requeues(kind: StoreKind) async throws {
         let states: [DownloadState] = [
             .running, .waiting(.retry(.cancelled), until: nil), .paused(.interrupted), .paused(.terminate),
@@ -86,7 +86,7 @@ struct StoreContractSessionTests {
         #expect(events.allSatisfy { $0.kind == .resumed && $0.session == "background" })
     }
 
-    @Test("counts the queue of one session", arguments: StoreKind.allCases)
+    @Test("The queued downloads of one session are counted", arguments: StoreKind.allCases)
     func counts(kind: StoreKind) async throws {
         let store = try await store(
             kind, [("s", .queued), ("s", .running), ("other", .queued), ("s", .queued), ("s", .paused(.user))])
@@ -94,7 +94,7 @@ struct StoreContractSessionTests {
         #expect(try await store.queuedCount(session: "nobody") == 0)
     }
 
-    @Test("pauses the whole queue of one session, and nothing else", arguments: StoreKind.allCases)
+    @Test("Only the queued downloads of one session are paused", arguments: StoreKind.allCases)
     func pausesQueue(kind: StoreKind) async throws {
         let store = try await store(
             kind,
@@ -112,7 +112,7 @@ struct StoreContractSessionTests {
         #expect(try await store.claim([after[1].id], session: "t").map(\.record.state) == [.queued])
     }
 
-    @Test("forgets what ended before a date, oldest first, and nothing else", arguments: StoreKind.allCases)
+    @Test("Only downloads that ended before a date are removed, oldest first", arguments: StoreKind.allCases)
     func ended(kind: StoreKind) async throws {
         let states: [DownloadState] = [
             .completed, .failed(.cancelled), .cancelled, .paused(.user), .completed, .running,

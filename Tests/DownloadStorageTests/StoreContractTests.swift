@@ -3,14 +3,14 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What every store promises.
-@Suite("Every store", .inTurn)
+/// The contract of every store for adding, saving and claiming.
+@Suite("Every store: adding, saving and claiming", .inTurn)
 struct StoreContractTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("inserts requests in order, queued and owned by the session that adds them", arguments: StoreKind.allCases)
+    @Test("Requests are added in order, queued and owned by the session that adds them", arguments: StoreKind.allCases)
     func inserts(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let requests = try [Sample.request("a"), Sample.request("b", as: "c")]
@@ -24,7 +24,7 @@ struct StoreContractTests {
         #expect(stored == added.map(\.record))
     }
 
-    @Test("keeps every field of a record", arguments: StoreKind.allCases)
+    @Test("Every field of a record is kept", arguments: StoreKind.allCases)
     func keepsFields(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let added = try await store.add([Sample.request()], session: "s")
@@ -33,7 +33,7 @@ struct StoreContractTests {
         #expect(try await store.records(.ids([record.id])) == [record])
     }
 
-    @Test("keeps every state", arguments: StoreKind.allCases)
+    @Test("Every state is kept", arguments: StoreKind.allCases)
     func keepsStates(kind: StoreKind) async throws {
         let states: [DownloadState] = [
             .queued, .running, .waiting(.retry(.cancelled), until: nil), .paused(.hangup), .completed,
@@ -48,7 +48,7 @@ struct StoreContractTests {
         }
     }
 
-    @Test("joins a request that its own session has queued, also within one call", arguments: StoreKind.allCases)
+    @Test("A request joins the same request of its own session, also within one call", arguments: StoreKind.allCases)
     func joinsOwn(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let twice = try await store.add([Sample.request(), Sample.request()], session: "s")
@@ -58,7 +58,7 @@ struct StoreContractTests {
         #expect(Set((twice + again).map(\.record.id)).count == 1)
     }
 
-    @Test("answers a list in its order, whatever of it is new, known or in it twice", arguments: StoreKind.allCases)
+    @Test("A list is answered in its order, with new, known and repeated requests", arguments: StoreKind.allCases)
     func mixedList(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         var known = try await store.add((3...5).map { try Sample.request("\($0)") }, session: "s").map(\.record)
@@ -81,16 +81,16 @@ struct StoreContractTests {
         #expect(stored.allSatisfy { $0.state == .queued && $0.session == "s" })
     }
 
-    @Test("finds the newest of several with one URL", arguments: StoreKind.allCases)
+    @Test("Of several downloads with one URL the newest is found", arguments: StoreKind.allCases)
     func newest(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let ids = try await store.add([Sample.request("a"), Sample.request("b")], session: "s").map(\.record.id)
-        // As set-url can make it.
+        // `set-url` can lead to two downloads with one URL.
         _ = try await store.change([ids[0]], .url(Sample.request("b").url, nil), session: "s")
         #expect(try await store.add([Sample.request("b")], session: "s").map(\.record.id) == [ids[1]])
     }
 
-    @Test("tells requests apart by URL, folder and the name asked for", arguments: StoreKind.allCases)
+    @Test("Requests differ by URL, folder and requested name", arguments: StoreKind.allCases)
     func tellsApart(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let requests = try [
@@ -102,7 +102,7 @@ struct StoreContractTests {
     }
 
     @Test(
-        "joins what a live session works on or holds paused, and takes over what is over",
+        "A request joins a download that a live session runs or has paused, and takes over any other",
         arguments: StoreKind.allCases, ownershipCases)
     func addsToExisting(kind: StoreKind, row: OwnershipCase) async throws {
         let store = try kind.make(in: folder)
@@ -125,7 +125,9 @@ struct StoreContractTests {
         #expect(try await store.records(.all) == [added.record])
     }
 
-    @Test("claims what no live session runs", arguments: StoreKind.allCases, ownershipCases)
+    @Test(
+        "A claim takes a download unless a live session works on it or it is completed",
+        arguments: StoreKind.allCases, ownershipCases)
     func claims(kind: StoreKind, row: OwnershipCase) async throws {
         let store = try kind.make(in: folder)
         let before = try await prepare(row, in: store)
@@ -146,7 +148,7 @@ struct StoreContractTests {
         #expect(try await store.records(.all) == claimed.map(\.record))
     }
 
-    @Test("claims what is completed only when asked to", arguments: StoreKind.allCases)
+    @Test("A completed download is claimed only if that is wanted", arguments: StoreKind.allCases)
     func claimsCompleted(kind: StoreKind) async throws {
         let store = try kind.make(in: folder)
         let before = try await prepare(OwnershipCase(state: .completed, owner: nil, isBusy: false), in: store)
@@ -171,7 +173,7 @@ struct StoreContractTests {
     }
 }
 
-/// A download as another left it, and whether that keeps session "me" from it.
+/// A download as another session left it, and whether session "me" may therefore not take it.
 struct OwnershipCase: Sendable, CustomTestStringConvertible {
     let state: DownloadState
     let owner: String?

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadStorage
 
-@Suite("A store that cannot be used", .inTurn)
+@Suite("SQLiteDownloadStore: a store that cannot be used", .inTurn)
 struct StoreFailureTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// The words of the error that opening gives.
+    /// Returns the message of the error of opening the store.
     private func message(_ path: String? = nil) throws -> String {
         do {
             _ = try SQLiteDownloadStore(folder: path ?? folder.path, isAlive: { _ in true })
@@ -29,7 +29,7 @@ struct StoreFailureTests {
         return ""
     }
 
-    @Test("is not a database: it says how to start anew, and following that works")
+    @Test("A file that is not a database is refused with a command to move it away, and the command works")
     func noDatabase() async throws {
         try Data(repeating: 0x41, count: 5000).write(to: URL(fileURLWithPath: folder.store))
         let advice = "mv \(folder.store) \(folder.store).damaged"
@@ -39,7 +39,7 @@ struct StoreFailureTests {
         #expect(try await folder.open().records(.all) == [])
     }
 
-    @Test("is damaged inside: the first call that meets it says so")
+    @Test("A database that is damaged inside is reported by the first call that reads the damage")
     func damaged() async throws {
         let store = try folder.open()
         _ = try await store.add((0..<200).map { try Sample.request("\($0)") }, session: "s")
@@ -53,7 +53,7 @@ struct StoreFailureTests {
         #expect(error?.description.contains("malformed; move it away to start with an empty store") == true)
     }
 
-    @Test("is of a newer version: it is left alone")
+    @Test("A store of a newer version is refused and not changed")
     func newer() async throws {
         try await folder.open().close()
         try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
@@ -64,7 +64,7 @@ struct StoreFailureTests {
                 == "made by a newer dlm (schema 99, this one knows up to \(Migrations.steps.count)); update dlm")
     }
 
-    @Test("is another program's database: it is left alone")
+    @Test("Another program's database is refused and not changed")
     func foreign() async throws {
         try await DatabaseQueue(path: folder.store).writeWithoutTransaction { db in
             try db.execute(sql: "CREATE TABLE theirs (id INTEGER)")
@@ -76,7 +76,7 @@ struct StoreFailureTests {
         #expect(tables == ["theirs"])
     }
 
-    @Test("lies in a folder that cannot be made")
+    @Test("A state folder that cannot be created is reported")
     func impossibleFolder() throws {
         #expect(try message("/dev/null/state").hasPrefix("Not a directory; set XDG_STATE_HOME"))
         #expect(try message("/proc/self/state").hasPrefix("No such file or directory; set XDG_STATE_HOME"))
@@ -84,14 +84,14 @@ struct StoreFailureTests {
         #expect(try message(folder.path + "/file").hasPrefix("is not a folder; set XDG_STATE_HOME"))
     }
 
-    @Test("cannot be opened, for a folder has its name")
+    @Test("A folder in the place of the store is reported")
     func folderInPlace() throws {
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         #expect(try message().hasPrefix("is no regular file; move it away"))
     }
 
     @Test(
-        "is told in words",
+        "Errors of SQLite are reported with what to do",
         arguments: [
             (ResultCode.SQLITE_FULL, true, "no space left on the device; free some and try again"),
             (.SQLITE_FULL, false, "/nowhere/a b.sqlite: no space left on the device"),

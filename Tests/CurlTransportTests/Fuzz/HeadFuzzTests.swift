@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-/// Header lines as no server should send them, cut anywhere.
+/// Header lines as no server should send them, cut at any place.
 @Suite("Fuzzing: response heads", .inTurn)
 struct HeadFuzzTests {
     static let heads = [
@@ -21,7 +21,7 @@ struct HeadFuzzTests {
         fuzzing.run { input in
             var parser = ResponseHeadParser()
             var heads: [ResponseHead] = []
-            // libcurl hands over line by line, with the line break.
+            // libcurl delivers one line at a time, with its line break.
             for line in Self.lines(input) {
                 switch line.withUnsafeBytes({ parser.take($0) }) {
                 case .incomplete: continue
@@ -45,16 +45,16 @@ struct HeadFuzzTests {
     }
 }
 
-/// What a request asks of the engine in numbers that the control API and the store allow.
-@Suite("Time limits without bound", .inTurn, .timeLimit(.minutes(1)))
+/// Time limits in a request, which the control API and the store allow to be of any size.
+@Suite("Time limits of any size", .inTurn, .timeLimit(.minutes(1)))
 struct TimeLimitTests {
-    @Test("A time limit of any size is one", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
+    @Test("A transfer runs with a time limit of any size", arguments: [1e-9, 15, 1e10, 1e18, 1e300, .infinity])
     func limits(_ seconds: Double) async throws {
         let server = try FaultServer.serving(Content(seed: 1, size: 100_000))
         defer { server.stop() }
         let bench = try TransportBench()
         let record = try await bench.run(server.url()) { request in
-            // The shortest one is no time to connect in.
+            // The shortest limit is too short for a connection.
             request.connectTimeout = max(seconds, 15)
             request.stallTimeout = max(seconds, 15)
         }

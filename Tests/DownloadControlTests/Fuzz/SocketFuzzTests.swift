@@ -5,7 +5,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Both ends of the socket, against a peer that speaks nonsense.
+/// Both ends of the socket, against a peer that sends nonsense.
 @Suite("Fuzzing: the control socket", .inTurn, .timeLimit(.minutes(10)))
 struct SocketFuzzTests {
     private static func request(_ method: String, _ path: String, _ body: String = "") -> String {
@@ -23,7 +23,7 @@ struct SocketFuzzTests {
         "POST /v1/downloads HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
     ]
 
-    @Test("Whatever a client sends, it is answered or cut off, and the next one is served")
+    @Test("Any bytes from a client are answered or end the connection, and the next client is served")
     func server() async throws {
         let bench = try await ControlBench()
         let words = ["\r\n\r\n", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "HTTP/1.0", "GET ", "/v1/"]
@@ -50,11 +50,11 @@ struct SocketFuzzTests {
         "HTTP/1.1 \(status) X\r\nDlm-Api: 1\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    @Test("Whatever listens on the socket, the client ends with an answer or an error")
+    @Test("Whatever the peer on the socket answers, the client ends with an answer or an error")
     func client() async throws {
         let bench = try await ControlBench()
         _ = try await bench.service.add([.example()])
-        // True answers of a session are what is changed.
+        // The corpus is real answers of a session, which the fuzzer changes.
         var corpus: [String] = []
         for path in ["/v1/downloads?all=true", "/v1/session", "/v1/progress"] {
             let client = try bench.raw()
@@ -80,7 +80,7 @@ struct SocketFuzzTests {
             _ = try? await client.status()
             _ = try? await client.snapshots(.all)
             count += 1
-            // A log that breaks off is tried again and again.
+            // Only every 20th input reads a log, because a log that breaks off is retried several times.
             guard count.isMultiple(of: 20) else { return nil }
             var log = try? await client.log(since: 0).makeAsyncIterator()
             for _ in 0..<3 { _ = try? await log?.next() }

@@ -16,7 +16,7 @@ struct WireFuzzTests {
             + #""stallTimeout":"inf","maxRedirects":10,"insecure":true,"checksum":"md5:00000000000000000000000000000000"}"#,
     ]
 
-    @Test("What is added is possible, and means the same when it is sent on")
+    @Test("Requests that are read are possible, and mean the same when they are sent again")
     func add() {
         let words = ["\"inf\"", "\"nan\"", "\"urls\":", "\"stallTimeout\":", "\"retryDelay\":", "[[", "{\"groups\":"]
         let fuzzing = Fuzzing("POST downloads", corpus: Self.adds, words: words)
@@ -48,7 +48,7 @@ struct WireFuzzTests {
         return fields.utf8.contains { [0, 10, 13].contains($0) } ? "a line break in a field" : nil
     }
 
-    @Test("What is changed is possible")
+    @Test("Changes that are read are possible")
     func verb() {
         let corpus = [
             #"{"ids":[1,2],"priority":5}"#, #"{"ids":[1],"rateLimit":0}"#, #"{"ids":[1],"url":"http://u:p@h/"}"#,
@@ -65,7 +65,7 @@ struct WireFuzzTests {
         }
     }
 
-    @Test("Ids in a query: no more than wanted, and the same when they are written again")
+    @Test("At most 100 ids are read from a query, and they are the same when they are written and read again")
     func ids() {
         let fuzzing = Fuzzing("Ids", corpus: ["1", "1,5-8", "3-3,2,1", "1-100"], words: [",", "-", "1-"])
         fuzzing.run { input in
@@ -76,7 +76,7 @@ struct WireFuzzTests {
         fuzzing.runsInLinearTime { _ = try? IDList.parse(String(decoding: $0, as: UTF8.self), atMost: 10_000) }
     }
 
-    @Test("Targets: any is a path and a query")
+    @Test("A path is never longer than its target, and any target is split in linear time")
     func target() {
         let corpus = ["/v1/downloads?ids=1,2&limit=5", "/v1/downloads/3/pause", "*", "http://dlm/v1?a=b&a=c&=&x", ""]
         let fuzzing = Fuzzing("Targets", corpus: corpus, words: ["&", "?", "%2F", "+", "%"])
@@ -90,7 +90,7 @@ struct WireFuzzTests {
         }
     }
 
-    @Test("Events: a line is an event, none, or an error")
+    @Test("An event line is an event, or is refused; an event that was read can be written")
     func event() throws {
         let samples = [LoggedEvent.example(3), .example(4, .failed, state: .failed(.cancelled))].map {
             LogEntry.event($0)
@@ -102,7 +102,7 @@ struct WireFuzzTests {
             guard let event = try? WireCoder.decode(WireEvent.self, Data(input)), let entry = try? event.entry() else {
                 return nil
             }
-            // What was understood can be told on.
+            // An entry that was read must be possible to write.
             return (try? WireCoder.encode(WireEvent(entry))) == nil ? "cannot be written" : nil
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-@Suite("JSON that is written directly", .inTurn)
+@Suite("DirectEncoder", .inTurn)
 struct DirectEncoderTests {
     private struct Tree: Codable, Equatable {
         var text: String
@@ -17,7 +17,7 @@ struct DirectEncoderTests {
         var nothing: [Int?] = []
     }
 
-    /// Writes to a container again after the one inside it, and leaves others empty.
+    /// Encodes into a container again after the container inside it, and leaves other containers empty.
     private struct Mixed: Encodable {
         enum Key: String, CodingKey { case a, b, c, d, e }
 
@@ -41,14 +41,14 @@ struct DirectEncoderTests {
         #expect(try JSONText.decode(Value.self, DirectEncoder.encode(value)) == value)
     }
 
-    @Test("nests as the value does")
+    @Test("Containers are nested as the value nests them")
     func nesting() throws {
         #expect(
             try DirectEncoder.encode(Mixed())
                 == #"{"a":{"b":1,"c":["x",{"d":null},2.5]},"b":true,"c":[],"d":{},"e":[[]]}"#)
     }
 
-    @Test("is read as what was written")
+    @Test("The text is read as the value that was written")
     func roundTrip() throws {
         let all = String(String.UnicodeScalarView((1...0x7F).compactMap(Unicode.Scalar.init)))
         let leaf = Tree(
@@ -62,7 +62,7 @@ struct DirectEncoderTests {
                 .retry(.serverRefused(status: 503, phrase: "a\"b")), until: Date(timeIntervalSince1970: 1.5)))
     }
 
-    @Test("is what Foundation writes of the state that whole queues are looked for by")
+    @Test("The text of a pause reason, by which queues are searched, is the same that Foundation writes")
     func sameText() throws {
         for reason in DownloadState.PauseReason.allCases {
             let state = DownloadState.paused(reason)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("The document of a request", .inTurn)
+@Suite("RequestDocument", .inTurn)
 struct RequestDocumentTests {
     private func unusual(secrets: Bool = false) throws -> DownloadRequest {
         var request = try DownloadRequest.unusual(secrets: secrets)
@@ -16,11 +16,12 @@ struct RequestDocumentTests {
         try RequestDocument(text: RequestDocument(request).text()).request
     }
 
-    @Test("Has every property that there is: one that has no field would be forgotten")
+    @Test("The document has a field for every property of a request")
     func everyProperty() throws {
         let (unusual, baseline) = (try unusual(), RequestDocument.baseline)
         #expect(try readAgain(unusual) == unusual)
-        // What the sample does not give is found by trying: a property is known by the name of its field.
+        // The sample lacks some properties. They are found by trying values, because a property has the name of its
+        // field.
         for path in unusual.sameProperties(as: baseline) {
             let isRead = try Self.values.contains { value in
                 let parts = path.split(separator: ".")
@@ -32,10 +33,10 @@ struct RequestDocumentTests {
         }
     }
 
-    /// One of each kind of simple values, and its opposite.
+    /// One value of each simple kind, and for `true` also `false`.
     private static let values = ["true", "false", "3", "2.5", #""de""#, #""http://h/a""#, #"["a"]"#]
 
-    @Test("Of each field by itself only that field is written, and read")
+    @Test("A document with one field is read and written with that field only")
     func eachField() throws {
         let unusual = try unusual()
         let written = try #require(
@@ -50,13 +51,13 @@ struct RequestDocumentTests {
         }
     }
 
-    @Test("Is empty where nothing was asked for, whatever the secrets")
+    @Test("The document of a plain request is empty")
     func empty() throws {
         #expect(try RequestDocument(RequestDocument.baseline).text() == "{}")
         #expect(try RequestDocument(text: " { } ").request == RequestDocument.baseline)
     }
 
-    @Test("Never has a secret")
+    @Test("The document never contains a secret")
     func secrets() throws {
         let text = try RequestDocument(unusual(secrets: true)).text()
         #expect(!text.contains("hunter2"))
@@ -65,7 +66,9 @@ struct RequestDocumentTests {
         #expect(try RequestDocument(text: text).request == expected)
     }
 
-    @Test("What defaults become later changes no document", arguments: ["{}", #"{"retry":{},"destination":{}}"#])
+    @Test(
+        "Absent fields have fixed values, which do not change with later defaults",
+        arguments: ["{}", #"{"retry":{},"destination":{}}"#])
     func baseline(_ text: String) throws {
         let request = try RequestDocument(text: text).request
         #expect(request.retry == RetryPolicy(limit: 5, delay: 1, maximumDelay: 60))
@@ -75,7 +78,9 @@ struct RequestDocumentTests {
         #expect(request.hooks == nil)
     }
 
-    @Test("Keeps a limit of connections beside their number, for older programs", arguments: [-64, -1, 0, 16])
+    @Test(
+        "A limit of connections is written in another field than their number, for older versions",
+        arguments: [-64, -1, 0, 16])
     func connections(number: Int) throws {
         var request = RequestDocument.baseline
         request.connections = number
@@ -83,11 +88,11 @@ struct RequestDocumentTests {
         #expect(text.contains("\"connectionLimit\":\(-number)") == (number < 0))
         #expect(text.contains("\"connections\":") == (number > 0))
         #expect(try readAgain(request).connections == number)
-        // As some older ones wrote it into records.
+        // Some older versions wrote a limit as a negative number.
         #expect(try RequestDocument(text: #"{"connections":\#(number)}"#).request.connections == number)
     }
 
-    @Test("Fields of a later program are ignored; of a later format nothing is read")
+    @Test("Unknown fields are ignored, and a document of a later format is refused")
     func later() throws {
         let text = #"{"rateLimit":7,"foo":{"bar":[1]},"retry":{"limit":1,"foo":true}}"#
         let request = try RequestDocument(text: text).request
@@ -97,7 +102,7 @@ struct RequestDocumentTests {
     }
 
     @Test(
-        "Numbers that nobody can ask for are found, by the name of their field",
+        "An impossible number is reported with the name of its field",
         arguments: [
             (#"{"connections":65}"#, "connections"), (#"{"connections":-65}"#, "connectionLimit"),
             (#"{"connectionLimit":0}"#, "connections"), (#"{"connectionLimit":65}"#, "connections"),
@@ -112,13 +117,13 @@ struct RequestDocumentTests {
         #expect(RequestDocument.impossibleField(of: try RequestDocument(text: text).request) == field)
     }
 
-    @Test("Nothing usual, and nothing unusual, is impossible")
+    @Test("Neither a plain nor an unusual request is reported as impossible")
     func possible() throws {
         #expect(RequestDocument.impossibleField(of: RequestDocument.baseline) == nil)
         #expect(RequestDocument.impossibleField(of: try unusual(secrets: true)) == nil)
     }
 
-    @Test("Records of the program before, which name every field, are read")
+    @Test("Records of the previous version, which have every field, are read")
     func fullRecord() throws {
         let text = """
             {"id":1,"state":{"queued":{}},"isFinishing":false,"resume":{"validators":{"lastModifiedIsStrong":false},\
@@ -158,7 +163,7 @@ struct RequestDocumentTests {
         #expect(try readAgain(request) == request)
     }
 
-    @Test("Hostile documents are refused, or read as what can be written and read again")
+    @Test("A hostile document is refused, or is read as a request that can be written and read again")
     func hostile() throws {
         let corpus = [try RequestDocument(unusual()).text(), "{}", #"{"trust":"insecure"}"#, #"{"connections":-5}"#]
         let words = ["\"inf\"", "\"nan\"", "{}", "null", "\"retry\":", "\"version\":", "[[", "-1", "\"hooks\":{"]

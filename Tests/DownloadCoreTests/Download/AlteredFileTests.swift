@@ -6,13 +6,14 @@ import Testing
 
 @testable import DownloadCore
 
-/// Another program had its hands on the partial file.
-@Suite("Partial files that others change", .inTurn, .timeLimit(.minutes(1)))
+/// Another program changes the partial file.
+@Suite("Partial files that other programs change", .inTurn, .timeLimit(.minutes(1)))
 struct AlteredFileTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// A download that was paused after 700,001 bytes, and what is done to its partial file then.
+    /// Pauses a download after 700,001 bytes, lets `meddle` change its partial file, and resumes it in a second
+    /// session.
     private func paused(
         _ change: (inout DownloadRequest) -> Void = { _ in }, meddle: (String) throws -> Void
     ) async throws -> (first: SessionBench, then: SessionBench, DownloadID) {
@@ -27,17 +28,17 @@ struct AlteredFileTests {
         return (first, second, id)
     }
 
-    /// In place: the file keeps its size and its identity.
+    /// Overwrites bytes in place. The file keeps its size and its identity.
     private static func overwrite(_ path: String) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try file.write(contentsOf: Data(repeating: 0x55, count: 1000))
         try file.close()
-        // A time of change that differs, however coarse the clock of the file system.
+        // The new modification time differs, even if the file system's clock is coarse.
         let later = [timespec(tv_sec: 0, tv_nsec: 1 << 30 - 2), timespec(tv_sec: 2_000_000_000, tv_nsec: 0)]
         #expect(utimensat(AT_FDCWD, path, later, 0) == 0)
     }
 
-    @Test("What was written to after a pause is refused and left alone")
+    @Test("A partial file that was written to during a pause is refused and left alone")
     func altered() async throws {
         let (first, bench, id) = try await paused(meddle: Self.overwrite)
         defer { withExtendedLifetime(first) {} }
@@ -47,7 +48,7 @@ struct AlteredFileTests {
         #expect(bench.folder.names() == ["file.bin.part"])
     }
 
-    @Test("With a checksum it is taken, and the checksum tells")
+    @Test("With a checksum a changed partial file is accepted, and the checksum finds the change")
     func alteredWithChecksum() async throws {
         let (first, bench, id) = try await paused(
             { $0.checksum = Checksum(algorithm: .sha256, digest: Self.content.sha256) }, meddle: Self.overwrite)
@@ -59,7 +60,7 @@ struct AlteredFileTests {
         #expect(bench.folder.names() == ["file.bin.part"])
     }
 
-    @Test("Nobody touched it: it is taken as it is, again and again")
+    @Test("An unchanged partial file is resumed")
     func untouched() async throws {
         let (first, bench, id) = try await paused(meddle: { _ in })
         defer { withExtendedLifetime(first) {} }
@@ -68,7 +69,7 @@ struct AlteredFileTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("The store forgets how an attempt left the file before the next one writes to it")
+    @Test("The store forgets the modification time before the next attempt writes to the file")
     func forgotten() async throws {
         let log = SaveLog()
         let first = try await SessionBench(store: log, serving: Self.reply.with { $0.cut = .stall(after: 700_001) })
@@ -85,7 +86,9 @@ struct AlteredFileTests {
         await second.manager.pauseAll(.user)
     }
 
-    @Test("What was cut off while it ran is missed at the end and fetched again", arguments: [0, 5000, 1_000_000])
+    @Test(
+        "Bytes that another program cuts off during a download are missed at the end and fetched again",
+        arguments: [0, 5000, 1_000_000])
     func truncatedUnderway(length: Int) async throws {
         let bench = try await SessionBench(serving: Self.reply)
         let path = bench.folder("file.bin.part")
@@ -95,7 +98,7 @@ struct AlteredFileTests {
                 let deadline = ContinuousClock.now + .seconds(20)
                 let descriptor = open(path, O_RDONLY)
                 defer { close(descriptor) }
-                // What is reserved and not written counts as a hole.
+                // Reserved space without written bytes counts as a hole.
                 while dlm_next_hole(descriptor, 0) < 1_200_000, .now < deadline { sched_yield() }
                 #expect(truncate(path, length) == 0)
             }
@@ -106,7 +109,7 @@ struct AlteredFileTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("A hole where bytes were is found and fetched again")
+    @Test("A hole in place of written bytes is found and fetched again")
     func hole() async throws {
         let bench = try await SessionBench(serving: FaultReply(CrashTests.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -115,7 +118,7 @@ struct AlteredFileTests {
             #expect(truncate(bench.folder("file.bin.part"), 600_000) == 0)
         }
         #expect(try await bench.ending(of: id).state == .completed)
-        // The comparison at the end of what is here finds it; what lies before the hole stays.
+        // The overlap check finds the hole. The bytes before the hole stay.
         let words = bench.words(id)
         #expect(words.count { $0 == "restart" } == 1 && !words.contains("start 0"), "\(words)")
         #expect(try bench.holds("file.bin", CrashTests.content))

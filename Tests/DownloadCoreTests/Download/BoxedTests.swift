@@ -3,14 +3,14 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-@Suite("Boxed: shared until written to", .inTurn)
+@Suite("Boxed: values that are shared until one is changed", .inTurn)
 struct BoxedTests {
     private struct Pair: Codable, Equatable, Sendable {
         @Boxed var first: [Int]
         @Boxed var second = "b"
     }
 
-    @Test("A copy that is written to, in whole or in part, leaves the others as they were")
+    @Test("A changed copy leaves the other copies as they were")
     func copies() {
         let one = Pair(first: [1])
         var other = one
@@ -25,7 +25,7 @@ struct BoxedTests {
         #expect(other == one)
     }
 
-    @Test("Coded as what is in it")
+    @Test("A boxed value is encoded as the value itself")
     func coding() throws {
         let json = try JSONEncoder().encode(Pair(first: [1, 2]))
         let object = try JSONSerialization.jsonObject(with: json) as? [String: Any]

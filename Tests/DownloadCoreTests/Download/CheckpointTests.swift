@@ -3,12 +3,12 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("What the store is told of a file on disk", .inTurn, .timeLimit(.minutes(1)))
+@Suite("What checkpoints record of a file on disk", .inTurn, .timeLimit(.minutes(1)))
 struct CheckpointTests {
     private static let content = Content(seed: 21, size: 900_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    @Test("Bytes that no sync has returned for are not called durable")
+    @Test("Bytes without a finished sync are not durable")
     func durable() async throws {
         let bench = try RunnerBench()
         let transport = FakeTransport(serving: Self.reply.with { $0.cut = .close(after: 500_000) })
@@ -18,7 +18,7 @@ struct CheckpointTests {
         #expect(record.resume.durable.isEmpty)
     }
 
-    @Test("The name of a partial file survives a loss of power, and is in the store before the file is made")
+    @Test("The name of the partial file is saved durably before the file is created")
     func name() async throws {
         let store = SaveLog()
         let bench = try RunnerBench(store: store)

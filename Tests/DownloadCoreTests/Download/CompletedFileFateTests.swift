@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("What became of a completed file", .inTurn)
+@Suite("CompletedFileFate", .inTurn)
 struct CompletedFileFateTests {
     let folder: TemporaryFolder
 
@@ -13,7 +13,7 @@ struct CompletedFileFateTests {
 
     var path: String { folder("a.bin") }
 
-    /// A completed download of the file as it is now.
+    /// Returns a completed download of the file as it is now.
     func completed() throws -> DownloadRecord {
         try Data("four".utf8).write(to: URL(fileURLWithPath: path))
         let status = try #require(FileStatus.of(path))
@@ -28,7 +28,7 @@ struct CompletedFileFateTests {
         return record
     }
 
-    @Test("It is there as long as size and time of change are the same, and gone without its name")
+    @Test("A file with the same size and time is there; a file without its name is gone")
     func looked() throws {
         let record = try completed()
         #expect(record.completedFileFate == .there)
@@ -40,7 +40,7 @@ struct CompletedFileFateTests {
         #expect(record.completedFileFate == .changed)
     }
 
-    @Test("A copy with the same size and time is the file; other bytes or another time are a change")
+    @Test("A copy with the same size and time is the same file; a file with another size or time has changed")
     func compared() throws {
         let record = try completed()
         let kept = URL(fileURLWithPath: folder("kept"))
@@ -60,7 +60,7 @@ struct CompletedFileFateTests {
         #expect(record.completedFileFate == .changed)
     }
 
-    @Test("Without an identity in the record only existence is asked, and where no look is possible nothing is told")
+    @Test("Old records without an identity only check that the file exists; unreadable folders tell nothing")
     func oldRecords() throws {
         var record = try completed()
         record.completed?.identity = FileIdentity(inode: 0, born: nil)

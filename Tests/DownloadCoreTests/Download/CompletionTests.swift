@@ -5,18 +5,18 @@ import Testing
 
 @testable import DownloadCore
 
-/// From the request to the final name, with nothing in the way.
+/// Downloads from the request to the final name, without any problem.
 @Suite("Downloads that complete", .inTurn, .timeLimit(.minutes(2)))
 struct CompletionTests {
     @Test(
-        "Whatever its size and framing, the file is exactly what the server has",
+        "The file is exactly what the server has, whatever its size and framing",
         arguments: [0, 1, 16384, 262_144, 262_145, 3_000_001] as [Int64],
         [FaultReply.Framing.contentLength, .chunked, .closeDelimited])
     func sizes(size: Int64, framing: FaultReply.Framing) async throws {
         let content = Content(seed: 1, size: size)
         let bench = try await SessionBench(
             serving: FaultReply(content, etag: "\"a\"").with { $0.framing = framing })
-        // A range of an empty file is refused, so nothing tells that nothing is all of it.
+        // The server refuses a range of an empty file, so nothing proves that zero bytes are the whole file.
         let isUnproven = size == 0 && framing == .closeDelimited
         let id = try await bench.add { $0.acceptsUnverified = isUnproven }
         let record = try await bench.ending(of: id)
@@ -29,7 +29,7 @@ struct CompletionTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("Several connections fetch everything, and next to nothing twice", arguments: [2, 5])
+    @Test("Several connections fetch the whole file, and almost nothing twice", arguments: [2, 5])
     func connections(count: Int) async throws {
         let content = Content(seed: 2, size: 40_000_000)
         let bench = try await SessionBench(serving: FaultReply(content, etag: "\"a\""))
@@ -37,7 +37,7 @@ struct CompletionTests {
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", content))
         #expect(bench.ranges.first == "0-4194303")
-        // What is cut may have gone on a little.
+        // A transfer that is cut may have brought a few bytes more.
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
         #expect(bench.transport.requests.dropFirst().allSatisfy { $0.fields[.ifRange] == "\"a\"" })
         let asked = ByteRanges(bench.ranges.map { range($0, size: content.size) })
@@ -46,7 +46,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "Without ranges, or without a validator to hold the parts together, there is one connection",
+        "Without ranges or without a strong validator there is one connection",
         arguments: [
             FaultReply(Content(seed: 3, size: 9_000_000), etag: "\"a\"").with { $0.ranges = .ignored },
             FaultReply(Content(seed: 3, size: 9_000_000), etag: "W/\"a\""),
@@ -62,7 +62,7 @@ struct CompletionTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A server that answers with less than was asked for is asked for the rest", arguments: [1, 3])
+    @Test("If the server answers with less than requested, the rest is requested", arguments: [1, 3])
     func shortAnswers(connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
@@ -81,11 +81,11 @@ struct CompletionTests {
         #expect(bench.transport.taken.value <= content.size + content.size / 20)
     }
 
-    /// What one request of an attempt brings of a part that is asked for.
+    /// What one answer brings of the requested part.
     enum Scant: CaseIterable { case nothing, byte, allButByte }
 
     @Test(
-        "Answers that bring next to nothing count as attempts, whatever part asks", arguments: Scant.allCases, [1, 4])
+        "Answers that bring almost nothing count as attempts", arguments: Scant.allCases, [1, 4])
     func scantAnswers(scant: Scant, connections: Int) async throws {
         let content = Content(seed: 4, size: 12_000_000)
         let bench = try await SessionBench { _, asked in
@@ -98,7 +98,7 @@ struct CompletionTests {
                     case .byte: reply.ranges = .wrongEnd(by: -Int64(range.count))
                     case .allButByte: reply.ranges = .wrongBody(by: -1)
                     }
-                    // Consistent with the body alone.
+                    // Chunked, so that only the body's length contradicts the head.
                     if case .wrongBody = reply.ranges { reply.framing = .chunked }
                 })
         }
@@ -111,11 +111,12 @@ struct CompletionTests {
             Issue.record("\(record.state)")
             return
         }
-        // Three attempts after the last progress, with a probe, a first request of each connection, and two more each.
+        // At most four attempts: one with progress and three after it. Each has a probe, a first request of each
+        // connection, and three more.
         #expect(bench.transport.requests.count <= 4 * (connections + 1 + 2 + 1), "\(bench.ranges)")
     }
 
-    @Test("A server that dislikes ranges is asked without", arguments: [400, 416, 501])
+    @Test("A server that refuses ranges is asked for the whole file", arguments: [400, 416, 501])
     func dislikesRanges(status: Int) async throws {
         let content = Content(seed: 5, size: 500_000)
         let bench = try await SessionBench { request, _ in
@@ -127,7 +128,7 @@ struct CompletionTests {
         #expect(try bench.holds("file.bin", content))
     }
 
-    @Test("A server that has no whole answer either is given up")
+    @Test("A server that also refuses the whole file is given up")
     func neverWhole() async throws {
         let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 400)) }
         let id = try await bench.add()
@@ -139,7 +140,7 @@ struct CompletionTests {
         #expect(bench.words(id) == ["add", "fail"])
     }
 
-    @Test("The first request asks for everything as it is, with the user's fields")
+    @Test("The first request asks for the whole file without encoding, with the user's fields")
     func firstRequest() async throws {
         let bench = try await SessionBench(serving: FaultReply(Content("x")))
         let id = try await bench.add("/dir/a%20b.txt?q=1") {
@@ -186,7 +187,7 @@ struct CompletionTests {
         #expect(bench.transport.requests.map { $0.credential?.user } == ["u", "u", nil])
     }
 
-    @Test("A checksum that matches completes, one that does not fails and keeps the bytes", arguments: [1, 3])
+    @Test("A matching checksum completes a download; another one fails it and keeps the bytes", arguments: [1, 3])
     func checksum(connections: Int) async throws {
         let content = Content(seed: 7, size: 9_000_000)
         let bench = try await SessionBench(serving: FaultReply(content, etag: "\"a\""))
@@ -204,13 +205,13 @@ struct CompletionTests {
         #expect(bench.folder.names() == ["bad.part", "good"])
         #expect(record.resume.mismatched == wrong)
 
-        // The same request again begins anew; with the right checksum what is there would do.
+        // The same request again begins anew. A request with the right checksum would accept the bytes on disk.
         _ = try await bench.manager.resume([bad], overrides: RequestOverrides())
         _ = try await bench.ending(of: bad, times: 2)
         #expect(bench.words(bad) == ["add", "start 0", "fail", "resume", "restart", "start 0", "fail"])
     }
 
-    @Test("Attempts are told: when, how much, how they ended")
+    @Test("An attempt is recorded with its size, its end and its outcome")
     func attempts() async throws {
         let content = Content(seed: 8, size: 100_000)
         let bench = try await SessionBench(serving: FaultReply(content))
@@ -222,7 +223,7 @@ struct CompletionTests {
         #expect(attempt.metrics?.received == content.size)
     }
 
-    /// The last range has no end.
+    /// Returns the requested range. The last range of a file has no end.
     private func range(_ text: String?, size: Int64) -> Range<Int64> {
         let ends = (text ?? "").split(separator: "-").compactMap { Int64($0) }
         return ends.isEmpty ? 0..<0 : ends[0]..<(ends.count == 2 ? ends[1] + 1 : size)

@@ -6,17 +6,17 @@ import Testing
 
 @testable import DownloadCore
 
-/// A process may die at any moment: what the store and the folder hold then is taken down again and again while a
-/// download goes through failures and changes, and every one of these moments must lead to the right file.
-@Suite("Deaths at any moment", .inTurn, .timeLimit(.minutes(2)))
+/// A process may die at any moment. A download goes through failures and changes, while the state of its store and
+/// folder is copied again and again. A next process must turn each of these copies into the right file.
+@Suite("A process that dies at any moment", .inTurn, .timeLimit(.minutes(2)))
 struct CrashAnywhereTests {
-    /// What would be there if the process died now.
+    /// What a next process would find if the process died now.
     struct Moment: Sendable {
         let record: DownloadRecord
         let files: [String: Data]
     }
 
-    /// Takes moments down: one before each save, and one every so many bytes.
+    /// Copies the state before each save, and every so many bytes.
     private final class Witness: Sendable {
         let moments = Mutex<[Moment]>([])
         private let stored = Mutex<(record: DownloadRecord?, saves: Int)>((nil, 0))
@@ -29,7 +29,7 @@ struct CrashAnywhereTests {
             guard let record = before.record else { return }
             var files: [String: Data] = [:]
             for name in folder.names() { files[name] = try? Data(contentsOf: URL(fileURLWithPath: folder(name))) }
-            // What was saved meanwhile, on another thread, and what is in the folder since would be no moment of one time.
+            // If another thread has saved meanwhile, record and files do not belong to the same moment.
             guard stored.withLock({ $0.saves }) == before.saves else { return }
             moments.withLock { $0.append(Moment(record: record, files: files)) }
         }
@@ -42,12 +42,12 @@ struct CrashAnywhereTests {
 
     private static let old = FaultReply(Content(seed: 1, size: 6_000_000), etag: "\"a\"")
     private static let new = FaultReply(Content(seed: 2, size: 6_000_000), etag: "\"b\"")
-    /// Nothing tells the versions apart but their bytes.
+    /// Two versions that differ in nothing but their bytes.
     private static let oldBare = FaultReply(Content(seed: 1, size: 6_000_000))
     private static let newBare = FaultReply(Content(seed: 2, size: 6_000_000))
 
     @Test(
-        "Whenever it dies, the next process makes exactly the file that the server has then", arguments: [1, 3],
+        "Whenever the process dies, the next one makes exactly the file that the server then has", arguments: [1, 3],
         [true, false])
     func anyMoment(connections: Int, hasValidators: Bool) async throws {
         let (old, new) = hasValidators ? (Self.old, Self.new) : (Self.oldBare, Self.newBare)
@@ -56,7 +56,8 @@ struct CrashAnywhereTests {
         let witness = Witness(folder)
         let store = SaveLog(.init(beforeSave: { records in witness.saves(records[0]) }))
         let bench = try await SessionBench(store: store) { _, asked in
-            // Lost, another version, back to the first: each time something is there already.
+            // The connection is lost twice, then the server has another version, and later the first version again.
+            // Each time some bytes are on disk.
             switch asked.number {
             case 1: .reply(old.with { $0.cut = .close(after: 2_000_000) })
             case 2: .reply(old.with { $0.cut = .close(after: 1_000_000) })
@@ -89,7 +90,7 @@ struct CrashAnywhereTests {
             record.id = fresh.id
             record.request = fresh.request
             record.session = fresh.session
-            // A copy has another identity, and another time, than the file it was made from.
+            // The copied files have other identities and times than the originals.
             let present = FileStatus.of(next.folder("file.bin.part")) ?? FileStatus.of(next.folder("file.bin"))
             if record.resume.file != nil { record.resume.file = present?.identity ?? record.resume.file }
             if record.resume.modified != nil { record.resume.modified = present?.modified }
@@ -99,7 +100,7 @@ struct CrashAnywhereTests {
         let record = try await next.ending(of: id)
         #expect(record.state == .completed, "moment \(number): \(record.state)")
         guard record.state == .completed else { return }
-        // Where only the name was missing nobody is asked: it is the version that was fetched.
+        // If only the final name was missing, the server is not asked, and the file is the version that was fetched.
         let contents = next.ranges.isEmpty ? [Self.old.content, Self.new.content] : [reply.content]
         #expect(try contents.contains { try next.holds("file.bin", $0) }, "moment \(number): a mixture")
     }

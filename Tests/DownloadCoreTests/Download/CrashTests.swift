@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// The process died between two steps: what its record and its folder look like then, and that the next one ends well.
+/// The process died between two steps. A next process finds the record and the folder of that point, and must end well.
 @Suite("Downloads whose process died", .inTurn, .timeLimit(.minutes(1)))
 struct CrashTests {
     static let content = Content(seed: 1, size: 900_000)
@@ -17,7 +17,7 @@ struct CrashTests {
 
         var testDescription: String { rawValue }
 
-        /// What the next process asks for; nothing where all bytes are there.
+        /// The ranges that the next process requests. None if all bytes are there.
         var asks: [String] {
             switch self {
             case .beforePartial, .emptyPartial, .unrecordedBytes: ["0-"]
@@ -29,7 +29,7 @@ struct CrashTests {
     }
 
     @Test(
-        "Whatever the point, the next process makes the right file and fetches only what is not there",
+        "At whatever point the process died, the next one makes the right file and fetches only what is missing",
         arguments: Point.allCases, [true, false])
     func resumes(at point: Point, hasChecksum: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
@@ -50,7 +50,7 @@ struct CrashTests {
         #expect(record.resume.written.isEmpty)
     }
 
-    @Test("After another boot only what was synced is trusted")
+    @Test("After a reboot only synced bytes are trusted")
     func otherBoot() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -63,7 +63,7 @@ struct CrashTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("What the disk has less of than the record says is fetched again")
+    @Test("Bytes that the record has and the file lacks are fetched again")
     func truncated() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -75,7 +75,7 @@ struct CrashTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("A file under the final name that lost some of its bytes is neither taken for complete nor replaced")
+    @Test("A truncated file under the final name is neither accepted as complete nor replaced")
     func renamedAndCut() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -87,7 +87,7 @@ struct CrashTests {
         #expect(try bench.folder.size(of: "file.bin") == 200_000)
     }
 
-    @Test("A partial file that was deleted is begun anew, and that is said")
+    @Test("A deleted partial file is fetched from the beginning, and this is announced")
     func deleted() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.takeOver(try bench.request()) { record in
@@ -99,7 +99,9 @@ struct CrashTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("A partial file that is another one, or no file, is left alone", arguments: ["file", "symlink", "folder"])
+    @Test(
+        "Another file, a link or a folder in place of the partial file is left alone",
+        arguments: ["file", "symlink", "folder"])
     func replaced(by kind: String) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let partial = bench.folder("file.bin.part")
@@ -120,7 +122,7 @@ struct CrashTests {
         #expect(record.resume.written == ByteRanges([0..<450_000]))
     }
 
-    @Test("A partial file that another process writes is left to it")
+    @Test("A partial file that another process has locked is left to that process")
     func locked() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         var other: PartialFile?
@@ -135,7 +137,7 @@ struct CrashTests {
         #expect(bench.ranges == [rest(from: 450_000)])
     }
 
-    /// Makes the record and the folder what they are at the point.
+    /// Brings the record and the folder into the state of the point.
     static func leave(_ point: Point, _ record: inout DownloadRecord, in folder: TemporaryFolder) throws {
         record.fileName = "file.bin"
         if point == .beforePartial { return }
@@ -166,7 +168,8 @@ struct CrashTests {
             try folder.write("mine", to: "file.bin")
             try file.rename(to: "file (1).bin", replacing: false)
         case .linkedTwice:
-            // A file system without an atomic rename to a free name: linked, not unlinked yet.
+            // The state on a file system without an atomic rename that never replaces: the file is linked, and not yet
+            // unlinked.
             try FileManager.default.linkItem(atPath: folder("file.bin.part"), toPath: folder("file.bin"))
         default: break
         }

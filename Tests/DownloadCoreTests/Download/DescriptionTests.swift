@@ -14,7 +14,7 @@ struct DescriptionTests {
     static let mirrorURL = "http://mirror.example.net/pub/file.bin"
     static let link = "<file.bin.meta4>; rel=describedby; type=\"application/metalink4+xml\""
 
-    /// As fields have it.
+    /// The digest in base64, as in a header field.
     static let digest = Checksum(algorithm: .sha256, digest: content.sha256).base64
 
     static func document(
@@ -35,7 +35,7 @@ struct DescriptionTests {
         return text + urls.map { "<url>\($0)</url>" }.joined() + "</file></metalink>"
     }
 
-    /// A server of one file and its document, and a mirror.
+    /// Returns a transport with one file, its document, and a mirror.
     static func transport(
         _ document: FaultReply, file: FaultReply = FaultReply(content, etag: "\"a\""), mirror: FaultReply? = nil,
         link: String = link
@@ -53,7 +53,7 @@ struct DescriptionTests {
         transport.requests.filter { $0.url.path.hasSuffix("meta4") }
     }
 
-    @Test("Its mirrors, its digest and those of the pieces are gone by")
+    @Test("The document's mirrors, its digest and its piece digests are used")
     func taken() async throws {
         let bench = try RunnerBench()
         let transport = Self.transport(FaultReply(Content(Self.document())))
@@ -71,7 +71,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "A mirror of the document goes on where the server dies, and has to bring the same file",
+        "If the server fails, a mirror of the document continues, and must bring the same file",
         arguments: [true, false])
     func mirror(isRight: Bool) async throws {
         let bench = try RunnerBench()
@@ -88,7 +88,7 @@ struct DescriptionTests {
         #expect(Self.asked(transport).count == 1)
     }
 
-    @Test("Nothing has come of the file when its server dies: the mirror has to prove the digest all the same")
+    @Test("A mirror must prove the digest even if the server failed before the first byte")
     func nothingYet() async throws {
         let bench = try RunnerBench()
         let transport = Self.transport(
@@ -102,7 +102,7 @@ struct DescriptionTests {
         #expect(outcome != .completed && !bench.folder.exists("file.bin"))
     }
 
-    @Test("A mirror whose file changes does not say what the file is")
+    @Test("A mirror whose file has changed does not decide what the file is")
     func changedMirror() async throws {
         let bench = try RunnerBench()
         let mirror = try SourceURL.parse(Self.mirrorURL).get().url
@@ -118,7 +118,7 @@ struct DescriptionTests {
         #expect(outcome != .completed && !bench.folder.exists("file.bin"), "\(outcome)")
     }
 
-    @Test("A mirror with another file is given up, and what the URL brought stays", arguments: [content.size, 200_000])
+    @Test("A mirror with another file is dropped, and the bytes from the URL stay", arguments: [content.size, 200_000])
     func otherMirror(size: Int64) async throws {
         let bench = try RunnerBench()
         let mirror = try SourceURL.parse(Self.mirrorURL).get().url
@@ -151,7 +151,7 @@ struct DescriptionTests {
     ]
 
     @Test(
-        "One that cannot be had, or read, or is of something else, is no failure of the file",
+        "A document that is missing, unreadable or about another file does not fail the download",
         arguments: uselessDocuments.indices)
     func useless(index: Int) async throws {
         let bench = try RunnerBench()
@@ -165,7 +165,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "What the server, or the user, says of the file is stronger than a document of another version",
+        "What the server or the user says of the file outranks a document of another version",
         arguments: ["server", "user"])
     func otherVersion(who: String) async throws {
         let bench = try RunnerBench()
@@ -183,7 +183,7 @@ struct DescriptionTests {
         #expect(record.request.mirrors.isEmpty)
     }
 
-    @Test("A file that is not what the document says is not called right", arguments: [true, false])
+    @Test("A file that contradicts the document is not complete", arguments: [true, false])
     func wrong(hasDigest: Bool) async throws {
         let bench = try RunnerBench()
         let text = Self.document(of: Self.other, hasDigest: hasDigest, urls: [])
@@ -194,7 +194,7 @@ struct DescriptionTests {
     }
 
     @Test(
-        "It is not asked for where that was not wanted, or would leave TLS",
+        "The document is not requested if it is unwanted, without TLS for a file with TLS, or for another file",
         arguments: ["off", "mirrors", "tls", "other"])
     func notAsked(why: String) async throws {
         let bench = try RunnerBench()
@@ -213,7 +213,7 @@ struct DescriptionTests {
         #expect(Self.asked(transport).isEmpty && record.request.describedBy == nil)
     }
 
-    @Test("What is for the file's server goes to no other", arguments: [true, false])
+    @Test("Credentials and fields for the file's server do not go to another server", arguments: [true, false])
     func secrets(isForeign: Bool) async throws {
         let bench = try RunnerBench()
         let link = isForeign ? Self.link.replacing("<", with: "<http://docs.example.com/") : Self.link
@@ -229,7 +229,7 @@ struct DescriptionTests {
         #expect((document.fields.first { $0.name.rawName == "X-Api-Key" } == nil) == isForeign)
     }
 
-    @Test("Who wants the end does not wait for a document")
+    @Test("A stop does not wait for a document")
     func stopped() async throws {
         let bench = try RunnerBench()
         let transport = Self.transport(FaultReply(Content(Self.document())).with { $0.cut = .stall(after: 0) })
@@ -241,7 +241,7 @@ struct DescriptionTests {
         #expect(await run.outcome == .stopped)
     }
 
-    @Test("The file has changed since: what was said of the old one is forgotten")
+    @Test("If the file has changed, the document of the old version is forgotten")
     func changedFile() async throws {
         let bench = try RunnerBench()
         let tag = Validators(etag: EntityTag(opaque: "a"))
@@ -260,7 +260,7 @@ struct DescriptionTests {
         #expect(after.request.describedBy == nil && after.request.mirrors.isEmpty && after.request.pieces == nil)
     }
 
-    @Test("The same command again keeps it as long as something of the file is here")
+    @Test("A repeated request keeps the document as long as bytes of the file are on disk")
     func kept() async throws {
         let bench = try RunnerBench()
         var record = try await bench.record(with: 0..<10, of: Self.content, validators: Validators())
@@ -275,7 +275,7 @@ struct DescriptionTests {
         #expect(again.describedBy == nil && again.mirrors.isEmpty)
     }
 
-    @Test("Which file of a document is meant")
+    @Test("The right file of a document is chosen by URL, name and size")
     func file() throws {
         func file(_ text: String, _ url: String, _ size: Int64?) throws -> String? {
             try Metalink(Array("<metalink>\(text)</metalink>".utf8), name: "doc")

@@ -3,7 +3,7 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-/// What scripts see of an error.
+/// An error, and everything that scripts can see of it.
 struct ErrorMeaning: Sendable, CustomTestStringConvertible {
     let error: DownloadError
     let exitStatus: Int32
@@ -48,12 +48,12 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         #expect(row.error.httpStatus == row.httpStatus)
         #expect(row.error.systemErrno == row.systemErrno)
         #expect(row.error.description == row.description)
-        // Options and commands belong to the program (ErrorText).
+        // Options and commands belong to the program (`ErrorText`).
         #expect(!row.description.contains("--") && !row.description.contains("dlm "))
         #expect(try JSONDecoder().decode(DownloadError.self, from: JSONEncoder().encode(row.error)) == row.error)
     }
 
-    @Test("Every word for a reason has a row in the table")
+    @Test("Every reason has a row in the table")
     func words() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Sources/DownloadCore/Download/DownloadError+Words.swift")
@@ -167,7 +167,7 @@ struct ErrorMeaning: Sendable, CustomTestStringConvertible {
         ErrorMeaning(
             .networkFailed(.timedOut, TransportDiagnosis(code: 28, message: "15 s")), 4, "network", "timedOut",
             transient: true, curl: 28, "timed out: 15 s"),
-        // dlm's own timer, of which libcurl knows nothing.
+        // This stall was found by dlm's own timer, so there is no code of libcurl.
         ErrorMeaning(.networkFailed(.stalled, none), 4, "network", "stalled", transient: true, "stalled"),
         ErrorMeaning(
             .networkFailed(.connectionLost, lost), 4, "network", "connectionLost", transient: true, curl: 56,

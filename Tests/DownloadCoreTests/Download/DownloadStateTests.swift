@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        "Exactly these moves are legal",
+        "Exactly these changes of state are legal",
         arguments: [
             (.queued, [.running, .waiting, .paused, .failed, .cancelled]),
             (.running, [.queued, .waiting, .paused, .completed, .failed, .cancelled]),
@@ -35,7 +35,7 @@ import Testing
         #expect(Set(DownloadState.Kind.allCases.filter { state.canMove(to: $0) }) == Set(legal))
     }
 
-    @Test("No state is a dead end, and each one can be reached", arguments: DownloadState.Kind.allCases)
+    @Test("Every state can be left and reached", arguments: DownloadState.Kind.allCases)
     func liveness(_ kind: DownloadState.Kind) {
         var reached: Set<DownloadState.Kind> = [kind]
         for _ in DownloadState.Kind.allCases {
@@ -46,14 +46,14 @@ import Testing
         #expect(reached == Set(DownloadState.Kind.allCases))
     }
 
-    @Test("A session works on what is queued, running or waiting")
+    @Test("Queued, running and waiting downloads are active")
     func active() {
         #expect(DownloadState.Kind.allCases.filter(\.isActive) == [.queued, .running, .waiting])
         #expect(DownloadState.Kind.allCases.filter(\.isCompleted) == [.completed])
     }
 
     @Test(
-        "A state survives being stored",
+        "A state survives encoding",
         arguments: DownloadState.Kind.allCases.map(state) + [
             .waiting(.retry(failure), until: nil), .paused(.hangup), .paused(.interrupt), .paused(.terminate),
             .paused(.interrupted),

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// What is told of a file without HTTP, in the words of HTTP: over several connections, and copied at a pace.
-@Suite("Parts of files of servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
+/// Files without HTTP, whose answers have the form of HTTP: over several connections, and copied under a rate limit.
+@Suite("Parts of files from servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerPartsTests {
     static let content = Content(seed: 31, size: 24 << 20)
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
-    /// As ``RemoteFile`` tells it.
+    /// Returns an answer as ``RemoteFile`` makes it.
     static func reply(
         _ request: TransferRequest, _ content: Content = content, date: String? = date, brings: Int64 = .max,
         ending: TransferResult.Ending? = .complete
@@ -43,8 +43,8 @@ struct FileServerPartsTests {
         return try #require(try await bench.manager.add([request]).first).record.id
     }
 
-    /// Holds the first connection after 1 MiB until another is asked for: it cannot bring all of a file before its
-    /// runner looks.
+    /// Stops the first connection after 1 MiB until another is requested. Otherwise the first connection could bring
+    /// the whole file before its runner looks.
     private final class Turnstile: Sendable {
         private let second = DispatchSemaphore(value: 0)
 
@@ -59,7 +59,7 @@ struct FileServerPartsTests {
 
     private static let full = FakeTransport.Exchange.failure(.authenticationFailed(status: 530))
 
-    @Test("As many connections as are asked for, each beginning where the one before ends", arguments: [0, 1, 4])
+    @Test("A file is fetched in parts only if more than one connection is requested", arguments: [0, 1, 4])
     func several(connections: Int) async throws {
         let turnstile = Turnstile()
         let bench = try await SessionBench { request, asked in
@@ -75,7 +75,7 @@ struct FileServerPartsTests {
         #expect((bench.ranges.count > 1) == (connections > 1), "\(bench.ranges)")
     }
 
-    @Test("Without a time nothing proves that parts are of one version: one connection")
+    @Test("A file without a modification time has one connection, because nothing proves one version")
     func withoutTime() async throws {
         let bench = try await SessionBench { request, _ in Self.reply(request, date: nil) }
         let id = try await add(bench, connections: 4)
@@ -83,7 +83,7 @@ struct FileServerPartsTests {
         #expect(bench.ranges == ["0-"])
     }
 
-    @Test("A file that was changed within the last minute may be changed again in the same second: one connection")
+    @Test("A file changed within the last minute has one connection, because its time may not show the next change")
     func justChanged() async throws {
         let now = HTTPDate.format(Date())
         let bench = try await SessionBench { request, _ in Self.reply(request, date: now) }
@@ -92,7 +92,7 @@ struct FileServerPartsTests {
         #expect(bench.ranges == ["0-"])
     }
 
-    @Test("A part of another time, or of another size, begins it anew", arguments: [true, false])
+    @Test("A part with another time or size starts the download over", arguments: [true, false])
     func changed(hasTime: Bool) async throws {
         let new = Content(seed: 32, size: hasTime ? Self.content.size : Self.content.size + 1)
         let later = hasTime ? "Sun, 06 Nov 1994 08:49:38 GMT" : Self.date
@@ -108,7 +108,7 @@ struct FileServerPartsTests {
         #expect(try bench.holds("file.bin", new))
     }
 
-    @Test("Those that are refused are left out, whatever the server calls it")
+    @Test("Refused connections are left out, whatever error the server gives")
     func refused() async throws {
         let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 2, message: "no banner"))
         let bench = try await SessionBench { request, asked in
@@ -125,7 +125,7 @@ struct FileServerPartsTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("The only connection that is left is asked for again, and no retry is counted")
+    @Test("The only remaining connection is requested again, without counting a retry")
     func onlyOne() async throws {
         let first = try await SessionBench { request, _ in Self.reply(request, brings: 1 << 20, ending: nil) }
         let id = try await add(first, connections: 2)
@@ -147,7 +147,7 @@ struct FileServerPartsTests {
         #expect(try second.holds("file.bin", Self.content))
     }
 
-    @Test("A server that cannot begin within a file sends all of it, and what is here is compared")
+    @Test("A server that cannot seek sends the whole file, and the bytes on disk are compared")
     func unseekable() async throws {
         let bench = try await SessionBench { request, _ in
             if request.range == "0-" { return Self.reply(request) }
@@ -168,7 +168,7 @@ struct FileServerPartsTests {
 
     // MARK: Copies
 
-    @Test("A copy asks the limits of its session and its own for every byte, and waits while they allow none")
+    @Test("A copy asks the limits of its session and its own for every byte, and waits if they allow none")
     func paced() async throws {
         let pace = Pace()
         let bench = try await SessionBench(pace: pace) { _, _ in .failure(.unexpected("no transfer is wanted")) }
@@ -190,7 +190,7 @@ struct FileServerPartsTests {
     }
 }
 
-/// Allows so many bytes in all, and notes who asked for what.
+/// Allows a number of bytes in all, and records the requests.
 final class Pace: RateAllowance {
     let allowed = Observed<Int64>(40_000)
     let given = Observed<Int64>(0)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// Stopped, cut off, refused for a while: what was fetched is kept and used.
+/// Downloads that are stopped, cut off or refused for a while. The fetched bytes are kept and used.
 @Suite("Downloads that are interrupted", .inTurn, .timeLimit(.minutes(2)))
 struct InterruptionTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    @Test("A stop leaves exact resume data, and another session asks for exactly the rest")
+    @Test("A stop leaves exact resume data, and another session requests exactly the rest")
     func stopAndResume() async throws {
         let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 700_001) })
         let id = try await first.add()
@@ -37,11 +37,11 @@ struct InterruptionTests {
         #expect(try second.holds("file.bin", Self.content))
     }
 
-    @Test("Several connections are stopped and gone on with, each where it was")
+    @Test("Several connections are stopped, and each part is continued where it was")
     func stopSeveral() async throws {
         let content = Content(seed: 2, size: 60_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
-        // The scout brings its 4 MiB; then each of three connections stalls after 1,000,000.
+        // The probe brings its 4 MiB; then each of three connections stalls after 1,000,000 bytes.
         let first = try await SessionBench { _, asked in
             .reply(reply.with { $0.cut = asked.number == 1 ? nil : .stall(after: 1_000_000) })
         }
@@ -49,7 +49,7 @@ struct InterruptionTests {
         #expect(await first.transport.taken.wait { $0 == 4 << 20 + 3_000_000 })
         await first.manager.pauseAll(.terminate)
         let paused = try await first.record(id)
-        // Two of the three begin with some bytes of their neighbour; of those that are here already none counts.
+        // Two of the three begin with some bytes of their neighbour. Bytes that are on disk already do not count.
         #expect(paused.resume.written.count == 4 << 20 + 3_000_000 - Overlap.joined)
         await first.manager.close()
 
@@ -58,14 +58,14 @@ struct InterruptionTests {
         overrides.connections = 2
         _ = try await second.manager.resume([id], overrides: overrides)
         #expect(try await second.ending(of: id).state == .completed)
-        // The last piece of what is cut counts as refused; what came before the cut may have gone on a little.
+        // The last piece of a cut transfer counts as refused, and a few bytes before the cut may have come.
         let missing = content.size - paused.resume.written.count
         #expect((missing - missing / 20...missing + missing / 20).contains(second.transport.taken.value))
         #expect(try second.holds("file.bin", content))
     }
 
     @Test(
-        "Without a strong validator all that is there is fetched again and compared; by wish, or with a checksum, its end",
+        "Without a strong validator all existing bytes are compared; with permission or a checksum only the last ones",
         arguments: [Proof.none, .weak, .wish, .checksum])
     func overlap(proof: Proof) async throws {
         let reply = FaultReply(Self.content, etag: proof == .weak ? "W/\"a\"" : nil)
@@ -89,7 +89,7 @@ struct InterruptionTests {
 
     enum Proof { case none, weak, wish, checksum }
 
-    @Test("What is compared and differs is dropped, wherever; a connection lost meanwhile loses nothing")
+    @Test("Bytes that differ in the comparison are dropped, and a connection lost meanwhile loses no bytes")
     func changedFarAway() async throws {
         let old = FaultReply(Self.content)
         let new = FaultReply(Self.content.flipping(250))
@@ -111,7 +111,7 @@ struct InterruptionTests {
         #expect(try bench.holds("file.bin", new.content))
     }
 
-    @Test("A body that only the end of its connection ends is no file until something proves it")
+    @Test("A body that ends with its connection is no file until something proves its end")
     func endOfConnection() async throws {
         let reply = FaultReply(Self.content).with {
             $0.framing = .closeDelimited
@@ -134,7 +134,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "Each failure is followed by another attempt that goes on where the last one stopped",
+        "Each failure is followed by an attempt that continues where the last one stopped",
         arguments: [FaultReply.Cut.close(after: 200_000), .reset(after: 200_000)], [1, 3])
     func retries(cut: FaultReply.Cut, connections: Int) async throws {
         let bench = try await SessionBench { _, asked in
@@ -143,17 +143,17 @@ struct InterruptionTests {
         let id = try await bench.add { $0.connections = connections }
         #expect(try await bench.ending(of: id).state == .completed)
         #expect(try bench.holds("file.bin", Self.content))
-        // Several may share it, where the first is slow; then one of them goes on.
+        // If the first connection is slow, several may share the file; then one of them continues.
         guard connections == 1 else { return }
         #expect(bench.transport.taken.value == Self.content.size + 3 * Overlap.resumed)
-        // Each attempt compares the end of what is here first.
+        // Each attempt first compares the last bytes on disk.
         #expect(
             bench.words(id) == [
                 "add", "start 0", "retry", "start 200000", "retry", "start 383616", "retry", "start 567232", "complete",
             ])
     }
 
-    @Test("A server that is busy is asked again, so often and no more", arguments: [503, 429, 500, 408])
+    @Test("A busy server is asked again up to the limit of retries", arguments: [503, 429, 500, 408])
     func busy(status: Int) async throws {
         let bench = try await SessionBench { _, asked in
             .reply(asked.number < 4 ? FaultReply(status: status) : Self.reply)
@@ -175,7 +175,7 @@ struct InterruptionTests {
         #expect(record.session == nil)
     }
 
-    @Test("What will not change is not tried again", arguments: [401, 403, 404, 410])
+    @Test("A permanent failure is not retried", arguments: [401, 403, 404, 410])
     func permanent(status: Int) async throws {
         let bench = try await SessionBench { _, _ in .reply(FaultReply(status: status)) }
         let id = try await bench.add()
@@ -183,7 +183,7 @@ struct InterruptionTests {
         #expect(bench.words(id) == ["add", "fail"])
     }
 
-    @Test("Progress starts the count of failures anew")
+    @Test("Progress resets the count of failures")
     func progressForgets() async throws {
         let content = Content(seed: 3, size: 9_000_000)
         let bench = try await SessionBench { _, asked in
@@ -194,7 +194,7 @@ struct InterruptionTests {
         #expect(bench.words(id).filter { $0 == "retry" }.count == 7)
     }
 
-    @Test("The server says when to come back; a stop does not wait for it")
+    @Test("A retry waits as long as Retry-After says, and a stop does not wait for it")
     func retryAfter() async throws {
         let bench = try await SessionBench { _, _ in
             .reply(FaultReply(status: 503, fields: [("Retry-After", "100")]))
@@ -216,7 +216,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "A server that is busy is left alone by all of its downloads; one that lacks a file is not",
+        "No download bothers a busy server before its Retry-After, but a missing file holds up no other",
         arguments: [429, 503, 504])
     func retryAfterForAll(status: Int) async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
@@ -238,7 +238,7 @@ struct InterruptionTests {
         await bench.manager.pauseAll(.user)
     }
 
-    @Test("A server that asks for a moment gets it, and all its downloads go on")
+    @Test("After the server's Retry-After all its downloads continue")
     func retryAfterIsOver() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { _, asked in
             .reply(
@@ -250,7 +250,7 @@ struct InterruptionTests {
         #expect(bench.transport.requests.count == 3)
     }
 
-    @Test("A body of unknown size whose end was missed is completed by its last bytes, not begun anew")
+    @Test("A body of unknown size whose end was missed is completed from its last bytes")
     func unknownSize() async throws {
         let reply = Self.reply.with { $0.framing = .chunked }
         let first = try await SessionBench { _, asked in
@@ -267,17 +267,17 @@ struct InterruptionTests {
         _ = try await second.manager.resume([id], overrides: RequestOverrides())
         #expect(try await second.ending(of: id).state == .completed)
         #expect(second.words(id) == ["resume", "start \(Self.content.size - 65536)", "complete"])
-        // What a cut between chunks makes doubtful, and as much again to compare.
+        // The bytes that a cut between chunks makes doubtful, and as many bytes to compare.
         #expect(second.transport.taken.value <= 128 << 10)
         #expect(try second.holds("file.bin", Self.content))
     }
 
-    @Test("One connection that is lost, or refused, does not end the others", arguments: [true, false])
+    @Test("A lost or refused connection does not end the others", arguments: [true, false])
     func oneOfSeveral(isRefused: Bool) async throws {
         let content = Content(seed: 4, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
         let bench = try await SessionBench { _, asked in
-            // The second stands still meanwhile, or all could be here before the third begins.
+            // The second connection stalls meanwhile, or the whole file could arrive before the third begins.
             if asked.number == 2 { return .reply(reply.with { $0.cut = .stall(after: 1_000_000) }) }
             guard asked.number == 3 else { return .reply(reply) }
             return .reply(isRefused ? FaultReply(status: 503) : reply.with { $0.cut = .reset(after: 50_000) })
@@ -290,7 +290,7 @@ struct InterruptionTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("What a connection that stands still has to do is done by another", arguments: [1_000_000, 0] as [Int64])
+    @Test("Another connection fetches the part of a stalled connection", arguments: [1_000_000, 0] as [Int64])
     func standstill(after count: Int64) async throws {
         let content = Content(seed: 9, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")

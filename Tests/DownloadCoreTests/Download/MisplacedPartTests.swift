@@ -4,15 +4,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// A server may send the right `Content-Range` and a strong ETag, and yet bytes from another place of the file.
-@Suite("Parts that are not from where their heads say", .inTurn, .timeLimit(.minutes(2)))
+/// A server may send the right `Content-Range` and a strong ETag, but bytes from another place of the file.
+@Suite("Parts with bytes from another place than their heads say", .inTurn, .timeLimit(.minutes(2)))
 struct MisplacedPartTests {
     private static let content = Content(seed: 40, size: 40_000_000)
     private static let small = Content(seed: 41, size: 1_000_000)
 
     private static func reply(_ content: Content) -> FaultReply { FaultReply(content, etag: "\"v1\"") }
 
-    @Test("A part that is resumed from the wrong place is noticed, and the file comes right in one answer")
+    @Test("A resumed part from the wrong place is noticed, and the file is fetched in one answer")
     func resumed() async throws {
         let good = Self.reply(Self.small)
         let first = try await SessionBench(serving: good.with { $0.cut = .stall(after: 600_000) })
@@ -28,7 +28,7 @@ struct MisplacedPartTests {
         #expect(second.ranges == ["583616-", nil])
     }
 
-    @Test("Several connections that bring other places than they say end in the right file", arguments: [2, 4])
+    @Test("Several connections that bring bytes from wrong places still end in the right file", arguments: [2, 4])
     func several(connections: Int) async throws {
         let bench = try await SessionBench { _, asked in
             let good = Self.reply(Self.content)
@@ -41,7 +41,8 @@ struct MisplacedPartTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    /// A record with two runs of bytes, 0 to 300,000 and 500,000 to 700,000. Those of the second are from `shift` further on.
+    /// Returns a record with two runs of bytes, 0 to 300,000 and 500,000 to 700,000. The bytes of the second run come
+    /// from `shift` bytes later in the file.
     private static func twoRuns(shift: Int64) async throws -> (RunnerBench, DownloadRecord) {
         let bench = try RunnerBench()
         let validators = Validators(etag: EntityTag(opaque: "v1"))
@@ -53,19 +54,19 @@ struct MisplacedPartTests {
         return (bench, record)
     }
 
-    @Test("What one wrong connection left is found by the next attempt, whichever side of the gap it lies on")
+    @Test("Wrong bytes of an earlier attempt are found on either side of a gap")
     func leftByAnEarlierAttempt() async throws {
-        // The second run was fetched from a server that began 4096 bytes late.
+        // The second run came from a server that began 4096 bytes late.
         let (bench, record) = try await Self.twoRuns(shift: 4096)
         let transport = WatchedTransport(FakeTransport(serving: Self.reply(Self.small)))
         let (outcome, _) = await bench.run(record, on: transport)
         #expect(outcome == .completed)
         #expect(try sha256(of: bench.folder("file.bin")) == Self.small.sha256)
-        // The gap was asked for with some of what lies before and behind it.
+        // The request for the gap includes some bytes before and behind the gap.
         #expect(transport.requests.first?.range == "283616-500511")
     }
 
-    @Test("A part that is right is joined without another request")
+    @Test("A right part is joined without a further request")
     func right() async throws {
         let (bench, record) = try await Self.twoRuns(shift: 0)
         let transport = WatchedTransport(FakeTransport(serving: Self.reply(Self.small)))
@@ -76,13 +77,14 @@ struct MisplacedPartTests {
         #expect(after.attempts.last?.received == 500_000)
     }
 
-    @Test("An answer that contradicts itself makes the edges of all others doubtful: the next run fetches them again")
+    @Test("After an answer that contradicts itself, the next run fetches the edges of all other parts again")
     func contradiction() async throws {
         let first = try await SessionBench { _, asked in
             let good = Self.reply(Self.content)
             switch asked.number {
             case 1: return .reply(good)
-            // Another place than the head says, until the next one contradicts itself; then nothing more comes.
+            // The bytes come from another place than the head says, until the next answer contradicts itself. Then
+            // nothing more comes.
             case 2:
                 return .reply(
                     good.with {
@@ -106,7 +108,7 @@ struct MisplacedPartTests {
 }
 
 extension SessionBench {
-    /// Waits until all but stalled transfers are over, and ends the session's download.
+    /// Waits until 2,000,000 bytes are here, pauses the downloads of the session, and returns the record.
     fileprivate func endingOrPause(of id: DownloadID) async throws -> DownloadRecord {
         #expect(await transport.taken.wait { $0 >= 2_000_000 })
         await manager.pauseAll(.user)

@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadCore
 
-/// Which name the file gets, and what becomes of one that is taken.
-@Suite("Names and files that exist", .inTurn, .timeLimit(.minutes(2)))
+/// The name of the file, and what happens if the name is taken.
+@Suite("Names, and files that exist", .inTurn, .timeLimit(.minutes(2)))
 struct NameTests {
     private static let content = Content(seed: 1, size: 400_000)
     private static let small = Content(seed: 2, size: 100)
 
     @Test(
-        "The user's name comes first, then the server's, then the last of the final URL",
+        "The user's name comes first, then the server's name, then the last part of the final URL",
         arguments: [
             (nil, nil, "/dir/from-url.bin", "from-url.bin"),
             (nil, "attachment; filename=\"served.bin\"", "/x", "served.bin"),
@@ -29,7 +29,7 @@ struct NameTests {
         #expect(bench.folder.names() == [name])
     }
 
-    @Test("Folders are made when that is asked for, and only then", arguments: [true, false])
+    @Test("Folders are created only if the request permits that", arguments: [true, false])
     func folders(makes: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.small))
         let id = try await bench.add {
@@ -45,7 +45,8 @@ struct NameTests {
         }
     }
 
-    @Test("By default a file that exists is left alone, before or after the server named it", arguments: [true, false])
+    @Test(
+        "By default an existing file is left alone, whether the user or the server named it", arguments: [true, false])
     func fail(isAsked: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try bench.folder.write("mine", to: "file.bin")
@@ -58,7 +59,7 @@ struct NameTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A file that appears under the final name meanwhile is left alone, and the bytes are kept")
+    @Test("If a file appears under the final name, it is left alone, and the fetched bytes are kept")
     func appears() async throws {
         let bench = try await SessionBench(
             serving: FaultReply(Self.content, etag: "\"a\"").with { $0.cut = .stall(after: 300_000) })
@@ -100,7 +101,7 @@ struct NameTests {
         #expect(try failing.folder.read("file.bin") == "mine")
     }
 
-    @Test("A folder of the final name is not overwritten", arguments: [Destination.IfExists.overwrite, .newer])
+    @Test("A folder with the final name is not overwritten", arguments: [Destination.IfExists.overwrite, .newer])
     func folder(policy: Destination.IfExists) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try FileManager.default.createDirectory(atPath: bench.folder("file.bin"), withIntermediateDirectories: false)
@@ -109,7 +110,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("Renaming takes the first free alternative, also beside partial files of others")
+    @Test("Renaming takes the first free name, also beside partial files of others")
     func rename() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         for name in ["file.bin", "file (1).bin", "file (2).bin.part"] { try bench.folder.write("mine", to: name) }
@@ -127,7 +128,7 @@ struct NameTests {
         #expect(try bench.holds("file (4).bin", Self.content))
     }
 
-    @Test("Skipping leaves the file and succeeds", arguments: [true, false])
+    @Test("Skipping leaves the existing file and succeeds", arguments: [true, false])
     func skip(isAsked: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try bench.folder.write("mine", to: "file.bin")
@@ -144,7 +145,7 @@ struct NameTests {
         #expect(bench.ranges.count == (isAsked ? 0 : 1))
     }
 
-    @Test("Many files that are skipped cost no buffers")
+    @Test("Many skipped files take no buffers")
     func skipMany() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         let ids = try await bench.manager.add(
@@ -162,7 +163,7 @@ struct NameTests {
     }
 
     @Test(
-        "The newer of the two is kept: what the server dates later than the file here replaces it",
+        "With `newer`, a file that the server dates later replaces the existing one",
         arguments: [(-3600.0, false), (3600, true), (2.4e11, true), (nil, true)] as [(Double?, Bool)])
     func newer(age: Double?, replaces: Bool) async throws {
         let modified = age.map { HTTPDate.string(Date(timeIntervalSinceNow: $0)) }
@@ -180,7 +181,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("A file with the time of the server's, to the second, is not older and stays")
+    @Test("With `newer`, a file with the server's time, to the second, stays")
     func sameTime() async throws {
         let date = Date(timeIntervalSince1970: 1_500_000_000)
         let bench = try await SessionBench(serving: FaultReply(Self.content, lastModified: HTTPDate.string(date)))
@@ -191,7 +192,7 @@ struct NameTests {
         #expect(try bench.folder.read("file.bin") == "mine")
     }
 
-    @Test("A partial file that belongs to nobody is neither used nor deleted")
+    @Test("A partial file without a download is neither used nor deleted")
     func foreignPartial() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try bench.folder.write("mine", to: "file.bin.part")
@@ -203,7 +204,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin.part"])
     }
 
-    @Test("A folder that cannot be written to is told, and nothing is left")
+    @Test("An unusable folder is an error, and nothing is left behind")
     func unusableFolder() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content))
         try bench.folder.write("a file", to: "plain")
@@ -215,7 +216,7 @@ struct NameTests {
     // MARK: Asked for again
 
     @Test(
-        "What is complete and unchanged is not fetched again, whether the server answers 304 or ignores conditions",
+        "An unchanged complete file is not fetched again, whether the server answers 304 or ignores conditions",
         arguments: [true, false], [true, false])
     func upToDate(knowsConditions: Bool, hasETag: Bool) async throws {
         let date = "Tue, 01 Jan 2019 00:00:00 GMT"
@@ -238,7 +239,9 @@ struct NameTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("What is complete and has changed is fetched again where that is allowed", arguments: [true, false])
+    @Test(
+        "A complete file that has changed on the server is fetched again if overwriting is permitted",
+        arguments: [true, false])
     func outOfDate(overwrites: Bool) async throws {
         let new = Content(seed: 9, size: 500_000)
         let bench = try await SessionBench { _, asked in
@@ -258,7 +261,7 @@ struct NameTests {
         #expect(bench.folder.names() == ["file.bin"])
     }
 
-    @Test("A finished file that somebody changed is not passed off as complete")
+    @Test("A complete file that somebody changed does not count as complete")
     func changedHere() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()
@@ -270,7 +273,7 @@ struct NameTests {
         #expect(try await bench.ending(of: id, times: 2).failure?.reason == "exists")
     }
 
-    @Test("A finished file that is gone is fetched again")
+    @Test("A complete file that was deleted is fetched again")
     func goneHere() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()

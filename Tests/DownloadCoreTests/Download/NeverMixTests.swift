@@ -6,7 +6,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A file is never a mixture of two versions, whatever the server does and whenever the end comes.
+/// A file is never a mixture of two versions, whatever the server does and whenever the process ends.
 @Suite("Changes on the server", .inTurn, .timeLimit(.minutes(2)))
 struct NeverMixTests {
     private static let old = Content(seed: 1, size: 1_000_000)
@@ -45,7 +45,7 @@ struct NeverMixTests {
     }()
 
     @Test(
-        "A file that changed between two sessions becomes the new one, whatever the server makes of If-Range",
+        "A file that changed between two sessions becomes the new version, however the server handles If-Range",
         arguments: changes, [FaultReply.RangeBehaviour.honoured, .honouredBlindly, .ignored])
     func change(change: Change, behaviour: FaultReply.RangeBehaviour) async throws {
         let first = try await SessionBench(serving: change.before.with { $0.cut = .stall(after: 600_000) })
@@ -63,7 +63,7 @@ struct NeverMixTests {
         #expect(await second.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A file that changes while several connections fetch it becomes the new one", arguments: [true, false])
+    @Test("A file that changes while several connections fetch it becomes the new version", arguments: [true, false])
     func changesMeanwhile(isBlind: Bool) async throws {
         let old = Content(seed: 6, size: 60_000_000)
         let new = Content(seed: 7, size: 60_000_000)
@@ -78,7 +78,7 @@ struct NeverMixTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A remote that changes with every request is given up, with nothing but one version on disk")
+    @Test("A file that changes with every request is given up")
     func restless() async throws {
         let bench = try await SessionBench { _, asked in
             let content = Content(seed: UInt64(asked.number), size: 20_000_000)
@@ -97,7 +97,7 @@ struct NeverMixTests {
         #expect(!bench.folder.exists("file.bin"))
     }
 
-    @Test("A page instead of the rest ends the attempt, and what is here is kept")
+    @Test("A page instead of the rest ends the attempt, and the bytes on disk are kept")
     func captivePortal() async throws {
         let reply = FaultReply(Self.old, etag: "\"a\"").with { $0.fields = [("Content-Type", "application/zip")] }
         let first = try await SessionBench(serving: reply.with { $0.cut = .stall(after: 600_000) })
@@ -120,7 +120,7 @@ struct NeverMixTests {
         #expect(third.ranges == [rest(from: 600_000)])
     }
 
-    @Test("A stop between the head of a new version and its start leaves the old bytes as they are")
+    @Test("A stop between the head of a new version and its first byte keeps the old bytes")
     func stoppedAtNewVersion() async throws {
         let bench = try RunnerBench()
         let new = Content(seed: 9, size: 1_200_000)
@@ -140,11 +140,11 @@ struct NeverMixTests {
         #expect(bench.freeBuffers() == 8)
     }
 
-    @Test("A checkpoint before the overlap is compared does not pass the old bytes off as the new version's")
+    @Test("A checkpoint before the overlap check does not give the old bytes the new version's validators")
     func validatorsOfTheBytes() async throws {
         let saves = SaveLog()
         let bench = try RunnerBench(store: saves)
-        // The date was no strong validator then; now the server has an ETag, and other bytes.
+        // The date was no strong validator. Now the server has an ETag and other bytes.
         let record = try await bench.record(
             with: 0..<600_000, of: Self.old,
             validators: Validators(lastModified: Self.date, lastModifiedIsStrong: false))
@@ -163,7 +163,7 @@ struct NeverMixTests {
         #expect(bench.events.value.map(\.word) == ["restart", "start 600000", "restart", "start 0"])
     }
 
-    @Test("A stop that comes while a changed remote is started over is obeyed")
+    @Test("A stop is obeyed while a changed file is started over")
     func stopWhileStartingOver() async throws {
         let bench = try RunnerBench()
         let record = try await bench.record { $0.connections = 3 }
@@ -177,7 +177,7 @@ struct NeverMixTests {
                 default: .reply(FaultReply(Content(seed: 12, size: 100), etag: "\"b\"").with { $0.ranges = .refused })
                 }
             })
-        // One that stalls is cancelled because another saw the change; the planner, too, may give it up, before that.
+        // A stalled transfer is cancelled because another transfer saw the change, or before that by the planner.
         transport.onCancel.withLock {
             $0 = { [weak transport] in if transport?.requests.count ?? 0 >= 4 { control.stop() } }
         }
@@ -187,7 +187,7 @@ struct NeverMixTests {
         #expect(bench.freeBuffers() == 8)
     }
 
-    @Test("The record forgets the old bytes before the file does: a store that cannot leaves both as they were")
+    @Test("The record forgets the old bytes before the file does; if the store fails, both keep them")
     func forgetsFirst() async throws {
         let store = SaveLog(
             .init(beforeSave: { records in
@@ -206,13 +206,15 @@ struct NeverMixTests {
         #expect(bench.freeBuffers() == 8)
     }
 
-    @Test("A location that expired is asked for anew, with what came from it before", arguments: [true, false])
+    @Test(
+        "An expired redirect target is asked for again, and the bytes fetched from it are kept if unchanged",
+        arguments: [true, false])
     func staleLocation(hasChanged: Bool) async throws {
         let old = FaultReply(Content(seed: 14, size: 40_000_000), etag: "\"a\"")
         let new = FaultReply(Content(seed: 15, size: 40_000_000), etag: "\"b\"")
         let bench = try await SessionBench { request, asked in
             guard request.url.path == "/signed" else { return .reply(.redirect(to: "/signed")) }
-            // The scout and one lease come, then the signature has expired; asked for anew, it is valid again.
+            // The probe brings its bytes; then the signature has expired. After another redirect it is valid again.
             switch asked.number {
             case 2: return .reply(old)
             case 3, 4: return .reply(FaultReply(status: 403))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.inTurn) struct ResumeDataTests {
     @Test(
-        "What was written counts on the same boot, what is durable on every other",
+        "Written bytes count on the same boot; on another boot only durable bytes count",
         arguments: [("a", "a", true), ("a", "b", false), ("a", nil, false), (nil, "a", false), (nil, nil, false)]
             as [(String?, String?, Bool)])
     func trusted(_ stored: String?, _ current: String?, _ trustsWritten: Bool) {
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "If-Range is the strong ETag, else without any ETag the strong date, else nothing",
+        "If-Range is the strong ETag, or the strong date if there is no ETag, or nothing",
         arguments: [
             (Validators(), nil),
             (Validators(etag: EntityTag(opaque: "a")), "\"a\""),
@@ -36,7 +36,7 @@ import Testing
         #expect(validators.isEmpty == (validators.etag == nil && validators.lastModified == nil))
     }
 
-    @Test("Resume data survives being stored")
+    @Test("Resume data survives encoding")
     func codable() throws {
         var data = ResumeData()
         #expect(try JSONDecoder().decode(ResumeData.self, from: JSONEncoder().encode(data)) == data)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Checkpoints by bytes", .timeLimit(.minutes(1)))
+@Suite("RunnerControl: checkpoints by bytes", .timeLimit(.minutes(1)))
 struct RunnerControlTests {
     private static let step = RunnerControl.bytesBetweenRecords
 
@@ -16,7 +16,7 @@ struct RunnerControlTests {
         return count
     }
 
-    @Test("A checkpoint is due once so many bytes came, whatever the time")
+    @Test("A checkpoint is due after a number of bytes, whatever the time")
     func due() async throws {
         let control = RunnerControl(record: try await RunnerBench().record())
         let count = await messages(control) {
@@ -33,7 +33,7 @@ struct RunnerControlTests {
         #expect(count == 2)
     }
 
-    @Test("What came is recorded without a tick of the session's clock")
+    @Test("Bytes are recorded without a tick of the session's clock")
     func recorded() async throws {
         let recorded = Observed<Int64>(0)
         let bench = try RunnerBench(

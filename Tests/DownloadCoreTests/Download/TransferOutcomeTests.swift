@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("TransferOutcome: what an ended transfer means", .inTurn)
+@Suite("TransferOutcome: the meaning of an ended transfer", .inTurn)
 struct TransferOutcomeTests {
     private typealias Verdict = ResponseJudge.Verdict
 
@@ -26,7 +26,7 @@ struct TransferOutcomeTests {
     }
 
     @Test(
-        "An answer that came to its end is what its head says",
+        "A complete transfer means what its head says",
         arguments: [
             (body, .complete), (newer, .complete), (.changed(why: "newer"), .changed(why: "newer")),
             (.redirect(to: "u"), .redirected(to: "u")), (.failed(busy), .declined(busy)),
@@ -39,7 +39,7 @@ struct TransferOutcomeTests {
     }
 
     @Test(
-        "What the sink refused is told by its reason, and for a refused head by the head",
+        "A refused transfer has the reason of its sink; a refused head has the meaning of the head",
         arguments: [
             (body, .cut, .cut), (body, .fileRefused, .fileRefused),
             (body, .tooLong, .failed(wrong("more bytes than announced"))),
@@ -52,20 +52,20 @@ struct TransferOutcomeTests {
         #expect(outcome(.refused, verdict, refusal) { $0.maximumSize = 5 } == expected)
     }
 
-    @Test("A transfer that was cancelled was cut, or stopped by the session")
+    @Test("A cancelled transfer was cut by the attempt or stopped by the session")
     func cancelled() {
         #expect(outcome(.cancelled, Self.body) == .stopped)
         #expect(outcome(.cancelled, nil) == .stopped)
         #expect(outcome(.cancelled, Self.body) { $0.isCut = true } == .cut)
     }
 
-    @Test("A connection that failed is asked for the rest, unless the last byte had come", arguments: [body, nil])
+    @Test("After a failed transfer the rest is requested, unless all bytes had come", arguments: [body, nil])
     func failed(verdict: ResponseJudge.Verdict?) {
         #expect(outcome(.failed(Self.lost), verdict) == .lost(Self.lost))
         #expect(outcome(.failed(Self.lost), verdict) { $0.hasAll = true } == .cut)
     }
 
-    @Test("A body that goes on after its length is not the file, whether all was there or not, unless a digest tells")
+    @Test("A body longer than its announced length is a failure, unless a digest has cleared it")
     func excess() {
         var result = TransferResult(.complete)
         result.exceedsLength = true
@@ -80,7 +80,7 @@ struct TransferOutcomeTests {
         }
     }
 
-    @Test("An attempt with one transfer ends with its error; a transfer of which nothing is missing has none")
+    @Test("A failed transfer has its error; a transfer without missing bytes has none")
     func errors() {
         for outcome in [TransferOutcome.complete, .cut] { #expect(outcome.error == nil) }
         guard case .stopped? = TransferOutcome.stopped.error as? RoundEnd else {

@@ -4,15 +4,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a file must hash to, over the deaths of processes and changes of mind.
-@Suite("Downloads that are verified", .inTurn, .timeLimit(.minutes(2)))
+/// What a file must hash to, across the deaths of processes and changes of the request.
+@Suite("Verified downloads", .inTurn, .timeLimit(.minutes(2)))
 struct VerificationTests {
     static let content = CrashTests.content
     static let right = Checksum(algorithm: .sha256, digest: content.sha256)
     static let wrong = Checksum(algorithm: .sha256, digest: String(repeating: "0", count: 64))
 
     @Test(
-        "What the process that died was asked for is no answer to what is asked for now",
+        "A verification for a dead process does not count for a new request with another checksum",
         arguments: [CrashTests.Point.whole, .finishing, .renamed, .renamedToAlternative, .linkedTwice])
     func askedAnew(point: CrashTests.Point) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
@@ -32,7 +32,7 @@ struct VerificationTests {
         #expect(bench.ranges.isEmpty)
     }
 
-    @Test("The server's digest is kept with what is here, and counts when all of it is", arguments: [true, false])
+    @Test("The server's digest is kept with the bytes, and checked when the file is whole", arguments: [true, false])
     func keptDigest(isRight: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let digest = isRight ? Self.right : Self.wrong
@@ -50,7 +50,7 @@ struct VerificationTests {
         #expect(record.state == .failed(.verificationFailed(failure)))
         #expect(bench.folder.names() == ["file.bin.part"])
         #expect(record.resume.mismatched == digest)
-        // Whoever begins anew forgets the digest with the bytes.
+        // A new start forgets the digest together with the bytes.
         _ = try await bench.manager.resume([id], overrides: RequestOverrides())
         let second = try await bench.ending(of: id, times: 2)
         #expect(second.state == .completed)
@@ -58,7 +58,7 @@ struct VerificationTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("A completed file counts as verified only by the checksum that is asked for")
+    @Test("A completed file counts as verified only by the requested checksum")
     func completedBefore() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add { $0.checksum = Self.right }
@@ -73,7 +73,7 @@ struct VerificationTests {
         #expect(try await bench.ending(of: id, times: 4).completed?.wasCurrent == true)
     }
 
-    @Test("Asked for by a checksum of another algorithm, a completed file is hashed; what it is not, it stays")
+    @Test("A completed file is hashed again for a checksum of another algorithm, and is not replaced if that differs")
     func completedOtherwise() async throws {
         let bench = try await SessionBench(serving: FaultReply(Self.content, etag: "\"a\""))
         let id = try await bench.add()
@@ -90,7 +90,7 @@ struct VerificationTests {
         #expect(completed?.verified == VerifiedChecksum(right, by: .user))
     }
 
-    @Test("An answer with another digest is another version, whatever its validators say")
+    @Test("An answer with another digest is another version, whatever its validators are")
     func judged() throws {
         var judge = ResponseJudge(start: 10, end: nil, asksRange: true)
         judge.known = ResponseJudge.Version(

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("DiskWriter and BufferPool", .inTurn, .timeLimit(.minutes(1)))
 struct DiskWriterTests {
-    @Test("Writes happen in the order they were handed over, then what waits for them; each buffer comes back")
+    @Test("Writes are done in their order, then the work that waits for them, and each buffer comes back")
     func order() async throws {
         let bench = try WriterBench(buffers: 3)
         let file = try bench.file()
@@ -26,7 +26,7 @@ struct DiskWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("What is to be done soon comes after the writes that were handed over before it, however busy the disk is")
+    @Test("Work for soon comes after the writes before it, however busy the disk is")
     func soon() async {
         let time = ManualTime()
         let disk = DiskWriter(pool: BufferPool(), time: time)
@@ -34,7 +34,7 @@ struct DiskWriterTests {
         let busy = DispatchSemaphore(value: 0)
         disk.afterWrites { busy.wait() }
         disk.soon { steps.withLock { $0.append("first") } }
-        // Its turn is in the queue, behind what the disk is busy with.
+        // The work is now in the queue, behind the task that keeps the disk busy.
         time.advance(by: .milliseconds(20))
         disk.afterWrites { steps.withLock { $0.append("write") } }
         disk.soon { steps.withLock { $0.append("second") } }
@@ -44,7 +44,7 @@ struct DiskWriterTests {
         #expect(steps.withLock { $0 } == ["write", "first", "second"])
     }
 
-    @Test("An error on the writer's thread comes back")
+    @Test("An error on the writer's thread is thrown to the caller")
     func error() async throws {
         let bench = try WriterBench()
         await #expect(throws: DownloadError.cancelled) {
@@ -52,7 +52,7 @@ struct DiskWriterTests {
         }
     }
 
-    @Test("What is synced some time soon becomes durable; writes need not wait for it")
+    @Test("A file that is synced soon becomes durable")
     func syncSoon() async throws {
         let bench = try WriterBench()
         let file = try bench.file()
@@ -64,7 +64,7 @@ struct DiskWriterTests {
         #expect(file.durable == ByteRanges([0..<10]))
     }
 
-    @Test("The pool makes as many buffers as it may, and hands out those that came back")
+    @Test("The pool makes as many buffers as permitted, and hands returned buffers out again")
     func pool() throws {
         let pool = BufferPool(capacity: 2)
         let first = try #require(pool.take {})
@@ -80,7 +80,7 @@ struct DiskWriterTests {
         #expect(woken.value == 1)
     }
 
-    @Test("Whoever waits is woken in turn, one for each buffer; a turn that is not needed is passed on")
+    @Test("Waiting tasks are woken in turn, one for each buffer; an unused turn goes to the next")
     func turns() throws {
         let pool = BufferPool(capacity: 1)
         let held = try #require(pool.take {})
@@ -101,7 +101,7 @@ struct DiskWriterTests {
         #expect(woken.withLock { $0 } == [0, 1, 2])
     }
 
-    @Test("Whoever is woken may take the buffer at once")
+    @Test("A woken task may take the buffer at once")
     func takeWhenWoken() throws {
         let pool = BufferPool(capacity: 1)
         let held = try #require(pool.take {})

@@ -15,7 +15,9 @@ struct FileDigestTests {
         Self.content.bytes(range).withUnsafeBytes { file.write($0, at: range.lowerBound) }
     }
 
-    @Test("The whole is hashed, whatever order it came in and whenever the digest looked", arguments: [true, false])
+    @Test(
+        "The whole file is hashed, in whatever order its bytes arrived and whenever the digest read them",
+        arguments: [true, false])
     func outOfOrder(looksOften: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -26,7 +28,7 @@ struct FileDigestTests {
         #expect(try await digest.verify(total: 5_000_000))
     }
 
-    @Test("A byte that differs is told, with what came out")
+    @Test("One different byte is a wrong checksum, and the error has the actual digest")
     func mismatch() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -47,7 +49,7 @@ struct FileDigestTests {
     }
 
     @Test(
-        "Every algorithm",
+        "Every algorithm gives the known digest of the text abc",
         arguments: [
             "md5:900150983cd24fb0d6963f7d28e17f72", "sha1:a9993e364706816aba3e25717850c26c9cd0d89d",
             "sha224:23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
@@ -66,7 +68,7 @@ struct FileDigestTests {
         #expect(try await digest.verify(total: 3))
     }
 
-    @Test("Nothing hashes to something, too")
+    @Test("The digest of an empty file is computed, too")
     func empty() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -76,7 +78,7 @@ struct FileDigestTests {
         #expect(try await digest.verify(total: 0))
     }
 
-    @Test("A stop is heard while hashing, and is no verdict")
+    @Test("A stop ends the hashing without a verdict")
     func unwanted() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

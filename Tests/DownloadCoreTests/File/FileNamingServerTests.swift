@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.inTurn) struct FileNamingServerTests {
-    @Test("A name that a server gives becomes one safe component", arguments: NameCase.texts)
+    @Test("A server's name becomes one safe component", arguments: NameCase.texts)
     func sanitized(_ text: String, _ expected: String?) {
         let name = FileNaming.sanitized(text)
         #expect(name.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
@@ -31,7 +31,7 @@ import Testing
             let text =
                 String(validating: bytes, as: UTF8.self)
                 ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-            // As the transport hands it over: unfolded, and spaces for most control characters.
+            // The field as the transport delivers it: unfolded, and with spaces for most control characters.
             return HTTPField(name: .contentDisposition, value: text.replacing(/\r\n[ \t]+/, with: " ")).value
         }
         let name = FileNaming.name(contentDisposition: field, url: url)

@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Testing
 
 @Suite(.inTurn) struct FileNamingTests {
-    @Test("A name is the user's to choose as long as it is one component with room for .part")
+    @Test("The user may choose any name that is one component and leaves room for .part")
     func usable() {
         for name in ["a", "a.txt", ".hidden", "...", "a\\b", "-rf", "~", "日本", " ", "x.part", long(250, "x")] {
             #expect(FileNaming.isUsable(name), "\(name)")
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "An alternative keeps the extension, also a double one",
+        "An alternative name keeps the extension, also a double one",
         arguments: [
             ("a.txt", 1, "a (1).txt"), ("a.tar.gz", 1, "a (1).tar.gz"), ("a.TAR.xz", 2, "a (2).TAR.xz"),
             ("a.b.tar.zst", 10, "a.b (10).tar.zst"), ("a", 1, "a (1)"), (".bashrc", 1, ".bashrc (1)"),
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "The alternatives of a long name are different, short enough and keep the extension",
+        "The alternatives of a long name differ, are short enough and keep the extension",
         arguments: [
             long(246, "x") + ".iso", long(82, "日") + ".iso", long(243, "x") + ".tar.gz", long(250, "x"),
             long(250, "."), "a." + long(248, "x"), "a" + long(248, "\u{301}"), long(250, "👨‍👩‍👧‍👦") + ".mp4",
@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// As many of `piece` as fit in `bytes`, filled up with `y`.
+/// Returns as many copies of `piece` as fit into `bytes`, filled up with `y`.
 func long(_ bytes: Int, _ piece: String) -> String {
     let text = String(repeating: piece, count: bytes / piece.utf8.count)
     return text + String(repeating: "y", count: bytes - text.utf8.count)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("FileStatus: what has a name", .inTurn)
+@Suite("FileStatus: the kind and identity of a file", .inTurn)
 struct FileStatusTests {
-    @Test("A file is known by its identity, whatever its name; another one of that name is another")
+    @Test("A renamed file keeps its identity, and another file with its old name has another")
     func identity() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -22,7 +22,7 @@ struct FileStatusTests {
         #expect(FileStatus.of(folder("a"))?.identity.isSame(as: first.identity) == false)
     }
 
-    @Test("A symbolic link is itself, a folder is no regular file")
+    @Test("A symbolic link is not followed, and a folder is not a regular file")
     func kinds() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -33,7 +33,7 @@ struct FileStatusTests {
         #expect(FileStatus.of(folder("a"))?.device == FileStatus.of(folder.path)?.device)
     }
 
-    @Test("Folders are made with their parents, and a file in the way is told")
+    @Test("Folders are made with their parents; a file in the way is an error")
     func folders() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -54,7 +54,7 @@ struct FileStatusTests {
         }
     }
 
-    @Test("This boot has a name")
+    @Test("The current boot has an id")
     func boot() {
         #expect(FileStatus.bootID?.count == 36)
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import DownloadCore
 
-/// A file system of a few megabytes, mounted for the test; that takes root.
+/// A file system of two megabytes, mounted for the test. Only root can mount.
 @Suite(
-    "A disk that is full", .inTurn, .timeLimit(.minutes(1)), .serialized,
+    "A full disk", .inTurn, .timeLimit(.minutes(1)), .serialized,
     .enabled(if: geteuid() == 0, "mounting takes root"))
 struct FullDiskTests {
-    /// Runs the body with a bench whose folder is a tmpfs of 2 MiB; says so and does nothing where mounts are forbidden.
+    /// Runs the body with a folder on a tmpfs of 2 MiB. Prints a message and does nothing if mounts are forbidden.
     private func onSmallDisk(_ body: (TemporaryFolder) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -21,7 +21,7 @@ struct FullDiskTests {
         try await body(folder)
     }
 
-    @Test("A file that cannot fit is refused before a byte of it is fetched")
+    @Test("A file that cannot fit is refused before any byte is fetched")
     func tooLarge() async throws {
         try await onSmallDisk { folder in
             let bench = try await SessionBench(serving: FaultReply(Content(seed: 1, size: 3 << 20)))
@@ -37,11 +37,11 @@ struct FullDiskTests {
         }
     }
 
-    @Test("A disk that fills up meanwhile fails the download, and what was written is gone on with when there is room")
+    @Test("A disk that fills up fails the download; with more room it continues with the written bytes")
     func fillsUp() async throws {
         try await onSmallDisk { folder in
             let content = Content(seed: 2, size: 3 << 20)
-            // No size is announced, so nothing can be known beforehand.
+            // No size is announced, so the size cannot be checked beforehand.
             let reply = FaultReply(content, etag: "\"a\"").with {
                 $0.framing = .chunked; $0.ranges = .ignored
             }

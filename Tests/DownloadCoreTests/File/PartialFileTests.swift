@@ -20,7 +20,7 @@ struct PartialFileTests {
         Array(text.utf8).withUnsafeBytes { file.write($0, at: offset) }
     }
 
-    @Test("It is made beside the final name, which it does not touch")
+    @Test("The partial file is made beside the final name, which is not touched")
     func create() throws {
         try with { folder in
             let file = try create(folder)
@@ -33,7 +33,7 @@ struct PartialFileTests {
     }
 
     @Test(
-        "Who made it is given the moment between making and locking it",
+        "A process that has made a partial file gets time to lock the file",
         arguments: [(0, true), (3, true), (1000, false)])
     func taken(looks: Int, isLocked: Bool) {
         var count = 0
@@ -45,7 +45,7 @@ struct PartialFileTests {
     }
 
     @Test(
-        "It is made only where there is none, whatever kind of thing has the name",
+        "A partial file is never made in place of a file, folder or link",
         arguments: ["file", "folder", "symlink", "dangling"])
     func createTaken(kind: String) throws {
         try with { folder in
@@ -64,7 +64,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Whether somebody writes to it can be asked at any time: who opens it meanwhile gets it")
+    @Test("Asking whether a file is locked never keeps another from opening the file")
     func locked() throws {
         try with { folder in
             let file = try create(folder)
@@ -81,7 +81,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Opening again takes the same file, and nothing else", arguments: ["folder", "symlink", "fifo"])
+    @Test("Only the same regular file is opened again", arguments: ["folder", "symlink", "fifo"])
     func reopenOther(kind: String) throws {
         try with { folder in
             let path = folder("a.bin.part")
@@ -103,7 +103,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A folder or a file that is not there is told", arguments: [PartialFile.Mode.create, .reopen])
+    @Test("A missing folder or file is an error", arguments: [PartialFile.Mode.create, .reopen])
     func missing(mode: PartialFile.Mode) throws {
         try with { folder in
             #expect(throws: DownloadError.fileFailed(.folderMissing, path: folder("none"))) {
@@ -116,7 +116,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Only one can have it at a time; giving it up frees it, whoever still holds the object")
+    @Test("Only one owner can have a partial file; unlocking frees it, even if the object lives on")
     func lock() throws {
         try with { folder in
             let first = try create(folder)
@@ -129,7 +129,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("What is written is read back, counted, and told to whoever asked")
+    @Test("Written bytes are read back, counted, and reported to the observer")
     func write() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -162,7 +162,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("What is synced is durable, by itself or with its file system", arguments: [true, false])
+    @Test("Synced bytes are durable, whether the file or its file system is synced", arguments: [true, false])
     func sync(alone: Bool) throws {
         try with { folder in
             let file = try create(folder)
@@ -177,7 +177,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("What is written or given up while a sync runs is not durable by that sync")
+    @Test("Bytes that are written or forgotten during a sync are not durable after it")
     func syncMeanwhile() throws {
         try with { folder in
             let file = try create(folder)
@@ -196,7 +196,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Two runs of bytes become one once some of the bytes behind their join came again and were the same")
+    @Test("Two runs of bytes are joined only after bytes behind their border came again unchanged")
     func joins() throws {
         try with { folder in
             let file = try create(folder)
@@ -210,7 +210,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Beginning anew empties it, and what was synced before says nothing of what comes")
+    @Test("Starting over empties the file and what is known of its syncs")
     func startOver() throws {
         try with { folder in
             let file = try create(folder)
@@ -228,7 +228,7 @@ struct PartialFileTests {
     }
 
     @Test(
-        "What lies behind the end is cut off, and what is missing is not made up",
+        "Bytes behind the total are cut off, and nothing is added to a shorter file",
         arguments: [(10, 4), (4, 4)] as [(Int, Int64)])
     func cut(length: Int, total: Int64) throws {
         try with { folder in
@@ -239,7 +239,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("Room is made for the whole file without calling any of it written")
+    @Test("Space is reserved for the whole file, without counting as written")
     func reserve() throws {
         try with { folder in
             let file = try create(folder)
@@ -255,9 +255,9 @@ struct PartialFileTests {
         }
     }
 
-    // MARK: Its end
+    // MARK: Final names
 
-    @Test("It gets its final name; one that is taken is replaced only when that is asked")
+    @Test("The file gets its final name, and replaces another file only if asked")
     func rename() throws {
         try with { folder in
             let file = try create(folder)
@@ -276,7 +276,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A free name is taken without being asked", arguments: [true, false])
+    @Test("A free name is taken, whether replacing is permitted or not", arguments: [true, false])
     func renameFree(replacing: Bool) throws {
         try with { folder in
             let file = try create(folder)
@@ -286,7 +286,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A symbolic link of the final name is not followed")
+    @Test("A symbolic link with the final name is not followed")
     func renameOverLink() throws {
         try with { folder in
             let file = try create(folder)
@@ -302,7 +302,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("A rename that was a link, and stopped there, is ended", arguments: [true, false])
+    @Test("A rename that stopped after its link is finished", arguments: [true, false])
     func linked(replacing: Bool) throws {
         try with { folder in
             let file = try create(folder)
@@ -314,7 +314,7 @@ struct PartialFileTests {
         }
     }
 
-    @Test("It is removed only while its name leads to it")
+    @Test("The file is removed only while its name leads to it")
     func remove() throws {
         try with { folder in
             let file = try create(folder)

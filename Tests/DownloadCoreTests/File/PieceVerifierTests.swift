@@ -18,7 +18,7 @@ struct PieceVerifierTests {
         Self.bytes.prefix(Int(written)).withUnsafeBytes { file.write($0, at: 0) }
         file.trust(written: ByteRanges([0..<2 * Self.length]), durable: ByteRanges())
         try folder.write(String(repeating: "\u{7}", count: 1 << 10), to: "b")
-        // Of the first piece, and of something else.
+        // The digests of the first piece and of something else.
         let first = try await FileHash.of(folder("b"), .md5, on: Self.queue)
         let pieces = try #require(
             PieceHashes(
@@ -30,7 +30,7 @@ struct PieceVerifierTests {
         try await check(verifier, failed)
     }
 
-    @Test("A piece that is wrong is told, and one that is right is not")
+    @Test("A wrong piece is reported, and a right one is not")
     func wrong() async throws {
         try await verify(written: 2 * Self.length) { verifier, failed in
             try await verifier.settle()
@@ -38,7 +38,7 @@ struct PieceVerifierTests {
         }
     }
 
-    @Test("A piece that cannot be read is an error, and not right")
+    @Test("A piece that cannot be read is an error, not a right piece")
     func unreadable() async throws {
         try await verify(written: Self.length) { verifier, _ in
             await #expect(throws: DownloadError.self) { try await verifier.settle() }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("StreamOutput: what went out is not written twice, and not contradicted", .inTurn, .timeLimit(.minutes(1)))
+@Suite("StreamOutput: no byte is written twice or contradicted", .inTurn, .timeLimit(.minutes(1)))
 struct StreamOutputTests {
     private let content = Content(seed: 900, size: 300_000)
 
-    /// A stream into a file, which shows what went out.
+    /// A stream into a file, which shows what was written.
     private final class Bench {
         let folder: TemporaryFolder
         let stream: StreamOutput
@@ -37,7 +37,7 @@ struct StreamOutputTests {
         var out: Data { get throws { try Data(contentsOf: URL(fileURLWithPath: folder("out"))) } }
     }
 
-    @Test("Bytes in order go out as they are, and hash to what they hash to")
+    @Test("Bytes in order are written unchanged and hashed")
     func plain() throws {
         let bench = try Bench()
         try bench.stream.beginDigest(.sha256)
@@ -45,12 +45,12 @@ struct StreamOutputTests {
         #expect(try bench.out == Data(content.bytes(0..<content.size)))
         #expect(bench.stream.written == content.size)
         #expect(bench.stream.checksum?.digest == content.sha256)
-        // It may be asked twice.
+        // The checksum may be read twice.
         #expect(bench.stream.checksum?.digest == content.sha256)
     }
 
     @Test(
-        "What comes again is compared, and only what is new goes out",
+        "Bytes that come again are compared, and only new bytes are written",
         arguments: [0, 1, 100_000, 134_464, 134_465, 199_999, 200_000])
     func overlap(start: Int64) throws {
         let bench = try Bench()
@@ -73,7 +73,7 @@ struct StreamOutputTests {
     }
 
     @Test(
-        "All of it compared, a difference anywhere is found before anything more goes out", arguments: [0, 1, 70_000])
+        "If all bytes are doubted, any difference is found before more is written", arguments: [0, 1, 70_000])
     func anyDiffers(position: Int) throws {
         let bench = try Bench()
         try bench.stream.beginDigest(.sha256)
@@ -86,7 +86,7 @@ struct StreamOutputTests {
         #expect(try bench.out.count <= 200_000)
     }
 
-    @Test("Doubts end with the last byte that came again, not before; a second try begins anew")
+    @Test("Doubts end when all written bytes came again, not before")
     func doubt() throws {
         let bench = try Bench()
         try bench.stream.beginDigest(.sha256)
@@ -101,7 +101,7 @@ struct StreamOutputTests {
         #expect(try bench.out == Data(content.bytes(0..<200_001)))
     }
 
-    @Test("A reader that went away ends it, also while nothing comes")
+    @Test("A reader that has gone away ends the stream, also while no bytes come")
     func noReader() throws {
         Glibc.signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [0, 0]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Real files, and the kernel's word on who wrote to them.
+/// Real files, and the kernel's reports of who wrote to them.
 @Suite("WriterWatch: partial files that other programs write to", .inTurn, .timeLimit(.minutes(1)))
 struct WriterWatchTests {
     private func write(_ path: String, closing: Bool = true) throws {
@@ -17,7 +17,7 @@ struct WriterWatchTests {
         Array(text.utf8).withUnsafeBytes { file.write($0, at: 0) }
     }
 
-    @Test("Another writer is noticed, our own writes are not, nor is a reader, or one before the watch")
+    @Test("Another writer is noticed; our own writes, readers and earlier writers are not")
     func noticed() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -51,7 +51,7 @@ struct WriterWatchTests {
         #expect(files.map(\.isWrittenByOthers) == [false, true, false])
     }
 
-    @Test("Nor is an end at the very moment at which the next attempt begins its watch")
+    @Test("An earlier attempt that ends while the next one begins its watch is not another program")
     func attemptsAtOnce() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -67,7 +67,7 @@ struct WriterWatchTests {
         }
     }
 
-    @Test("The end of an earlier attempt at the same file, late as it may be, is no other program's")
+    @Test("An earlier attempt of the same file is not another program, even if it ends late")
     func attempts() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Checksum files, and what servers say of digests.
+/// Checksum files and digest fields.
 @Suite("Fuzzing: digests", .inTurn)
 struct DigestFuzzTests {
     static let md5 = String(repeating: "0aF9", count: 8)
@@ -16,7 +16,7 @@ struct DigestFuzzTests {
         "-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256\n\n\(md5)  x\n- --\n-----BEGIN PGP SIGNATURE-----\nabc\n",
     ]
 
-    @Test("Checksum files: each entry has a digest of its algorithm, and is found by its path")
+    @Test("Checksum files: each entry has a valid digest and is found by its path")
     func list() {
         let words = ["\n", "  ", " *", "SHA256 (", ") = ", "\\n", "\\\\", "./", Self.md5, Self.sha256, "-----"]
         let fuzzing = Fuzzing("Checksum files", corpus: Self.lists, words: words)
@@ -28,7 +28,7 @@ struct DigestFuzzTests {
                 if entry.name.utf8.contains(UInt8(ascii: "/")) { return "the name \(entry.name)" }
                 let path = entry.folder.isEmpty ? entry.name : "\(entry.folder)/\(entry.name)"
                 if entry.name.isEmpty { continue }
-                // Two digests for one path are an error; none is not.
+                // Two digests for one path are an error, so only a missing digest is wrong here.
                 guard (try? list.checksum(for: path)) != .some(nil) else { return "\(path) is not found" }
             }
             return nil
@@ -36,14 +36,14 @@ struct DigestFuzzTests {
         fuzzing.runsInLinearTime { _ = try? ChecksumList($0, source: "list") }
     }
 
-    @Test("A checksum file of one name again and again is read, and asked, in linear time")
+    @Test("A checksum file with one name many times is read and searched in linear time")
     func repeated() {
         Fuzzing("Checksum entries", corpus: ["\(Self.md5)  a\n", "MD5 (a/a) = \(Self.md5)\n"]).runsInLinearTime {
             _ = try? ChecksumList($0, source: "list").checksum(for: "b/a")
         }
     }
 
-    @Test("Digest fields: at most one checksum for each algorithm, of its length, the preferred one first")
+    @Test("Digest fields: one checksum for each algorithm, of the right length, the preferred one first")
     func fields() {
         let digest = Data(repeating: 7, count: 32).base64EncodedString()
         let short = Data(repeating: 7, count: 16).base64EncodedString()

@@ -12,7 +12,7 @@ struct FieldFuzzTests {
         "attachment; filename=\"../../etc/passwd\"", "form-data; name=x; filename=",
     ]
 
-    @Test("Content-Disposition: whatever comes, the name is one safe component")
+    @Test("Content-Disposition: any field gives one safe component as the name")
     func contentDisposition() throws {
         let url = try SourceURL.parse("https://example.org/a/b.bin").get().url
         let fuzzing = Fuzzing(
@@ -22,7 +22,7 @@ struct FieldFuzzTests {
             let name = FileNaming.name(contentDisposition: text, url: url)
             if !FileNaming.isSafe(name) { return "unsafe name \(name.debugDescription)" }
             guard let disposition = ContentDisposition(fieldValue: text) else { return nil }
-            // RFC 8187 in Latin-1 doubles what it decodes, and needs three bytes for each.
+            // RFC 8187 in Latin-1 doubles the decoded bytes, and each encoded byte has three characters.
             return (disposition.fileName?.utf8.count ?? 0) > text.utf8.count * 3 ? "longer than what was sent" : nil
         }
         fuzzing.runsInLinearTime {
@@ -30,7 +30,7 @@ struct FieldFuzzTests {
         }
     }
 
-    @Test("Content-Range: what is read fits in 63 bits, lies within its total and is read again")
+    @Test("Content-Range: a range fits in 63 bits, lies within its total, and is read again as the same")
     func contentRange() {
         let fuzzing = Fuzzing(
             "Content-Range",
@@ -50,7 +50,7 @@ struct FieldFuzzTests {
         fuzzing.runsInLinearTime { _ = ContentRange(fieldValue: String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("ETag: what is read is written the same, and breaks no line")
+    @Test("ETag: a tag is written as the same tag, without a line break")
     func entityTag() {
         let fuzzing = Fuzzing("ETag", corpus: ["\"v1\"", "W/\"65a1-28d\"", "\"\"", "\"é\""], words: ["W/", "\""])
         fuzzing.run { input in
@@ -68,11 +68,11 @@ struct FieldFuzzTests {
         "Fri, 31 Dec 9999 23:59:60 GMT", "Thu, 01 Jan 0001 00:00:00 GMT", "Tue, 29 Feb 2000 12:00:00 UTC",
     ]
 
-    @Test("Dates: what is read is written as the same instant")
+    @Test("Dates: a date is written as the same instant")
     func date() {
         let fuzzing = Fuzzing("HTTP date", corpus: Self.dates, words: ["GMT", "Feb", "29", "60", "9999", "0000"])
         let now = Date(timeIntervalSince1970: 1_700_000_000)
-        // What is written has years from 1 to 9999.
+        // Only years from 1 to 9999 can be written.
         let first = Date(timeIntervalSince1970: -62_135_596_800)
         fuzzing.run { input in
             guard let date = HTTPDate.parse(String(decoding: input, as: UTF8.self), now: now), date >= first else {
@@ -85,7 +85,7 @@ struct FieldFuzzTests {
         fuzzing.runsInLinearTime { _ = HTTPDate.parse(String(decoding: $0, as: UTF8.self), now: now) }
     }
 
-    @Test("Retry-After: never more than an hour, never less than nothing")
+    @Test("Retry-After: a wait is between zero and an hour")
     func retryAfter() {
         let fuzzing = Fuzzing("Retry-After", corpus: Self.dates + ["120", "0", "3600"])
         let now = Date(timeIntervalSince1970: 784_111_777)
@@ -98,7 +98,7 @@ struct FieldFuzzTests {
 }
 
 extension FileNaming {
-    /// One component that fits beside its partial file, and shows what it is.
+    /// Whether the name is one visible component that leaves room for its partial file.
     static func isSafe(_ name: String) -> Bool {
         let isOneComponent =
             isUsable(name) && !name.utf8.contains(UInt8(ascii: "\\"))

@@ -4,7 +4,7 @@ import Foundation
 import HTTPTypes
 import Testing
 
-/// Heads as no server should send them, to requests of every kind.
+/// Heads as no server should send them, in answer to requests of every kind.
 @Suite("Fuzzing: judging heads", .inTurn)
 struct JudgeFuzzTests {
     private static let fields = [
@@ -17,7 +17,7 @@ struct JudgeFuzzTests {
         0, 100, 200, 200, 204, 206, 206, 206, 301, 304, 400, 401, 416, 416, 501, 503, 999, -1,
     ]
 
-    /// What the request asked for, and what is known of the file.
+    /// Returns a random request: its range, and what is known of the file.
     private static func judge(_ random: inout SplitMix64) -> ResponseJudge {
         let edges: [Int64] = [0, 1, 99, 100, 199, 200, 1 << 40, .max - 1]
         let start = edges.randomElement(using: &random) ?? 0
@@ -49,15 +49,15 @@ struct JudgeFuzzTests {
         return head
     }
 
-    @Test("Nothing is taken beyond what was asked for or what there is, nor of another version")
+    @Test("No answer is accepted beyond the request, beyond the file, or of another version")
     func judge() {
         var random = SplitMix64(seed: 4)
-        // Several fields of a head are one input; each line is one of a few.
+        // An input is several fields of a head, one in each line.
         let corpus = (0..<200).map { _ in
             (0..<4).map { _ in Self.fields.randomElement(using: &random) ?? "" }.joined(separator: "\n")
         }
         Fuzzing("Heads", corpus: corpus, words: Self.fields.map { $0 + "\n" }).run(scale: 5) { input in
-            // Of the input alone, so that it can be shortened.
+            // The choice depends on the input only, so that the fuzzer can shorten the input.
             var choice = SplitMix64(seed: input.reduce(7) { $0 &* 31 &+ UInt64($1) })
             let judge = Self.judge(&choice)
             let head = Self.head(input, &choice)
@@ -93,7 +93,7 @@ struct JudgeFuzzTests {
         }
     }
 
-    @Test("What goes into If-Range breaks no line")
+    @Test("The value for If-Range has no line break")
     func ifRange() {
         let fuzzing = Fuzzing("Validators", corpus: [Self.fields.joined(separator: "\n")])
         fuzzing.run { input in

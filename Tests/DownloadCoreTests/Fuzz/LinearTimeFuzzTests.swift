@@ -5,16 +5,16 @@ import Testing
 @testable import DownloadCore
 
 /// Text of any length from users, servers and files.
-@Suite("Fuzzing: time for text", .inTurn, .serialized, .timeLimit(.minutes(5)))
+@Suite("Fuzzing: linear time", .inTurn, .serialized, .timeLimit(.minutes(5)))
 struct LinearTimeFuzzTests {
     private static let zone = TimeZone.gmt
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
-    @Test("Secrets are taken out of what a server says in linear time")
+    @Test("Secrets are removed from a server's text in linear time")
     func secrets() throws {
         var request = DownloadRequest(
             url: try SourceURL.parse("http://host/a").get().url, destination: Destination(folder: "/tmp"))
-        // Nearly all of it occurs everywhere in the text.
+        // Nearly the whole secret occurs everywhere in the text.
         request.headers = [RequestHeader(name: "Authorization", value: String(repeating: "a", count: 4000) + "b")]
         let secrets = RequestSecrets(request, LoadedSecrets())
         let fuzzing = Fuzzing("Hidden secrets", corpus: ["aaaa"], words: ["a", "ab", "%61"])
@@ -53,7 +53,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("Thousands of cookies that the server changed are saved in linear time")
+    @Test("Thousands of changed cookies are saved in linear time")
     func cookies() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -71,7 +71,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("Hosts, addresses and redirects are understood in linear time")
+    @Test("Hosts, addresses and redirects are read in linear time")
     func addresses() throws {
         let base = try SourceURL.parse("http://host/a").get().url
         let pattern = try #require(HostPattern("*a.*b.example.org"))
@@ -89,7 +89,7 @@ struct LinearTimeFuzzTests {
         }
     }
 
-    @Test("Values of options are understood in linear time")
+    @Test("Values of options are read in linear time")
     func values() {
         let words = ["200,", "1-", "text/", "*", "Mon-", "08:00-", "1h", "2026-", "sha256:", ":", "ab"]
         let fuzzing = Fuzzing("Values", corpus: ["a/b"], words: words)

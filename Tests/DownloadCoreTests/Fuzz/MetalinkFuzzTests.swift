@@ -47,7 +47,7 @@ struct MetalinkFuzzTests {
         fuzzing.runsInLinearTime { _ = try? Metalink($0, name: "doc") }
     }
 
-    @Test("Both versions say the same", arguments: [version4, version3])
+    @Test("Both versions of Metalink are read", arguments: [version4, version3])
     func versions(text: String) throws {
         let file = try #require(try Metalink(Array(text.utf8), name: "doc").files.first)
         #expect(file.unusable == 1)
@@ -64,7 +64,7 @@ struct MetalinkFuzzTests {
         }
     }
 
-    @Test("An empty size or digest is left out with a sentence, and the rest of its document counts")
+    @Test("An empty size or digest is skipped with a message, and the rest of the document is used")
     func emptyElements() throws {
         let text = """
             <metalink><file name="a">
@@ -86,7 +86,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "Names that lead elsewhere, or hide, are refused",
+        "Names that lead elsewhere or are hidden are refused",
         arguments: [
             "", "/etc/passwd", "~/x", "../x", "a/../x", "a/..", "a//b", "a/", ".bashrc", ".ssh/authorized_keys",
             "a/./b", "a\\b",
@@ -99,7 +99,7 @@ struct MetalinkFuzzTests {
     }
 
     @Test(
-        "What is no Metalink document is an error that says where",
+        "A document that is not Metalink is an error that says where",
         arguments: [
             ("", "no element"), ("<html/>", "no Metalink document"), ("<metalink/>", "no file"),
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><metalink/>", "document type"), ("<metalink>&x;</metalink>", "entity"),

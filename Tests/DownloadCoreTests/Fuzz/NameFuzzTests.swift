@@ -3,7 +3,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// Names and addresses, out of URLs, redirects, lists and the command line.
+/// Names and addresses from URLs, redirects, lists and the command line.
 @Suite("Fuzzing: names and addresses", .inTurn)
 struct NameFuzzTests {
     static let long = String(repeating: "é", count: 140)
@@ -12,7 +12,7 @@ struct NameFuzzTests {
         long + ".tar.gz", "x" + String(repeating: "\u{301}", count: 200) + ".bin", "👨‍👩‍👧.png", "CON", "~root",
     ]
 
-    @Test("Names: one safe component that stays as it is when it is made safe again")
+    @Test("Names: a name becomes one safe component, which stays the same when it is made safe again")
     func sanitized() {
         let fuzzing = Fuzzing("File names", corpus: Self.names, words: [".tar", ".gz", ".part", " ", "\u{3000}", "~"])
         fuzzing.run { input in
@@ -25,7 +25,7 @@ struct NameFuzzTests {
         fuzzing.runsInLinearTime { _ = FileNaming.sanitized(String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("URL paths: the name of the last segment is a safe component, or there is none")
+    @Test("URL paths: the last segment gives a safe component or none")
     func path() {
         let corpus = ["/a/b.bin", "/a%2Fb%00.txt", "/%E6%97%A5.zip", "/a/", "/%FF%FE", "/..%2f..%2fetc", ""]
         let fuzzing = Fuzzing("URL paths", corpus: corpus, words: ["%2e", "%ff", "%E2%80%AE"])
@@ -43,7 +43,7 @@ struct NameFuzzTests {
         "http://xn--a%41", "https://[fe80::1%25eth0]/", "http://xn--ber.%74..",
     ]
 
-    @Test("URLs: what is read is written as the same, in ASCII, without user or fragment")
+    @Test("URLs: a URL is written as the same URL, in ASCII, without user or fragment")
     func url() {
         let fuzzing = Fuzzing(
             "URLs", corpus: Self.urls,
@@ -69,7 +69,7 @@ struct NameFuzzTests {
         fuzzing.runsInLinearTime { _ = SourceURL.parse(String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("Header fields: a token and a value without a line break, written as they were read")
+    @Test("Header fields: a field has no line break, and is written as the same field")
     func header() {
         let fuzzing = Fuzzing(
             "Header fields", corpus: ["Accept: */*", "X-Empty;", "Authorization: Basic eA==", "A:b:c", "X-Ü: é"])
@@ -84,7 +84,7 @@ struct NameFuzzTests {
         fuzzing.runsInLinearTime { _ = RequestHeader(String(decoding: $0, as: UTF8.self)) }
     }
 
-    @Test("Checksums: a known algorithm and its number of digits, written as they were read")
+    @Test("Checksums: a checksum has hexadecimal digits, and is written as the same checksum")
     func checksum() {
         let corpus = Checksum.Algorithm.allCases.map { "\($0):" + String(repeating: "0f", count: 16) }
         let fuzzing = Fuzzing(

@@ -3,10 +3,10 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-/// What is stored as JSON, after somebody changed it.
+/// Values that are stored as JSON, after somebody changed them.
 @Suite("Fuzzing: stored values", .inTurn)
 struct RecordFuzzTests {
-    @Test("Byte ranges: only sets of offsets are read, and they are written as the same set")
+    @Test("Byte ranges: only canonical sets of offsets are read, and they are written as the same set")
     func byteRanges() throws {
         let corpus = ["[[0,100],[200,300]]", "[]", "[[0,9223372036854775807]]", "[[5,9],[0,5]]"]
         Fuzzing("Byte ranges", corpus: corpus, words: ["[0,1],", "[[", "]]"]).run { input in
@@ -24,7 +24,7 @@ struct RecordFuzzTests {
     }
 
     @Test(
-        "The same set near the end of what an offset can be as near its beginning",
+        "A set of ranges near the largest offset behaves as one near zero",
         arguments: 1...4 as ClosedRange<UInt64>)
     func limits(_ seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -11,7 +11,9 @@ import Testing
         #expect(disposition?.extendedFileName == nil)
     }
 
-    @Test("An extended file name is decoded and preferred, wherever it stands", arguments: NameCase.extendedFields)
+    @Test(
+        "An extended file name is decoded and preferred, wherever it is in the field",
+        arguments: NameCase.extendedFields)
     func extended(_ text: String, _ expected: String, name: String?) {
         let disposition = ContentDisposition(fieldValue: text)
         #expect(disposition?.fileName == expected)
@@ -25,14 +27,14 @@ import Testing
         #expect(disposition?.extendedFileName == nil)
     }
 
-    @Test("A disposition without a file name has none", arguments: NameCase.namelessFields)
+    @Test("A disposition without a file name is read without one", arguments: NameCase.namelessFields)
     func nameless(_ text: String) {
         let disposition = ContentDisposition(fieldValue: text)
         #expect(disposition != nil)
         #expect(disposition?.fileName == nil)
     }
 
-    @Test("Nothing at all is no disposition", arguments: ["", " ", ";", " ; ;\t"])
+    @Test("A field without any text is not a disposition", arguments: ["", " ", ";", " ; ;\t"])
     func empty(_ text: String) {
         #expect(ContentDisposition(fieldValue: text) == nil)
     }

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Whatever is malformed, contradictory or too large is refused",
+        "A malformed, contradictory or too large range is refused",
         arguments: [
             "", " ", "bytes", "bytes ", "bytes /", "bytes 0-1", "bytes 0-1/", "bytes /2", "0-1/2", "/", "-", "*/*",
             // The last byte comes before the first, or lies outside of the file.

@@ -17,13 +17,13 @@ import Testing
         #expect(tag?.fieldValue == text)
     }
 
-    @Test("White space around a tag is no part of it")
+    @Test("White space around a tag is not part of the tag")
     func spaces() {
         #expect(EntityTag(fieldValue: " \t\"a\" ") == EntityTag(opaque: "a"))
     }
 
     @Test(
-        "A malformed tag is no validator",
+        "A malformed tag is refused",
         arguments: [
             "", " ", "\"", "xyzzy", "\"xyzzy", "xyzzy\"", "'xyzzy'", "W/", "W/\"", "W/xyzzy", "w/\"xyzzy\"",
             "W\"xyzzy\"", "W/ \"xyzzy\"", "W/W/\"xyzzy\"", "\"a b\"", "\"a\"b\"", "\"a\", \"b\"", "\"a\"x", "x\"a\"",
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Tags that Unicode calls equivalent are different bytes, thus different tags")
+    @Test("Tags that Unicode calls equivalent are different, because their bytes are")
     func bytes() {
         let composed = EntityTag(opaque: "\u{E9}")
         let decomposed = EntityTag(opaque: "e\u{301}")
@@ -55,7 +55,7 @@ import Testing
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
-    @Test("A tag survives being stored", arguments: [EntityTag(opaque: "a\"b"), EntityTag(opaque: "é", isWeak: true)])
+    @Test("A tag survives encoding", arguments: [EntityTag(opaque: "a\"b"), EntityTag(opaque: "é", isWeak: true)])
     func codable(_ tag: EntityTag) throws {
         #expect(try JSONDecoder().decode(EntityTag.self, from: JSONEncoder().encode(tag)) == tag)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("What servers without HTTP tell", .inTurn, .timeLimit(.minutes(1)))
+@Suite("ResponseJudge: answers for servers without HTTP", .inTurn, .timeLimit(.minutes(1)))
 struct FileServerJudgeTests {
     static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     static let known = ResponseJudge.Version(
@@ -15,7 +15,7 @@ struct FileServerJudgeTests {
             ResponseHead(status: status, httpVersion: "", fields: fields))
     }
 
-    @Test("The same size and time are the same version, until the bytes say otherwise")
+    @Test("The same size and time are the same version")
     func same() {
         #expect(
             verdict(206, [.contentRange: "bytes 40-99/100", .lastModified: Self.date], from: 40)
@@ -25,7 +25,7 @@ struct FileServerJudgeTests {
                 == .body(offset: 0, end: 100, total: 100))
     }
 
-    @Test("Another size or time is another version; no time is no answer")
+    @Test("Another size or time is another version; an answer without a time is a failure")
     func changed() {
         let later = "Sun, 06 Nov 1994 08:49:38 GMT"
         for fields: HTTPFields in [

@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test(
-        "Edges of the calendar are right",
+        "Dates at the edges of the calendar are right",
         arguments: [
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
             ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600), ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800),
             ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200), ("Sun, 31 Dec 2023 23:59:59 GMT", 1_704_067_199),
             ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648), ("Mon, 01 Jan 1900 00:00:00 GMT", -2_208_988_800),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
-            // A leap second is the first one of the next minute.
+            // A leap second is the first second of the next minute.
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
         ])
     func edges(_ text: String, _ seconds: Double) {
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "What is no such date is refused",
+        "Text that is not an HTTP date is refused",
         arguments: [
             "", " ", "0", "1994", "now", "Sun", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
             "06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 PST", "Sun, 06 Nov 1994 08:49:37 +0100",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "A year of two digits lies at most 50 years ahead",
+        "A year of two digits is at most 50 years in the future",
         arguments: [
             ("94", 1994), ("00", 2000), ("25", 2025), ("26", 2026), ("75", 2075), ("76", 2076), ("77", 1977),
             ("99", 1999),
@@ -81,7 +81,7 @@ import Testing
         #expect(HTTPDate.format(Date(timeIntervalSince1970: seconds)) == expected)
     }
 
-    @Test("What is written is read back, and agrees with Foundation's calendar, through 800 years")
+    @Test("A written date is read back and agrees with Foundation's calendar, through 800 years")
     func roundTrip() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))

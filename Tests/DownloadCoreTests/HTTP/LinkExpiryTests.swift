@@ -4,14 +4,14 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("When a link expires", .inTurn, .timeLimit(.minutes(1)))
+@Suite("LinkExpiry: when a signed URL expires", .inTurn, .timeLimit(.minutes(1)))
 struct LinkExpiryTests {
     private func date(_ query: String) throws -> Date? {
         LinkExpiry.date(of: try SourceURL.parse("https://h/file?\(query)").get().url)
     }
 
     @Test(
-        "As AWS, Google, CloudFront and Azure write it",
+        "The forms of AWS, Google, CloudFront and Azure are read",
         arguments: [
             ("X-Amz-Date=20261122T080000Z&X-Amz-Expires=900&X-Amz-Signature=x", "2026-11-22T08:15:00Z"),
             ("x-amz-expires=60&x-amz-date=20261122T235930Z", "2026-11-23T00:00:30Z"),
@@ -24,7 +24,7 @@ struct LinkExpiryTests {
     }
 
     @Test(
-        "What is not understood says nothing",
+        "A query in another form has no date",
         arguments: [
             "", "x=1", "X-Amz-Date=20261122T080000Z", "X-Amz-Date=today&X-Amz-Expires=900",
             "X-Amz-Date=20261122T080000Z&X-Amz-Expires=-1", "X-Amz-Date=20261322T080000Z&X-Amz-Expires=1",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Link fields that name mirrors", .inTurn, .timeLimit(.minutes(1)))
+@Suite("MirrorLinks: Link fields with mirrors and documents", .inTurn, .timeLimit(.minutes(1)))
 struct MirrorLinksTests {
     private func links(_ values: String..., near location: String? = nil) throws -> [String] {
         var head = ResponseHead(status: 200)
@@ -12,7 +12,7 @@ struct MirrorLinksTests {
         return MirrorLinks(head, near: location).mirrors.map(\.string)
     }
 
-    @Test("By priority, in any of the forms")
+    @Test("Mirrors are read in every form, and sorted by priority and location")
     func forms() throws {
         #expect(
             try links(
@@ -33,7 +33,7 @@ struct MirrorLinksTests {
         return links.document?.string
     }
 
-    @Test("A document that describes the file, wherever it is seen from")
+    @Test("The URL of a describing document is resolved against the base")
     func describedBy() throws {
         let type = "type=\"application/metalink4+xml\""
         #expect(try document("<http://a/f.meta4>; rel=describedby; \(type)") == "http://a/f.meta4")
@@ -51,7 +51,7 @@ struct MirrorLinksTests {
     }
 
     @Test(
-        "Nothing else describes it",
+        "A link that does not describe the file is ignored",
         arguments: [
             "<f.meta4>; rel=describedby", "<f.meta4>; rel=duplicate; type=\"application/metalink4+xml\"",
             "<f>; rel=describedby; type=\"text/html\"",
@@ -64,7 +64,7 @@ struct MirrorLinksTests {
     func notDescribed(value: String) throws { #expect(try document(value) == nil) }
 
     @Test(
-        "Nothing else",
+        "A link that is not a mirror is ignored",
         arguments: [
             "", "<http://a/f>", "<http://a/f>; rel=next", "http://a/f; rel=duplicate", "<http://a/f; rel=duplicate",
             "<ftp://a/f>; rel=duplicate", "</f>; rel=duplicate", "<http://ann:x@a/f>; rel=duplicate",
@@ -73,7 +73,7 @@ struct MirrorLinksTests {
         ])
     func others(value: String) throws { #expect(try links(value).isEmpty) }
 
-    @Test("Whatever comes, it is read in linear time, and names mirrors that can be asked")
+    @Test("Any Link field is read in linear time and only names http and https URLs")
     func fuzz() {
         let fuzzing = Fuzzing(
             "Link fields",

@@ -4,15 +4,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// Bytes are here already: an answer must prove that it belongs to them.
-@Suite("ResponseJudge: going on with what is here", .inTurn)
+/// Some bytes are on disk, so an answer must prove that it belongs to these bytes.
+@Suite("ResponseJudge: answers to a resumed download", .inTurn)
 struct ResponseJudgeResumeTests {
     private typealias Verdict = ResponseJudge.Verdict
     private static let old = "Tue, 01 Jan 2030 00:00:00 GMT"
     private static let new = "Wed, 02 Jan 2030 00:00:00 GMT"
     private static let later = "Thu, 03 Jan 2030 00:00:00 GMT"
 
-    /// What is known, by name.
+    /// What is known of the file.
     enum Known: String, CaseIterable, Sendable, CustomTestStringConvertible {
         case strong, weak, date, weakDate, both, nothing
 
@@ -41,7 +41,7 @@ struct ResponseJudgeResumeTests {
             }
         }
 
-        /// The fields of an answer of another version; nil where nothing would tell.
+        /// The fields of an answer of another version. Nil if no field would differ.
         var different: [(name: String, value: String)]? {
             switch self {
             case .strong: [("ETag", "\"b\"")]
@@ -52,7 +52,7 @@ struct ResponseJudgeResumeTests {
             }
         }
 
-        /// An answer proves by its fields that it is the same.
+        /// Whether the fields of an answer prove that the version is the same.
         var proves: Bool { self == .strong || self == .date || self == .both }
     }
 
@@ -78,7 +78,7 @@ struct ResponseJudgeResumeTests {
 
     // MARK: An empty body
 
-    @Test("An empty body is the file only where something says that the file has changed", arguments: Known.allCases)
+    @Test("An empty body is accepted only if the fields say that the file has changed", arguments: Known.allCases)
     func emptied(known: Known) {
         let empty = [(name: "Content-Length", value: "0")]
         let refusal = DownloadError.protocolViolated(
@@ -96,7 +96,7 @@ struct ResponseJudgeResumeTests {
 
     // MARK: 206
 
-    @Test("206 of the same version goes on", arguments: Known.allCases)
+    @Test("206 of the same version continues the file", arguments: Known.allCases)
     func same(known: Known) {
         #expect(judge(.part(400..<1000, of: 1000, known.same), known) == .body(offset: 400, end: 1000, total: 1000))
         #expect(
@@ -108,7 +108,7 @@ struct ResponseJudgeResumeTests {
                 == .body(offset: 400, end: 1000, total: 1000))
     }
 
-    @Test("Another content coding does not fit, whatever the validators say", arguments: Known.allCases)
+    @Test("An answer with another content coding is refused, whatever its validators are", arguments: Known.allCases)
     func otherCoding(known: Known) {
         #expect(lacks(judge(.part(400..<1000, of: 1000, known.same + [("Content-Encoding", "gzip")]), known)))
         #expect(lacks(judge(.whole(1000, known.same + [("Content-Encoding", "br")]), known)))
@@ -116,7 +116,7 @@ struct ResponseJudgeResumeTests {
         #expect(judge(.part(400..<1000, of: 1000, identity), known) == .body(offset: 400, end: 1000, total: 1000))
     }
 
-    @Test("206 with another validator, or another size, is another version", arguments: Known.allCases)
+    @Test("206 with another validator or size is another version", arguments: Known.allCases)
     func different(known: Known) {
         if let fields = known.different {
             #expect(isChanged(judge(.part(400..<1000, of: 1000, fields), known)))
@@ -126,7 +126,7 @@ struct ResponseJudgeResumeTests {
         #expect(isChanged(judge(.part(400..<1001, of: 1001, known.same), known)))
     }
 
-    @Test("206 without the ETag that was known proves nothing; a date may be left out (RFC 9110 section 15.3.7)")
+    @Test("206 without the known ETag is refused; a date may be missing (RFC 9110 section 15.3.7)")
     func bare() {
         for known in [Known.strong, .weak, .both] { #expect(lacks(judge(.part(400..<1000, of: 1000), known))) }
         for known in [Known.date, .weakDate, .nothing] {
@@ -145,7 +145,7 @@ struct ResponseJudgeResumeTests {
 
     // MARK: 200
 
-    @Test("200 of the same version is taken from its first byte where that is proved", arguments: Known.allCases)
+    @Test("200 of the same version is used from its first byte if the version is proved", arguments: Known.allCases)
     func whole(known: Known) {
         let verdict = judge(.whole(1000, known.same), known)
         if known.proves {
@@ -161,13 +161,13 @@ struct ResponseJudgeResumeTests {
         #expect(isNewVersion(judge(.whole(999, known.same), known), 999))
     }
 
-    @Test("200 without the validators that were known is tried again", arguments: Known.allCases)
+    @Test("200 without the known validators is a failure to retry", arguments: Known.allCases)
     func wholeBare(known: Known) {
         let verdict = judge(.whole(1000), known)
         if known == .nothing { #expect(isNewVersion(verdict, 1000)) } else { #expect(lacks(verdict)) }
     }
 
-    @Test("200 without a length: a strong ETag proves it the same, a date alone does not", arguments: Known.allCases)
+    @Test("200 without a length is proved by a strong ETag, and not by a date", arguments: Known.allCases)
     func wholeChunked(known: Known) {
         let verdict = judge(.of(200, known.same + [("Transfer-Encoding", "chunked")]), known)
         if known == .strong || known == .both {
@@ -177,7 +177,7 @@ struct ResponseJudgeResumeTests {
         }
     }
 
-    @Test("A page where the file was is neither the file nor a reason to give it up", arguments: Known.allCases)
+    @Test("A page instead of the file is refused, without declaring the file changed", arguments: Known.allCases)
     func page(known: Known) {
         let html = [(name: "Content-Type", value: "text/html; charset=utf-8")]
         let error = Verdict.failed(.verificationFailed(.unexpectedType(was: "application/zip", is: "text/html")))
@@ -191,7 +191,7 @@ struct ResponseJudgeResumeTests {
 
     // MARK: 416 and others
 
-    @Test("416 with another size is another version, else it makes no sense", arguments: Known.allCases)
+    @Test("416 with another size is another version, any other 416 is refused", arguments: Known.allCases)
     func unsatisfied(known: Known) {
         #expect(isChanged(judge(.of(416, [("Content-Range", "bytes */300")]), known)))
         #expect(isWrongRange(judge(.of(416, [("Content-Range", "bytes */1000")]), known)))
@@ -199,14 +199,14 @@ struct ResponseJudgeResumeTests {
         #expect(isWrongRange(judge(.of(416), known)))
     }
 
-    @Test("A status that would be asked again without a range is final here", arguments: [400, 501, 503, 404])
+    @Test("A status that means a retry without a range for a new file is final here", arguments: [400, 501, 503, 404])
     func refusal(status: Int) {
         #expect(judge(.of(status), .strong) == .failed(.serverRefused(status: status, phrase: "")))
     }
 
     // MARK: Finer points
 
-    @Test("A strong ETag that came back weak is no proof, but no difference either")
+    @Test("A strong ETag that comes back weak neither proves nor disproves the version")
     func weakened() {
         let weak = [(name: "ETag", value: "W/\"a\"")]
         #expect(judge(.part(400..<1000, of: 1000, weak), .strong) == .body(offset: 400, end: 1000, total: 1000))
@@ -214,14 +214,14 @@ struct ResponseJudgeResumeTests {
         #expect(isChanged(judge(.part(400..<1001, of: 1001, weak), .strong)))
     }
 
-    @Test("An ETag decides over a date")
+    @Test("An ETag outranks a date")
     func tagOverDate() {
         let fields = [(name: "ETag", value: "\"a\""), (name: "Last-Modified", value: Self.new)]
         #expect(judge(.part(400..<1000, of: 1000, fields), .both) == .body(offset: 400, end: 1000, total: 1000))
         #expect(judge(.whole(1000, fields), .both) == .body(offset: 0, end: 1000, total: 1000))
     }
 
-    @Test("A malformed ETag is none")
+    @Test("A malformed ETag counts as missing")
     func malformed() {
         #expect(lacks(judge(.part(400..<1000, of: 1000, [("ETag", "a")]), .strong)))
         #expect(lacks(judge(.whole(1000, [("ETag", "\"a")]), .strong)))

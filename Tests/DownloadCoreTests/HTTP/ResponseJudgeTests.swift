@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A fresh start: nothing is known of the file yet.
+/// The first answer: nothing is known of the file yet.
 @Suite("ResponseJudge: the first answer", .inTurn)
 struct ResponseJudgeTests {
     private typealias Fields = [(name: String, value: String)]
@@ -20,7 +20,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "200 is the whole file; its size is known where the framing tells it",
+        "200 is the whole file, and its size is known if the framing gives one",
         arguments: [
             ([("Content-Length", "1000")], 1000), ([("Content-Length", "0")], 0), ([], nil),
             ([("Transfer-Encoding", "chunked")], nil),
@@ -35,7 +35,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "A length that is unclear is none to trust: libcurl takes some of these for a part of what they say",
+        "An unclear Content-Length is refused, because libcurl reads some of these as a number",
         arguments: [
             ["5", "6"], ["5, 6"], ["-5"], ["+5"], ["5x"], ["0x5"], [""], ["5,"], ["9223372036854775808"],
             ["18446744073709551621"],
@@ -50,7 +50,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "An empty body is no file where a Content-Range says that the file is not empty",
+        "An empty body is refused if a Content-Range says that the file is not empty",
         arguments: [
             ("bytes 0-9/10", true), ("bytes 0-9/*", true), ("bytes */10", true), ("bytes */0", false),
             ("bytes */*", false), ("nonsense", false),
@@ -65,14 +65,15 @@ struct ResponseJudgeTests {
         #expect(judge(.of(200, [("Content-Length", "10"), fields[1]])) == .body(offset: 0, end: 10, total: 10))
     }
 
-    @Test("A part whose length is not that of its range is of no use", arguments: ["9", "11", "0"])
+    @Test("A part with another length than its range is refused", arguments: ["9", "11", "0"])
     func contradictoryPart(length: String) {
         let fields = [("Content-Range", "bytes 0-9/100"), ("Content-Length", length)]
         #expect(isWrongRange(judge(.of(206, fields))))
     }
 
     @Test(
-        "Nor is a part with an unclear length, or lengths that differ", arguments: [["10", "9"], ["9", "10"], ["x"]])
+        "A part with an unclear length, or with several lengths, is refused",
+        arguments: [["10", "9"], ["9", "10"], ["x"]])
     func unclearPart(lengths: [String]) {
         let fields = [("Content-Range", "bytes 0-9/100")] + lengths.map { ("Content-Length", $0) }
         let listed = lengths.joined(separator: ", ")
@@ -81,7 +82,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "206 is the range that was asked for, or the beginning of it",
+        "206 is the requested range or its beginning",
         arguments: [
             (0, nil, 0..<1000, 0..<1000), (0, 400, 0..<400, 0..<400), (0, 400, 0..<10, 0..<10),
             (0, 4_000_000, 0..<1000, 0..<1000), (0, nil, 0..<10, 0..<10),
@@ -107,18 +108,18 @@ struct ResponseJudgeTests {
         #expect(isWrongRange(judge(.of(206, fields), end: 400)))
     }
 
-    @Test("206 to a request for the whole is refused")
+    @Test("206 to a request for the whole file is refused")
     func partUnasked() {
         #expect(isWrongRange(judge(.part(0..<1000, of: 1000), asksRange: false)))
     }
 
-    @Test("206 of a file without a size is asked for as a whole: the end of the body would prove nothing")
+    @Test("After 206 without a total size the whole file is requested, because the body's end would prove nothing")
     func partOfUnknownSize() {
         #expect(judge(.part(0..<1000, of: nil)) == .askWithoutRange)
         #expect(isWrongRange(judge(.part(10..<1000, of: nil), start: 10)))
     }
 
-    @Test("416 at the beginning may be an empty file; further on it is wrong")
+    @Test("416 at offset 0 may be an empty file; at any other offset it is refused")
     func unsatisfied() {
         #expect(judge(.of(416)) == .askWithoutRange)
         #expect(judge(.of(416, [("Content-Range", "bytes */0")])) == .askWithoutRange)
@@ -127,7 +128,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "Some servers dislike the range itself, which can be left out once",
+        "If a server refuses the range, the file is requested once without a range",
         arguments: [400, 501])
     func dislikesRange(status: Int) {
         #expect(judge(.of(status)) == .askWithoutRange)
@@ -137,7 +138,7 @@ struct ResponseJudgeTests {
         #expect(conditional.judge(.of(status)) == .askWithoutRange)
     }
 
-    @Test("A redirect is one only with a target", arguments: [301, 302, 303, 307, 308])
+    @Test("A redirect without a target is refused", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) {
         var head = ResponseHead.of(status)
         #expect(judge(head) == .failed(.protocolViolated(.redirectWithoutLocation)))
@@ -145,13 +146,13 @@ struct ResponseJudgeTests {
         #expect(judge(head) == .redirect(to: "http://example.org/x"))
     }
 
-    @Test("401 and 407 are about credentials", arguments: [401, 407])
+    @Test("401 and 407 are failures of authentication", arguments: [401, 407])
     func credentials(status: Int) {
         #expect(judge(.of(status)) == .failed(.authenticationFailed(status: status)))
     }
 
     @Test(
-        "Every other status is a refusal in the server's words",
+        "Every other status is a refusal with the server's words",
         arguments: [201, 202, 204, 205, 300, 304, 305, 402, 403, 404, 410, 429, 451, 500, 502, 503, 504, 599])
     func refusal(status: Int) {
         var head = ResponseHead.of(status)
@@ -159,7 +160,7 @@ struct ResponseJudgeTests {
         #expect(judge(head) == .failed(.serverRefused(status: status, phrase: "No")))
     }
 
-    @Test("304 is an answer to a condition alone")
+    @Test("304 answers only a conditional request")
     func notModified() {
         var conditional = ResponseJudge(start: 0, end: nil, asksRange: true)
         conditional.isConditional = true
@@ -168,7 +169,7 @@ struct ResponseJudgeTests {
     }
 
     @Test(
-        "The media type is compared in lower case, without parameters",
+        "The media type is read in lower case and without parameters",
         arguments: [
             ("text/html", "text/html"), ("Text/HTML; charset=utf-8", "text/html"), (" text/html ;x", "text/html"),
             ("text/html;", "text/html"), ("", ""),

@@ -25,14 +25,14 @@ import Testing
         #expect(RetryAfter.seconds(text, now: Self.now) == expected)
     }
 
-    @Test("A fraction of the present second is taken into account")
+    @Test("The fraction of the current second counts")
     func fraction() {
         let now = Self.now.addingTimeInterval(0.25)
         #expect(RetryAfter.seconds("Sun, 06 Nov 1994 08:49:38 GMT", now: now) == 0.75)
     }
 
     @Test(
-        "What is neither is refused",
+        "Text that is neither seconds nor a date is refused",
         arguments: [
             "", " ", "-1", "+1", "1.5", "1e3", "0x10", "12s", "1 2", "120, 120", "soon", "infinity", "nan", "٣",
             "1\u{301}", "Sun, 06 Nov 1994", "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37",

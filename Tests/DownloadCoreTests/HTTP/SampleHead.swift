@@ -12,12 +12,12 @@ extension ResponseHead {
         return head
     }
 
-    /// 200 with its length.
+    /// Returns a 200 with its length.
     static func whole(_ total: Int64, _ fields: [(name: String, value: String)] = []) -> ResponseHead {
         of(200, [("Content-Length", "\(total)")] + fields)
     }
 
-    /// 206 with its range.
+    /// Returns a 206 with its range.
     static func part(
         _ range: Range<Int64>, of total: Int64?, _ fields: [(name: String, value: String)] = []
     ) -> ResponseHead {

@@ -5,9 +5,9 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("The server's digest", .inTurn)
+@Suite("ServerDigest", .inTurn)
 struct ServerDigestTests {
-    /// Of "hello".
+    /// The digests of "hello".
     static let sha256 = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="
     static let sha512 = "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="
     static let md5 = "XUFAKrxLKna5cZ2REBfFkg=="
@@ -20,7 +20,7 @@ struct ServerDigestTests {
         return ServerDigest.checksums(of: head).map(\.description)
     }
 
-    @Test("Repr-Digest is a dictionary of byte sequences; what is unknown in it is left out")
+    @Test("Repr-Digest is a dictionary of byte sequences, whose unknown members are left out")
     func representation() throws {
         let expected = ["sha256:\(Self.hex)"]
         for value in [
@@ -39,7 +39,7 @@ struct ServerDigestTests {
     }
 
     @Test(
-        "A malformed Repr-Digest is none",
+        "A malformed Repr-Digest is ignored",
         arguments: [
             "", " ", ",", "sha-256", "sha-256=", "sha-256=:", "sha-256=::", "sha-256=\(sha256)", "sha-256=:\(sha256)",
             "sha-256=\"\(sha256)\"", "sha-256=:\(sha256):,", "sha-256=:\(sha256):,,a=:AA==:", "SHA-256=:\(sha256):",
@@ -53,7 +53,7 @@ struct ServerDigestTests {
         #expect(try Self.checksums([("Repr-Digest", value)]).isEmpty)
     }
 
-    @Test("The older Digest, whatever its case; a bad member leaves the others alone")
+    @Test("The older Digest is read in any case, and a malformed member does not affect the others")
     func instance() throws {
         let expected = ["sha256:\(Self.hex)"]
         for value in [
@@ -73,7 +73,7 @@ struct ServerDigestTests {
     }
 
     @Test(
-        "Content-MD5 counts for a 206 that is the whole file, and for no other 206",
+        "Content-MD5 counts for a 206 with the whole file, and for no other 206",
         arguments: [
             ("bytes 0-4/5", 1), ("bytes 0-3/5", 0), ("bytes 1-4/5", 0), ("bytes 0-4/*", 0), ("bytes */5", 0), ("", 0),
         ])
@@ -82,7 +82,7 @@ struct ServerDigestTests {
         #expect(try Self.checksums(fields, status: 206).count == count)
     }
 
-    @Test("Content-MD5 counts for a whole answer alone, and nothing old counts for a coded one")
+    @Test("Content-MD5 counts only for whole answers, and old fields do not count for encoded ones")
     func contentMD5() throws {
         let field = [("Content-MD5", " \(Self.md5) ")]
         #expect(try Self.checksums(field, status: 200) == ["md5:5d41402abc4b2a76b9719d911017c592"])
@@ -95,7 +95,7 @@ struct ServerDigestTests {
         #expect(try Self.checksums(new, status: 200).count == 1)
     }
 
-    @Test("Repr-Digest outranks Digest, and SHA-256 everything")
+    @Test("Repr-Digest outranks Digest, and SHA-256 outranks all other algorithms")
     func order() throws {
         let other = Data(repeating: 1, count: 32).base64EncodedString()
         let fields = [
@@ -106,7 +106,7 @@ struct ServerDigestTests {
         #expect(try Self.checksums(fields).count == 3)
     }
 
-    @Test("A digest by the same algorithm with another value is evidence of another version")
+    @Test("Another digest by the same algorithm is evidence of another version")
     func contradiction() throws {
         var head = ResponseHead(status: 206)
         head.fields[try #require(.init("Repr-Digest"))] = "sha-256=:\(Self.sha256):"

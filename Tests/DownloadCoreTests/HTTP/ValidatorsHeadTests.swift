@@ -13,14 +13,14 @@ import Testing
         return Validators(head: head, now: Date())
     }
 
-    @Test("Without validators there are none")
+    @Test("A head without validators has none")
     func none() {
         let validators = Self.validators([(.date, Self.modified), (.contentLength, "3")])
         #expect(validators.isEmpty)
         #expect(validators.ifRange == nil)
     }
 
-    @Test("A strong ETag serves If-Range, a weak one does not, even beside a strong date")
+    @Test("A strong ETag is sent in If-Range; a weak one is not, even with a strong date")
     func etags() {
         let dates: [(HTTPField.Name, String)] = [
             (.lastModified, Self.modified), (.date, "Mon, 07 Nov 1994 08:49:37 GMT"),
@@ -33,13 +33,13 @@ import Testing
         #expect(weak.ifRange == nil)
     }
 
-    @Test("A malformed ETag is none, and so are two", arguments: [["a"], ["\"a"], [""], ["\"a\"", "\"b\""]])
+    @Test("Malformed or repeated ETags are ignored", arguments: [["a"], ["\"a"], [""], ["\"a\"", "\"b\""]])
     func malformedETag(_ tags: [String]) {
         #expect(Self.validators(tags.map { (.eTag, $0) }).etag == nil)
     }
 
     @Test(
-        "A date is strong when it lies at least a minute before the answer's own",
+        "A date is strong if it is at least a minute before the answer's Date",
         arguments: [
             (modified, "Sun, 06 Nov 1994 08:50:37 GMT", true), (modified, "Sun, 06 Nov 1994 08:50:36 GMT", false),
             (modified, "Sun, 06 Nov 1994 08:49:37 GMT", false), (modified, "Sun, 06 Nov 1994 08:49:36 GMT", false),
@@ -55,14 +55,14 @@ import Testing
         #expect(validators.ifRange == (isStrong ? modified : nil))
     }
 
-    @Test("Without a Date no Last-Modified is strong")
+    @Test("Without a Date field, Last-Modified is not strong")
     func noDate() {
         let validators = Self.validators([(.lastModified, Self.modified)])
         #expect(validators.lastModified == Self.modified)
         #expect(!validators.lastModifiedIsStrong)
     }
 
-    @Test("An empty Last-Modified is none")
+    @Test("An empty Last-Modified is ignored")
     func emptyDate() {
         #expect(Self.validators([(.lastModified, ""), (.date, Self.modified)]).isEmpty)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Metalink documents that mean no good", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Hostile Metalink documents", .inTurn, .timeLimit(.minutes(1)))
 struct HostileMetalinkTests {
     static let sha256 = String(repeating: "0a", count: 32)
 
@@ -22,7 +22,7 @@ struct HostileMetalinkTests {
         }
     }
 
-    @Test("Control characters are nowhere in a document, whichever way they are written")
+    @Test("Control characters are refused, however they are written")
     func controls() {
         for text in ["\u{1}", "<![CDATA[\u{1}]]>", "&#1;", "&#x0;", "<![CDATA[a\u{0}]]>", "&#xFFFFFFFFF;", "&#xD800;"] {
             #expect(failure("<metalink><file name='a'><size>\(text)</size></file></metalink>") != nil, "\(text)")
@@ -30,13 +30,13 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "A reference is of digits",
+        "A character reference may only have digits",
         arguments: ["&#+65;", "&#x+41;", "&#-65;", "&#;", "&#x;", "&#6A;", "&#x4G;", "&# 65;"])
     func references(text: String) {
         #expect(failure("<metalink><file name='\(text)'/></metalink>")?.contains("entity") == true)
     }
 
-    @Test("Another encoding is refused however it is declared", arguments: [" ", "\t", "\n", "\r\n"])
+    @Test("Another encoding is refused, however it is declared", arguments: [" ", "\t", "\n", "\r\n"])
     func encodings(space: String) {
         let rest = "<metalink><file name='a'/></metalink>"
         let declared = "<?xml\(space)version='1.0'\(space)encoding\(space)=\(space)"
@@ -44,7 +44,7 @@ struct HostileMetalinkTests {
         #expect(failure("\(declared)'UTF-8'?>\(rest)") == nil)
     }
 
-    @Test("Elements and attributes of others, whatever they are called, say nothing of the file")
+    @Test("Elements and attributes of other namespaces are ignored")
     func namespaces() throws {
         let read = try file("<size>5</size><x:size>6</x:size><x:url>http://evil/</x:url><url>http://a/</url>")
         #expect(read.size == 5 && read.sources.map(\.url.string) == ["http://a/"])
@@ -53,7 +53,7 @@ struct HostileMetalinkTests {
         #expect(own.map(\.name) == ["a"] && own.first?.size == 5)
     }
 
-    @Test("Text that means nothing here may be long; of what does, that is an error")
+    @Test("Long text is permitted in ignored elements only")
     func longTexts() throws {
         let long = String(repeating: "x", count: 100_000)
         #expect(try file("<signature>\(long)</signature><description>\(long)</description>").isSigned)
@@ -62,13 +62,13 @@ struct HostileMetalinkTests {
             failure("<metalink><file name='a'><size>\(long)</size></file></metalink>")?.contains("too long") == true)
     }
 
-    @Test("The same digest again and again is read in linear time")
+    @Test("Sixty thousand equal digests are read")
     func manyDigests() throws {
         let hashes = String(repeating: "<hash type='sha-256'>\(Self.sha256)</hash>", count: 60_000)
         #expect(try file(hashes).checksum?.digest == Self.sha256)
     }
 
-    @Test("Two that contradict each other are an error, and no digest of its own length is one")
+    @Test("Contradictory digests or sizes, and digests of wrong length, are errors")
     func contradictions() {
         let (other, short) = (String(repeating: "1", count: 64), "1234")
         for (hash, why) in [(other, "two sha256"), (short, "no sha256"), (Self.sha256 + "00", "no sha256")] {
@@ -81,14 +81,14 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "Sizes that are none",
+        "Invalid sizes are refused",
         arguments: ["-1", "+1", "1.0", "0x10", "1e3", "9223372036854775808", "99999999999999999999", "１"])
     func sizes(text: String) {
         #expect(failure("<metalink><file name='a'><size>\(text)</size></file></metalink>")?.contains("size") == true)
     }
 
     @Test(
-        "Pieces that do not fit are not gone by, and the rest of the document is",
+        "Pieces that do not fit the file are ignored, and the rest of the document is used",
         arguments: [
             ("1024", 1, 2000), ("1024", 3, 2048), ("0", 1, 1), ("-5", 1, 1), ("99999999999999999999", 1, 1),
             ("1", 5, 5),
@@ -100,7 +100,9 @@ struct HostileMetalinkTests {
         #expect(read.pieces == nil && read.size == size)
     }
 
-    @Test("Pieces of the largest size that can be written", arguments: [Int64.max, 1 << 57, 1 << 57 + 1] as [Int64])
+    @Test(
+        "The pieces of the largest sizes end at the end of the file",
+        arguments: [Int64.max, 1 << 57, 1 << 57 + 1] as [Int64])
     func largestPieces(size: Int64) throws {
         let hashes = String(repeating: "<hash>\(String(repeating: "0", count: 32))</hash>", count: 4)
         let read = try file("<size>\(size)</size><pieces length='\(1 << 40)' type='md5'>\(hashes)</pieces>")
@@ -113,7 +115,7 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "Digests of pieces that have the wrong length, or are none",
+        "Pieces with an invalid digest are ignored",
         arguments: ["", "0a", "zz", String(repeating: "g", count: 64)])
     func pieceDigests(text: String) throws {
         let hashes = "<hash>\(Self.sha256)</hash><hash>\(text)</hash>"
@@ -121,7 +123,7 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "Names that cannot be seen for what they are",
+        "Names with invisible characters are refused",
         arguments: [
             "a\u{202E}b", "a\u{2066}b", "a\u{200F}b", "a\u{061C}b", "a\u{200B}b", "a\u{2028}b", "a\u{85}b", "a\u{7F}b",
             "a\u{FEFF}b", "a\u{E0041}b", "a\nb", "a\tb", " a", "a ", "a/ /b", "\u{2060}a",
@@ -131,7 +133,7 @@ struct HostileMetalinkTests {
     }
 
     @Test(
-        "Names that are written in another way",
+        "Names that are written with references are refused, too",
         arguments: ["..&#47;b", "&#46;&#46;/b", "&#x2f;etc/passwd", "&#126;/b", "a/&#x2e;ssh/b"])
     func writtenNames(name: String) throws {
         let text = "<metalink><file name='\(name)'/></metalink>"
@@ -139,7 +141,7 @@ struct HostileMetalinkTests {
         #expect(throws: DownloadError.self) { try read.path() }
     }
 
-    @Test("A document that is deep, wide or long is refused, or read, and nothing overflows")
+    @Test("A deep, wide or long document is refused or read, and nothing overflows")
     func shapes() throws {
         #expect(failure(String(repeating: "<metalink>", count: 100_000))?.contains("deep") == true)
         let attributes = (0..<1000).map { "a\($0)='x'" }.joined(separator: " ")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Hosts that want https alone", .inTurn, .timeLimit(.minutes(1)))
+@Suite("HSTSList: hosts that only want https", .inTurn, .timeLimit(.minutes(1)))
 struct HSTSListTests {
     let now = Date(timeIntervalSince1970: 1_790_000_000)
 
-    @Test("A host is covered until its time is over, and what is below it if it says so")
+    @Test("A host is covered until its max-age is over, and its subdomains if the field includes them")
     func covers() {
         var list = HSTSList()
         let news1 = list.learn("max-age=100", of: "a.example", at: now)
@@ -26,7 +26,7 @@ struct HSTSListTests {
     }
 
     @Test(
-        "What is no such field is not believed",
+        "A malformed field is ignored",
         arguments: ["", "max-age", "max-age=", "max-age=-1", "max-age=1x", "includeSubDomains", "max-age=1; max-age=2"])
     func malformed(field: String) {
         var list = HSTSList()
@@ -35,14 +35,14 @@ struct HSTSListTests {
         #expect(list.entries.isEmpty)
     }
 
-    @Test("Addresses are no names", arguments: ["127.0.0.1", "[::1]"])
+    @Test("Addresses are never covered", arguments: ["127.0.0.1", "[::1]"])
     func addresses(host: String) {
         var list = HSTSList()
         let news5 = list.learn("max-age=100", of: host, at: now)
         #expect(!news5)
     }
 
-    @Test("The same again is no news; a number beyond all bounds is for ever")
+    @Test("A repeated field within a minute is not news; a huge max-age never ends")
     func news() {
         var list = HSTSList()
         let news6 = list.learn("max-age=31536000", of: "a.example", at: now)
@@ -54,7 +54,7 @@ struct HSTSListTests {
         #expect(list.covers("b.example", at: now.addingTimeInterval(3_000_000_000)))
     }
 
-    @Test("It is written as curl does, and read again; lines that make no sense are left out")
+    @Test("The list is written as curl writes it, and is read again without its malformed lines")
     func text() {
         var list = HSTSList()
         _ = list.learn("max-age=3600; includeSubDomains", of: "a.example", at: now)
@@ -68,7 +68,7 @@ struct HSTSListTests {
     }
 
     @Test(
-        "Port 80 becomes 443, and any other stays",
+        "Port 80 becomes 443, and any other port stays",
         arguments: [
             ("http://a.example/x?y", "https://a.example/x?y"), ("http://a.example:80/x", "https://a.example/x"),
             ("http://a.example:8080/x", "https://a.example:8080/x"),

@@ -4,9 +4,9 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("What is an outage of the network", .inTurn, .timeLimit(.minutes(1)))
+@Suite("NetworkOutage: what is an outage of the network", .inTurn, .timeLimit(.minutes(1)))
 struct NetworkOutageTests {
-    /// A machine with these addresses within reach.
+    /// A machine that reaches only these addresses.
     struct Machine: LocalNetwork {
         var reached: Set<String> = []
         var sources: [NetworkPath.Source] = []
@@ -28,7 +28,7 @@ struct NetworkOutageTests {
 
     func isDown(_ path: NetworkPath, _ machine: Machine) -> Bool { NetworkOutage.isDown(path, machine) }
 
-    @Test("An address is out of reach when the kernel has no route to it")
+    @Test("A server is out of reach if the kernel has no route to its address")
     func address() {
         let path = NetworkPath(address: "198.51.100.7")
         #expect(isDown(path, Machine()))
@@ -36,7 +36,7 @@ struct NetworkOutageTests {
         #expect(!isDown(path, Machine(isMute: true)))
     }
 
-    @Test("A server that speaks only the family that this machine lacks is no outage, unless it was reached before")
+    @Test("A missing address family is an outage only if the server was reached before")
     func family() {
         let machine = Machine(reached: [Self.world4])
         #expect(!isDown(NetworkPath(address: "2001:db8:5::1"), machine))
@@ -44,7 +44,7 @@ struct NetworkOutageTests {
         #expect(isDown(NetworkPath(address: "198.51.100.7"), machine))
     }
 
-    @Test("Within this machine there is no outage")
+    @Test("An address of this machine is never out of reach")
     func local() throws {
         for address in ["127.0.0.1", "127.8.8.8", "::1"] { #expect(!isDown(NetworkPath(address: address), Machine())) }
         for url in ["http://localhost/x", "http://a.localhost:8080/x", "http://127.0.0.1/x", "http://[::1]:8080/x"] {
@@ -52,17 +52,17 @@ struct NetworkOutageTests {
         }
     }
 
-    @Test("A name is out of reach when neither a name server nor the world is within reach")
+    @Test("A host name is out of reach if neither a name server nor any public address is within reach")
     func name() throws {
         let path = NetworkPath(try record("http://example.org/x"))
         #expect(path.address == nil)
         #expect(isDown(path, Machine()))
         for reached in ["10.0.0.53", Self.world4, Self.world6] { #expect(!isDown(path, Machine(reached: [reached]))) }
-        // A resolver on this machine is always within reach, and says nothing.
+        // A name server on this machine is always within reach, and therefore proves nothing.
         #expect(isDown(path, Machine(reached: ["127.0.0.53"], servers: ["127.0.0.53"])))
     }
 
-    @Test("An interface or address to send from that never was there is a mistake, one that has gone an outage")
+    @Test("A missing source interface or address is an outage only if it worked before")
     func source() {
         for source in [NetworkPath.Source.interface("wwan0"), .address("10.0.0.9")] {
             #expect(!isDown(NetworkPath(address: "198.51.100.7", source: source), Machine()))
@@ -72,7 +72,7 @@ struct NetworkOutageTests {
         }
     }
 
-    @Test("What is asked for a route to: where the last connection went, else the proxy, else the host")
+    @Test("A route is needed to the last connection's address, else to the proxy, else to the host")
     func path() throws {
         #expect(NetworkPath(try record("http://198.51.100.7/x")).address == "198.51.100.7")
         #expect(NetworkPath(try record("http://[2001:db8::7]/x")).address == "2001:db8::7")
@@ -103,14 +103,14 @@ struct NetworkOutageTests {
             created: Date())
     }
 
-    @Test("Sleep is noticed once, and a moment of it is harmless")
+    @Test("Sleep is noticed once, and only if longer than a few seconds")
     func slept() {
         var watch = SleepWatch()
         let noticed = [3600, 3600, 3604, 3610, 3610].map { watch.hasSlept(.seconds($0)) }
         #expect(noticed == [false, false, false, true, false])
     }
 
-    @Test("The kernel tells of its own routes")
+    @Test("The kernel reports this machine's own routes and addresses")
     func kernel() throws {
         let kernel = KernelNetwork()
         #expect(kernel.hasChanged())

@@ -6,7 +6,7 @@ import Testing
     static func url(_ text: String) throws -> SourceURL { try SourceURL.parse(text).get().url }
 
     @Test(
-        "Credentials go along within one origin only",
+        "Credentials stay within one origin",
         arguments: [
             ("https://a.example/1", "https://a.example/2", true),
             ("https://a.example/1", "https://A.EXAMPLE/2", true),
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "Redirects out of the web, down from https, or to nothing are refused",
+        "A redirect to another scheme, from https to http, or to an invalid URL is refused",
         arguments: [
             ("https://a.example/", "http://a.example/", "from https to http"),
             ("https://a.example/", "HTTP://b.example/", "from https to http"),

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "A media range is a type, or all of a kind",
+        "A media range is one type, all types of one kind, or all types",
         arguments: [
             ("application/zip", "application/zip", true), ("Image/*", "image/png", true), ("*/*", "a/b", true),
             ("application/zip", "application/zipx", false), ("image/*", "imagex/png", false),
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "What is no media range is refused",
+        "Text that is not a media range is refused",
         arguments: [
             "", "zip", "/", "a/", "/b", "a/b/c", "*/zip", "a b/c", "text/html; charset=x", "im*ge/png", "image/p*",
             "ä/b",
@@ -53,12 +53,12 @@ import Testing
     }
 
     @Test(
-        "What are no status codes is refused",
+        "Text that is not a list of status codes is refused",
         arguments: ["", ",", "200,", "99", "600", "529-520", "4xx", "-5", "200-", "2 00", "99999999999999999999"])
     func noCodes(text: String) { #expect(StatusCodes(text) == nil) }
 
     @Test(
-        "The type is that of the head, whatever its parameters and its case",
+        "A type is compared without its parameters and its case",
         arguments: ["application/zip", "Application/ZIP; charset=binary", "application/zip;x=y"])
     func wantedType(value: String) {
         let head = ResponseHead.whole(10, [("Content-Type", value)])
@@ -66,7 +66,7 @@ import Testing
         #expect(verdict(Self.types("image/*", "application/zip"), of: head) == .body(offset: 0, end: 10, total: 10))
     }
 
-    @Test("A page where a file is wanted is refused with a guess; so is an answer without a type")
+    @Test("Another type, or none, is refused, and for a page the error guesses a login")
     func unwantedType() throws {
         let page = ResponseHead.whole(10, [("Content-Type", "text/html; charset=utf-8")])
         let failure = try #require(self.failure(Self.types("application/zip", "image/*"), of: page))
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "Without a wish 200 and 206 are taken; with one, what is listed, and a part for the whole",
+        "Without codes 200 and 206 are accepted; with codes the listed ones, and 206 if 200 is listed",
         arguments: [
             (nil, [200, 206], [203, 404]), ("200", [200, 206], [203, 404]), ("203", [203], [200, 206, 404]),
             ("200,203", [200, 203, 206], [404]), ("200,404", [200, 404, 206], [403]), ("206", [206], [200]),
@@ -95,7 +95,7 @@ import Testing
         #expect(!refused.contains(where: isTaken))
     }
 
-    @Test("What was refused before is refused as before; what was taken before is a matter of verification")
+    @Test("An answer that was refused anyway keeps its error; another refused status is a failed verification")
     func wrongStatus() {
         let validation = ResponseValidation(statuses: StatusCodes("203"))
         #expect(
@@ -103,13 +103,13 @@ import Testing
         #expect(failure(validation, of: .whole(10)) == .unwantedStatus(wanted: "203", is: "200"))
     }
 
-    @Test("An answer without content is an empty file", arguments: [204, 205])
+    @Test("An answer without content is an empty file if its status is accepted", arguments: [204, 205])
     func noContent(status: Int) {
         let validation = ResponseValidation(statuses: StatusCodes("200-299"))
         #expect(verdict(validation, of: .of(status)) == .body(offset: 0, end: 0, total: 0))
     }
 
-    @Test("The size is that of the whole file, also in the answer with a part of it")
+    @Test("The limit is for the whole file, also if the answer is a part")
     func size() {
         let validation = ResponseValidation(maximumSize: 1000)
         #expect(verdict(validation, of: .whole(1000)) == .body(offset: 0, end: 1000, total: 1000))

@@ -26,7 +26,7 @@ import Testing
         #expect(retries == Array(0..<limit))
     }
 
-    @Test("What the server asks for is a lower bound, also above the longest delay")
+    @Test("Retry-After is a lower bound of the delay, even above the longest delay")
     func retryAfter() {
         let policy = RetryPolicy()
         #expect(policy.decide(Self.transient, failures: 0, retryAfter: 120, jitter: 1) == .retry(after: 120))
@@ -36,14 +36,14 @@ import Testing
         #expect(policy.decide(Self.transient, failures: 5, retryAfter: 1, jitter: 0) == .giveUp)
     }
 
-    @Test("Delays of nothing are possible, and a longest delay below the first one wins")
+    @Test("A delay may be zero, and a longest delay below the first delay wins")
     func smallDelays() {
         #expect(delay(RetryPolicy(delay: 0), 3, jitter: 1) == 0)
         #expect(delay(RetryPolicy(delay: 10, maximumDelay: 4), 0, jitter: 1) == 4)
     }
 
     @Test(
-        "What another attempt cannot mend is given up at once",
+        "Permanent failures are not retried",
         arguments: [
             DownloadError.cancelled, .serverRefused(status: 404, phrase: ""), .authenticationFailed(status: 401),
             .fileFailed(.noSpace(needed: nil), path: "/a"), .trustFailed(TransportDiagnosis(code: 60, message: "")),
@@ -53,7 +53,7 @@ import Testing
         #expect(RetryPolicy().decide(error, failures: 0, retryAfter: 1, jitter: 0) == .giveUp)
     }
 
-    @Test("Status codes of the user's choice are tried again, too")
+    @Test("Status codes chosen by the user are retried, too")
     func chosenStatuses() {
         let policy = RetryPolicy(delay: 0, statuses: StatusCodes("401,403,520-529"))
         for status in [401, 403, 503, 529] {
@@ -66,7 +66,7 @@ import Testing
         #expect(policy.decide(other, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)
     }
 
-    @Test("A download that has had its time is not tried again")
+    @Test("A download whose time limit has passed is not retried")
     func timeLimit() {
         let error = DownloadError.networkFailed(.timeLimit, TransportDiagnosis(code: 0, message: ""))
         #expect(RetryPolicy(delay: 0).decide(error, failures: 0, retryAfter: nil, jitter: 0) == .giveUp)

@@ -3,13 +3,13 @@ import Foundation
 import DownloadTestSupport
 import Testing
 
-@Suite("ServerTrustPolicy: as it is stored", .inTurn)
+@Suite("ServerTrustPolicy: encoding", .inTurn)
 struct ServerTrustPolicyTests {
     private func coded(_ policy: ServerTrustPolicy) throws -> String {
         String(decoding: try JSONEncoder().encode([policy]), as: UTF8.self)
     }
 
-    @Test("The two words that there were are read and written as before")
+    @Test("The two old words are read and written as before")
     func words() throws {
         #expect(try coded(.system) == #"["system"]"#)
         #expect(try coded(.insecure) == #"["insecure"]"#)
@@ -17,7 +17,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [.insecure, .system])
     }
 
-    @Test("Everything else comes back as it was")
+    @Test("A policy with more than these words is decoded as it was encoded")
     func whole() throws {
         var policy = ServerTrustPolicy.insecure
         policy.authorities = "/ca"
@@ -30,7 +30,7 @@ struct ServerTrustPolicyTests {
         #expect(read == [policy])
     }
 
-    @Test("A word that is none is an error, and not trust")
+    @Test("An unknown word is an error")
     func unknown() {
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode([ServerTrustPolicy].self, from: Data(#"["everybody"]"#.utf8))

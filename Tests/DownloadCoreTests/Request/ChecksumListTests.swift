@@ -4,16 +4,16 @@ import Testing
 
 @testable import DownloadCore
 
-/// Digests of each length, told apart by their digit.
+/// Returns a digest that consists of one digit, by which tests tell digests apart.
 private func hex(_ digit: Character, _ count: Int = 64) -> String { String(repeating: digit, count: count) }
 
-@Suite("A checksum file", .inTurn)
+@Suite("ChecksumList", .inTurn)
 struct ChecksumListTests {
     static func list(_ text: String, source: String = "SHA256SUMS") throws -> ChecksumList {
         try ChecksumList(Array(text.utf8), source: source)
     }
 
-    /// `folder/name algorithm:digit`, as the lines of a text are understood.
+    /// Returns the entries of a text as `folder/name algorithm:digit`.
     static func entries(_ text: String) -> [String] {
         guard let list = try? Self.list(text) else { return [] }
         return list.entries.map { entry in
@@ -46,7 +46,7 @@ struct ChecksumListTests {
     }
 
     @Test(
-        "Anything else is no checksum",
+        "A text without a valid line is refused",
         arguments: [
             "", "\n\n", "# \(hex("a"))  x", hex("a", 63), hex("a", 65), "\(hex("g"))  x", "\(hex("a"))x",
             "\(hex("a")),x", "x  \(hex("a"))", "SHA256 (x) = \(hex("1", 40))", "SHA256 (x) \(hex("a"))",
@@ -61,7 +61,7 @@ struct ChecksumListTests {
         }
     }
 
-    @Test("Of a signed file only what is signed counts")
+    @Test("Only the signed lines of a signed file count")
     func signed() {
         let text = """
             \(hex("1"))  before
@@ -84,18 +84,20 @@ struct ChecksumListTests {
     }
 
     @Test(
-        "A name that tells another algorithm is believed",
+        "A list whose name tells an unsupported algorithm is refused",
         arguments: ["B2SUMS", "b2sums.txt", "x.iso.b2", "a/x.blake3", "x.sha3", "https://e.org/x.b2sum", "B3SUMS"])
     func foreign(_ source: String) {
         #expect(throws: DownloadError.self) { try Self.list("\(hex("a"))  x", source: source) }
     }
 
-    @Test("Names that only look like it are not", arguments: ["b2.txt", "x.b2b", "ab2", "sha3sum.iso.sha256", "b2"])
+    @Test(
+        "A name that only resembles such a list is accepted",
+        arguments: ["b2.txt", "x.b2b", "ab2", "sha3sum.iso.sha256", "b2"])
     func notForeign(_ source: String) throws {
         #expect(try Self.list("\(hex("a"))  x", source: source).entries.count == 1)
     }
 
-    @Test("A file is bounded in size, and a large one is read in no time")
+    @Test("The size of a list is limited, and a large list is read")
     func large() throws {
         #expect(throws: DownloadError.self) {
             try ChecksumList([UInt8](repeating: 0x61, count: ChecksumList.largest + 1), source: "x")
@@ -110,7 +112,7 @@ struct ChecksumListTests {
         #expect(throws: DownloadError.self) { try ChecksumList(hostile, source: "x") }
     }
 
-    @Test("The line is found by the last component, and of several by the folders")
+    @Test("A file's line is found by its last path component, and then by its folders")
     func lookup() throws {
         let list = try Self.list(
             """
@@ -148,7 +150,7 @@ struct ChecksumListTests {
         return request
     }
 
-    @Test("A request finds its line by URL or name; without one it takes the list along")
+    @Test("A request finds its line by URL or name, else it keeps the whole list")
     func settle() throws {
         let text = "\(hex("a"))  x y.iso\n\(hex("b"))  b\n"
         #expect(try settled(text, "http://e.org/x%20y.iso?v=1").checksum?.digest == hex("a"))
@@ -162,7 +164,7 @@ struct ChecksumListTests {
         #expect(stored == open)
     }
 
-    @Test("A list too long to be taken along is refused before anything is fetched")
+    @Test("A list without the file that is too long to keep is refused before anything is fetched")
     func tooLong() throws {
         let text = (0...ChecksumList.longestCarried).map { "\(hex("a"))  n\($0)\n" }.joined()
         #expect(try settled(text, "http://e.org/n7").checksum != nil)
@@ -170,7 +172,7 @@ struct ChecksumListTests {
         #expect(throws: failure) { try settled(text, "http://e.org/x", name: "y") }
     }
 
-    @Test("A digest alone belongs to one download alone")
+    @Test("A digest without a name is used for a single download only")
     func bare() throws {
         #expect(try settled("\(hex("a"))\n", "http://e.org/x").checksum?.digest == hex("a"))
         #expect(try settled("\(hex("a"))\n\(hex("1", 32))\n", "http://e.org/x").checksum?.algorithm == .sha256)
@@ -180,7 +182,7 @@ struct ChecksumListTests {
         #expect(try settled("\(hex("a"))\n\(hex("b"))  y\n", "http://e.org/x").checksum == nil)
     }
 
-    @Test("Random bytes are read without an end, or refused")
+    @Test("Random bytes are read or refused")
     func random() {
         var generator = SplitMix64(seed: 4)
         let alphabet = Array("0123456789abcdef ()=*\\/-.\r\n#SHA256MD5".utf8) + [0, 0xEF, 0xFF]

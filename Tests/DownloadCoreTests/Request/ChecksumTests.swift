@@ -17,14 +17,14 @@ import Testing
         #expect(Checksum("\(algorithm.rawValue):\(digest)00") == nil)
     }
 
-    @Test("The spellings of aria2 and upper case are understood", arguments: ["sha-1=", "SHA-1:", "Sha1=", "sha1:"])
+    @Test("The spellings of aria2 and upper case are read", arguments: ["sha-1=", "SHA-1:", "Sha1=", "sha1:"])
     func spellings(_ start: String) {
         let digest = "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709"
         #expect(Checksum(start + digest) == Checksum(algorithm: .sha1, digest: digest.lowercased()))
     }
 
     @Test(
-        "Anything else is refused",
+        "Text that is not a checksum is refused",
         arguments: [
             "", ":", "=", "md5", "md5:", "md5=", ":d41d8cd98f00b204e9800998ecf8427e",
             "d41d8cd98f00b204e9800998ecf8427e", "crc32:00000000", "md4:d41d8cd98f00b204e9800998ecf8427e",
@@ -38,7 +38,7 @@ import Testing
         #expect(Checksum(text) == nil)
     }
 
-    @Test("A checksum survives being stored")
+    @Test("A checksum survives encoding")
     func codable() throws {
         let checksum = try #require(Checksum("md5:D41D8CD98F00B204E9800998ECF8427E"))
         #expect(try JSONDecoder().decode(Checksum.self, from: JSONEncoder().encode(checksum)) == checksum)

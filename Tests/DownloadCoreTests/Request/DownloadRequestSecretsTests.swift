@@ -18,7 +18,7 @@ import Testing
         return request
     }
 
-    @Test("No secret of a request is in its JSON, its record's JSON, or its description")
+    @Test("No secret of a request is in its JSON, its record's JSON or its description")
     func secrets() throws {
         let request = try Self.request()
         #expect(request.credential == Credential(user: "ann", password: "hunter2"))
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("What comes back from the store names the secrets that are missing, and keeps the rest")
+    @Test("A decoded request names its missing secrets, and keeps the rest")
     func missing() throws {
         let request = try Self.request()
         #expect(request.missingSecrets.isEmpty)

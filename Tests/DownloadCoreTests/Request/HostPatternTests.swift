@@ -3,10 +3,10 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Patterns of hosts", .inTurn)
+@Suite("HostPattern", .inTurn)
 struct HostPatternTests {
     @Test(
-        "A pattern matches the hosts it means and no other",
+        "A pattern matches the intended hosts and no others",
         arguments: [
             (
                 "example.org", ["example.org", "example.org."],
@@ -35,14 +35,14 @@ struct HostPatternTests {
     }
 
     @Test(
-        "What can be no host is none",
+        "A text that cannot be a host is refused",
         arguments: [
             "", "http://example.org", "example.org/", "example.org:80", "example.org:443", "a b", "me@example.org",
             "a\nb", "[::1", "ü*.example.org", "{a,b}",
         ])
     func wrong(text: String) { #expect(HostPattern(text) == nil) }
 
-    @Test("A name is closer than a pattern, and a longer pattern closer than a shorter one")
+    @Test("A name is closer than a pattern, and a longer pattern is closer than a shorter one")
     func order() {
         let patterns = ["*", "*.org", "*.example.org", "*cdn.example.org", "a.org"].compactMap(HostPattern.init)
         #expect(patterns.shuffled().sorted { $1.isCloser(than: $0) } == patterns)
@@ -51,7 +51,7 @@ struct HostPatternTests {
         #expect(limits.value(for: "a.org") == 5 && limits.value(for: "localhost") == 1)
     }
 
-    @Test("A pattern that is made to hurt is matched in time")
+    @Test("A hostile pattern is matched within five seconds")
     func hostile() throws {
         let pattern = try #require(HostPattern(String(repeating: "*a", count: 2000) + "b"))
         let clock = ContinuousClock.now
@@ -59,7 +59,7 @@ struct HostPatternTests {
         #expect(ContinuousClock.now - clock < .seconds(5))
     }
 
-    @Test("The scheduler lets a host have as many downloads as its pattern says")
+    @Test("The scheduler limits the downloads of a host by its closest pattern")
     func scheduler() {
         var scheduler = Scheduler(maxConcurrent: 100, maxPerOrigin: 2)
         if let pattern = HostPattern("*.example.org") { scheduler.hostLimits = [pattern: 1] }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Netrc: names and passwords by host", .inTurn)
+@Suite("Netrc: user names and passwords by host", .inTurn)
 struct NetrcTests {
     private static let text = """
         # machine commented.example login no password no
@@ -22,7 +22,7 @@ struct NetrcTests {
         """
 
     @Test(
-        "Finds the entry of the host, quoted words and later lines included",
+        "The entry of the host is found, with quoted words and several lines",
         arguments: [
             ("a.example", nil, "ann", "pw#1"), ("b.example", nil, "bob smith", "a \"quoted\" one\\"),
             ("two.example", nil, "first", "1"), ("two.example", "second", "second", "2"),
@@ -35,7 +35,7 @@ struct NetrcTests {
             netrc.credential(for: host, user: user, allowsDefault: true) == Credential(user: name, password: password))
     }
 
-    @Test("Nobody else's password is given: not for another user, another host or, beyond the origin, by default")
+    @Test("No password of another user or host is returned, and the default entry only if permitted")
     func notFound() {
         let netrc = Netrc(Array(Self.text.utf8))
         #expect(netrc.credential(for: "a.example", user: "eve", allowsDefault: true) == nil)
@@ -44,7 +44,8 @@ struct NetrcTests {
     }
 
     @Test(
-        "Whatever the bytes, it ends", arguments: ["", "machine", "machine a login", "\"", "macdef x", "\u{0}#\n\"\\"])
+        "Malformed text is read without a result",
+        arguments: ["", "machine", "machine a login", "\"", "macdef x", "\u{0}#\n\"\\"])
     func malformed(text: String) {
         #expect(Netrc(Array(text.utf8)).credential(for: "a", allowsDefault: true) == nil)
     }

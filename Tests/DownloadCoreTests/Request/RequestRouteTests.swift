@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("RequestRoute: what goes along behind a redirect", .inTurn)
+@Suite("RequestRoute: what is sent after a redirect", .inTurn)
 struct RequestRouteTests {
     private func request(_ method: String? = nil, body: String? = nil) throws -> DownloadRequest {
         let url = try SourceURL.parse("https://a.example/x").get().url
@@ -15,7 +15,7 @@ struct RequestRouteTests {
     }
 
     @Test(
-        "A POST becomes a GET by 301, 302 and 303, everything else by 303 alone",
+        "301, 302 and 303 turn a POST into a GET; 303 does so for every method",
         arguments: [
             (301, "POST", true), (302, "POST", true), (303, "POST", true), (307, "POST", false), (308, "POST", false),
             (301, "PUT", false), (302, "PUT", false), (303, "PUT", true), (307, "PUT", false),
@@ -30,7 +30,7 @@ struct RequestRouteTests {
         #expect(made.body == (isGet ? nil : Array("a=1".utf8)))
     }
 
-    @Test("A body goes to no other origin, unless it is left behind")
+    @Test("A body is not sent to another origin; a redirect that drops the body is followed")
     func otherOrigin() throws {
         let request = try request(body: "a=1")
         var route = RequestRoute(request.url)
@@ -43,7 +43,7 @@ struct RequestRouteTests {
         #expect(!route.sendsCredentials && route.isGet && route.hops == 2)
     }
 
-    @Test("Behind a redirect to another origin no credentials are sent, though the next one stays within that origin")
+    @Test("After a redirect to another origin no credentials are sent, even within that origin")
     func withinAnotherOrigin() throws {
         let request = try request()
         var route = RequestRoute(request.url)
@@ -56,7 +56,7 @@ struct RequestRouteTests {
     }
 
     @Test(
-        "A host that wants https alone is asked over https; credentials go to sources of the request's own origin only")
+        "A host that only wants https is asked over https; credentials go only to the request's own origin")
     func strictHosts() throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")
@@ -71,7 +71,7 @@ struct RequestRouteTests {
         hosts.flush()
     }
 
-    @Test("Only the schemes that are left are followed, and a pinned key leaves https")
+    @Test("Only permitted schemes are followed, and a pinned key permits only https")
     func schemes() throws {
         var request = try request()
         request.redirect.schemes = ["https"]
@@ -87,7 +87,7 @@ struct RequestRouteTests {
         #expect(request.onlyScheme == nil)
     }
 
-    @Test("What may be sent twice is decided by the method, and by how far it came")
+    @Test("The method and the failure decide whether a request may be sent again")
     func repetition() throws {
         let lost = DownloadError.networkFailed(.connectionLost, TransportDiagnosis(code: 0, message: ""))
         let unreached = DownloadError.networkFailed(.connect, TransportDiagnosis(code: 0, message: ""))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Cookies of a session", .inTurn)
+@Suite("CookieMemory: the cookies of a session", .inTurn)
 struct SessionCookiesTests {
     private static func line(_ domain: String, _ name: String, _ value: String, end: Int = 0) -> String {
         "\(domain)\tTRUE\t/\tFALSE\t\(end)\t\(name)\t\(value)"
@@ -13,7 +13,7 @@ struct SessionCookiesTests {
         TransferResult.KnownCookies(host: "a.example.org", sent: sent, lines: lines)
     }
 
-    @Test("Transfers that end at the same time keep what each of them was given")
+    @Test("The cookies of concurrent transfers are all kept")
     func concurrent() {
         let memory = CookieMemory()
         let (first, second) = (Self.line("a.example.org", "a", "1"), Self.line(".example.org", "b", "1"))
@@ -25,7 +25,7 @@ struct SessionCookiesTests {
         #expect(memory.applied(to: [], for: "notexample.org").isEmpty)
     }
 
-    @Test("A cookie of the user's file is replaced by what the server sets, and deleted as it says")
+    @Test("A cookie of the user's file is replaced or deleted as the server says")
     func changed() {
         let memory = CookieMemory()
         let (old, new) = (Self.line(".example.org", "a", "1"), Self.line("#HttpOnly_.example.org", "a", "2"))
@@ -36,7 +36,7 @@ struct SessionCookiesTests {
         #expect(memory.applied(to: [old, kept], for: "www.example.org") == [kept])
     }
 
-    @Test("A line that libcurl writes in another way is no change")
+    @Test("A line that libcurl only formats differently is not a change")
     func same() {
         let memory = CookieMemory()
         let sent = Self.line("example.org", "a", "")
@@ -44,7 +44,7 @@ struct SessionCookiesTests {
         #expect(memory.applied(to: ["x"], for: "example.org") == ["x"])
     }
 
-    @Test("An attempt keeps what it was given, and what was sent besides")
+    @Test("An attempt keeps its cookies, and all sent values count as secrets")
     func list() {
         var secrets = LoadedSecrets(memory: nil)
         let (first, second) = (Self.line("h", "a", "12345678"), Self.line("h", "b", "87654321"))
@@ -56,7 +56,7 @@ struct SessionCookiesTests {
         #expect(secrets.cookieLines(for: "other").isEmpty)
     }
 
-    @Test("Downloads share a memory with one cookie file; with a jar, or in the background, they do not")
+    @Test("Downloads with the same cookie file share a memory; those with a jar or in the background do not")
     func owners() throws {
         var (mine, jar) = (SecretFiles(), SecretFiles())
         (mine.cookies, jar.cookieJar) = ("/cookies", "/jar")
@@ -71,7 +71,7 @@ struct SessionCookiesTests {
         #expect(background.memory(of: 1, mine, user: nil) == background.memory(of: 1, mine, user: nil))
     }
 
-    @Test("A server cannot fill the memory")
+    @Test("The number of cookies of a server is limited")
     func limit() {
         let memory = CookieMemory()
         memory.learn(Self.known([], (0..<1000).map { Self.line("h", "n\($0)", "1") }))

@@ -4,10 +4,10 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Schemes", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Schemes other than http and https", .inTurn, .timeLimit(.minutes(1)))
 struct SourceSchemeTests {
     @Test(
-        "URLs of other schemes are read as these mean them: a path has no query and no fragment",
+        "The path of another scheme has no query and no fragment",
         arguments: [
             ("ftp://a.example/d/f?x#y", "ftp://a.example/d/f%3Fx%23y", 21),
             ("FTPS://a.example/f", "ftps://a.example/f", 990),
@@ -23,7 +23,7 @@ struct SourceSchemeTests {
     }
 
     @Test(
-        "A folder, a listing, text, control characters and other machines' files are refused",
+        "Folders, listings, text mode, control characters and files of other machines are refused",
         arguments: [
             ("ftp://a.example/d/", SourceURL.ParseError.folder), ("sftp://a.example/", .folder),
             ("file:///d/", .folder),
@@ -36,14 +36,14 @@ struct SourceSchemeTests {
         #expect(SourceURL.parse(text).map(\.url) == .failure(error))
     }
 
-    @Test("User and password come apart from the URL")
+    @Test("User and password are separated from the URL")
     func credential() throws {
         let parsed = try SourceURL.parse("sftp://ann:s%40t@a.example/f").get()
         #expect(parsed.credential == Credential(user: "ann", password: "s@t"))
         #expect(parsed.url.string == "sftp://a.example/f")
     }
 
-    @Test("No redirect leads to them", arguments: ["ftp", "ftps", "sftp", "scp", "file"])
+    @Test("No redirect to another scheme is followed", arguments: ["ftp", "ftps", "sftp", "scp", "file"])
     func redirects(scheme: String) throws {
         let url = try SourceURL.parse("http://a.example/f").get().url
         for policy in [RedirectPolicy(), RedirectPolicy(schemes: ["http", scheme])] {
@@ -52,7 +52,7 @@ struct SourceSchemeTests {
         }
     }
 
-    @Test("What a scheme has no place for is refused, and so is one that --proto leaves out")
+    @Test("A method that the scheme lacks is refused, and so is a scheme that is not permitted")
     func allowed() throws {
         var request = DownloadRequest(
             url: try SourceURL.parse("ftp://a.example/f").get().url, destination: Destination(folder: "/"))
@@ -64,7 +64,7 @@ struct SourceSchemeTests {
         #expect(throws: DownloadError.self) { try request.requireAllowed() }
     }
 
-    @Test("That there is no password is stored, and not asked for again; one that there is, is not")
+    @Test("An empty password is stored and not asked for again; any other password is missing when decoded")
     func passwords() throws {
         for (password, missing) in [("", 0), ("x", 1)] {
             var request = DownloadRequest(

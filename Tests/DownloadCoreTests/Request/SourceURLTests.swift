@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.inTurn) struct SourceURLTests {
     @Test(
-        "A URL is brought into one form, and its escapes stay as they are",
+        "A URL is normalized, and its escapes stay as they are",
         arguments: [
             ("http://example.org/a", "http://example.org/a"), ("http://example.org", "http://example.org/"),
             ("HTTPS://EXAMPLE.ORG/A", "https://example.org/A"), ("  http://h/a\n", "http://h/a"),
@@ -17,7 +17,7 @@ import Testing
             ("http://bücher.example/", "http://xn--bcher-kva.example/"),
             ("http://BÜCHER.example/%20", "http://xn--bcher-kva.example/%20"),
             ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
-            // Escaping what needs it must not escape escapes.
+            // Text with escapes is not escaped twice.
             ("http://h/a b", "http://h/a%20b"), ("http://h/a%20b", "http://h/a%20b"),
             ("http://h/a b%20c", "http://h/a%20b%20c"), ("http://h/ü%2Fx", "http://h/%C3%BC%2Fx"),
             ("http://h/日本?q=日%20本", "http://h/%E6%97%A5%E6%9C%AC?q=%E6%97%A5%20%E6%9C%AC"),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "What needs no change is read the same with Foundation and without it",
+        "A URL in normal form is read the same with Foundation and without",
         arguments: [
             "http://example.org/a", "https://example.org:8443/a/b.c?d=e&f", "http://127.0.0.1:80/", "http://h./x",
             "http://-h-/a", "http://a..b/", "http://h//a/./../b", "http://h/?u=http://x/?y", "http://h/:@!$&'()*+,;=~_",
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(
-        "What must be changed, taken apart or refused is left to Foundation",
+        "A URL that must be changed, split or refused is left to Foundation",
         arguments: [
             "HTTP://h/", "http://H/", "http://h", "http://h?q", "http://h/#f", "http://h/%41", "http://h/ü",
             "http://h/a b",
@@ -65,7 +65,7 @@ import Testing
     func notPlain(_ text: String) { #expect(SourceURL.plain(text) == nil) }
 
     @Test(
-        "Its parts are those of a connection",
+        "A URL has the scheme, host, port, path and origin of its connection",
         arguments: [
             ("http://H.example/a%20b?c", "http", "h.example", 80, "/a%20b", "http://h.example:80"),
             ("https://h", "https", "h", 443, "/", "https://h:443"),
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "User information comes back apart and decoded",
+        "User information is separated from the URL and decoded",
         arguments: [
             ("http://u:p@h/", "u", "p"), ("http://u@h/", "u", ""), ("http://u:@h/", "u", ""), ("http://:p@h/", "", "p"),
             ("http://u%40x:p%3Aq@h/", "u@x", "p:q"), ("http://u:p:q@h/", "u", "p:q"), ("http://ü:日@h/", "ü", "日"),
@@ -95,7 +95,7 @@ import Testing
         #expect(url.string == "http://h/")
     }
 
-    @Test("Empty user information is none", arguments: ["http://@h/", "http://:@h/"])
+    @Test("Empty user information counts as none", arguments: ["http://@h/", "http://:@h/"])
     func emptyUserInformation(_ text: String) throws {
         let (url, credential) = try SourceURL.parse(text).get()
         #expect(credential == nil)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(
-        "What is no http URL is told apart by what is wrong with it",
+        "A text that is not a URL is refused with the reason",
         arguments: [
             ("", SourceURL.ParseError.malformed), (" ", .malformed), ("http://", .malformed), ("http:///a", .malformed),
             ("http://:80/", .malformed), ("http://?q", .malformed), ("http://#f", .malformed),
@@ -129,7 +129,7 @@ import Testing
         #expect(error == expected)
     }
 
-    @Test("A URL is stored as text, and what is none is not read back")
+    @Test("A URL is encoded as text, and an invalid text is not decoded")
     func codable() throws {
         let url = try SourceURL.parse("https://h/ü%20").get().url
         let data = try JSONEncoder().encode([url])

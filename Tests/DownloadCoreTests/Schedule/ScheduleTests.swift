@@ -4,11 +4,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("When a download may run", .inTurn, .timeLimit(.minutes(1)))
+@Suite("DownloadSchedule: when a download may run", .inTurn, .timeLimit(.minutes(1)))
 struct ScheduleTests {
     static let berlin = "Europe/Berlin"
 
-    /// In UTC.
+    /// Returns a date from text in UTC.
     private func at(_ text: String) throws -> Date { try Date(text + "Z", strategy: .iso8601) }
 
     private func schedule(_ windows: [String], zone: String = berlin, start: Date? = nil) throws -> DownloadSchedule {
@@ -16,7 +16,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "A window is read as it is written",
+        "A window is read and written in its normal form",
         arguments: [
             ("01:00-06:00", "01:00-06:00"), ("1:00-6:30", "01:00-06:30"),
             ("Mon-Fri 22:00-06:00", "Mon-Fri 22:00-06:00"),
@@ -30,7 +30,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "What is no window is refused",
+        "Text that is not a window is refused",
         arguments: [
             "", "01:00", "01:00-", "-06:00", "25:00-26:00", "24:00-06:00", "01:60-06:00", "01:00-06:00-07:00",
             "Foo 01:00-06:00", "Mon-Tue-Wed 01:00-02:00", "Mon, 01:00-02:00", "Mon 01:00-02:00 x", "1-2", "01:0-02:00",
@@ -38,7 +38,7 @@ struct ScheduleTests {
     func noWindow(text: String) { #expect(TimeWindow(text) == nil) }
 
     @Test(
-        "What no clock shows is not decoded",
+        "Impossible times are not decoded",
         arguments: [
             #"{"days":[7],"start":0,"end":1}"#, #"{"days":[0],"start":-1,"end":1}"#,
             #"{"days":[0],"start":1440,"end":1}"#, #"{"days":[0],"start":0,"end":1441}"#,
@@ -54,17 +54,17 @@ struct ScheduleTests {
         #expect(try decoder.decode(DownloadSchedule.self, from: JSONEncoder().encode(good)) == good)
     }
 
-    @Test("Within the window of a day, and between two")
+    @Test("A daily window is open within its hours and closed until the next day")
     func day() throws {
         let schedule = try schedule(["01:00-06:00"])
-        // Berlin is an hour ahead in winter.
+        // Berlin is an hour ahead of UTC in winter.
         #expect(schedule.answer(at: try at("2026-01-10T00:00:00")) == .open(until: try at("2026-01-10T05:00:00")))
         #expect(schedule.answer(at: try at("2026-01-10T04:59:59")) == .open(until: try at("2026-01-10T05:00:00")))
         #expect(schedule.answer(at: try at("2026-01-10T05:00:00")) == .closed(until: try at("2026-01-11T00:00:00")))
         #expect(schedule.answer(at: try at("2026-01-09T23:59:59")) == .closed(until: try at("2026-01-10T00:00:00")))
     }
 
-    @Test("Over midnight it belongs to the day on which it began")
+    @Test("A window over midnight belongs to the day on which it begins")
     func night() throws {
         let schedule = try schedule(["Mon-Fri 22:00-06:00"], zone: "UTC")
         // 2026-01-09 is a Friday.
@@ -73,7 +73,7 @@ struct ScheduleTests {
         #expect(schedule.answer(at: try at("2026-01-12T05:00:00")) == .closed(until: try at("2026-01-12T22:00:00")))
     }
 
-    @Test("Windows that meet are one, and those that leave nothing out have no end")
+    @Test("Adjacent windows are one window, and windows that cover everything have no end")
     func neighbours() throws {
         let two = try schedule(["20:00-24:00", "00:00-06:00"], zone: "UTC")
         #expect(two.answer(at: try at("2026-01-10T21:00:00")) == .open(until: try at("2026-01-11T06:00:00")))
@@ -82,7 +82,7 @@ struct ScheduleTests {
         #expect(try schedule([]).answer(at: try at("2026-01-10T21:00:00")) == .open(until: nil))
     }
 
-    @Test("When summer begins, a window is an hour shorter, and a skipped beginning is the moment of the change")
+    @Test("When summer time begins, a window is an hour shorter, and a skipped beginning is the moment of the change")
     func spring() throws {
         // 2026-03-29, 01:00 UTC: 02:00 becomes 03:00.
         let night = try schedule(["01:00-06:00"])
@@ -90,7 +90,7 @@ struct ScheduleTests {
         let skipped = try schedule(["02:30-05:00"])
         #expect(skipped.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-29T01:00:00")))
         #expect(skipped.answer(at: try at("2026-03-29T01:00:00")) == .open(until: try at("2026-03-29T03:00:00")))
-        // Nothing is left of it that day.
+        // This window does not exist on that day.
         let gone = try schedule(["02:15-02:45"])
         #expect(gone.answer(at: try at("2026-03-29T00:30:00")) == .closed(until: try at("2026-03-30T00:15:00")))
     }
@@ -107,7 +107,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "Every moment of a year is within a window or before the next one",
+        "At every moment of a year the schedule is open or closed until a later moment",
         arguments: [
             "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "UTC",
         ])
@@ -135,7 +135,7 @@ struct ScheduleTests {
         #expect((416...418).contains(opened))
     }
 
-    @Test("Not before its beginning, and then only in a window")
+    @Test("A download does not run before its start, and then only in a window")
     func start() throws {
         let start = try at("2026-01-10T12:00:00")
         #expect(try schedule([], start: start).answer(at: start - 1) == .closed(until: start))
@@ -145,7 +145,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "When it is to begin is read as people write it",
+        "A start time is read in the forms that people write",
         arguments: [
             ("+2h", "2026-03-28T14:00:00"), ("+1h30m", "2026-03-28T13:30:00"), ("+45s", "2026-03-28T12:00:45"),
             ("18:00", "2026-03-28T17:00:00"), ("12:30", "2026-03-29T10:30:00"), ("today 12:30", "2026-03-28T11:30:00"),
@@ -162,7 +162,7 @@ struct ScheduleTests {
     }
 
     @Test(
-        "What is no time is refused",
+        "Text that is not a start time is refused",
         arguments: [
             "", "+", "+2", "2h", "+2x", "25:00", "24:00", "12:60", "noon", "tomorrow", "yesterday 10:00", "2026-02-29",
             "2026-13-01", "2026-1-1", "2026-01-01T", "2026-01-01T10", "2026-01-01T10:00+1", "2026-01-01X10:00",
@@ -170,7 +170,7 @@ struct ScheduleTests {
         ])
     func noStartTime(text: String) { #expect(StartTime.parse(text, now: Date()) == nil) }
 
-    @Test("A limit by the time of day: the first window that is open counts, and a change in between stands")
+    @Test("The first open window of a timetable sets the limit, and only changes are reported")
     func rates() throws {
         let table = RateTimetable(
             [

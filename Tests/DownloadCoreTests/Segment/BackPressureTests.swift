@@ -6,12 +6,12 @@ import Testing
 
 @testable import DownloadCore
 
-/// Few buffers, many writers: nobody is forgotten, nothing is lost.
+/// Few buffers and many writers: no writer waits forever, and no byte is lost.
 @Suite("Back-pressure between the pool and the writers", .inTurn, .timeLimit(.minutes(2)))
 struct BackPressureTests {
     private static let size = WriterBench.bufferSize
 
-    @Test("An empty pool pauses; a buffer that comes back resumes who waits, once")
+    @Test("An empty pool pauses a writer, and a returned buffer resumes it once")
     func pauseAndResume() async throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -30,7 +30,7 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer that is woken before its transfer is known resumes it when it is")
+    @Test("A writer that is woken before it knows its transfer resumes it later")
     func wokenEarly() throws {
         let bench = try WriterBench(buffers: 1)
         let held = try #require(bench.disk.pool.take {})
@@ -42,7 +42,7 @@ struct BackPressureTests {
         #expect(transfer.calls.value.resumes == 1)
     }
 
-    @Test("A writer that ended while it waited passes its turn on", arguments: [true, false])
+    @Test("A writer that ends while it waits passes its turn on", arguments: [true, false])
     func passedOn(isGone: Bool) throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -61,7 +61,7 @@ struct BackPressureTests {
         _ = first
     }
 
-    @Test("A buffer that is partly filled is written when there is no second one, not kept idle")
+    @Test("A partly filled buffer is written if there is no second buffer")
     func partial() async throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -69,7 +69,7 @@ struct BackPressureTests {
         let writer = bench.writer(0..<content.size, file: file)
         let transfer = try writer.begin()
         _ = writer.transferDidReceiveHead(.part(0..<content.size, of: content.size))
-        // Pieces that do not divide the buffer: one of them needs the end of one buffer and the beginning of the next.
+        // Pieces that do not divide the buffer. One piece needs the end of one buffer and the beginning of the next.
         let first = writer.deliver(content.bytes(0..<content.size), pieces: [10_000])
         #expect(first.answer == .pause)
         #expect(await transfer.calls.wait { $0.resumes == 1 })
@@ -77,12 +77,12 @@ struct BackPressureTests {
         #expect(file.written == ByteRanges([0..<Int64(first.taken)]))
     }
 
-    @Test("A checkpoint while a writer waits for its second buffer neither hangs nor loses it")
+    @Test("A checkpoint while a writer waits for its second buffer neither hangs nor loses the buffer")
     func flushWhileWaiting() async throws {
         let bench = try WriterBench(buffers: 2)
         let file = try bench.file()
         let held = try #require(bench.disk.pool.take {})
-        // It begins right before the end of a buffer, with a full piece.
+        // The range begins shortly before the end of a buffer, with a full piece.
         let start = Self.size - 100
         let content = Content(seed: 2, size: 2 * Self.size)
         let writer = bench.writer(start..<content.size, file: file)
@@ -105,7 +105,7 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Whoever has a buffer while others wait hands on what it has by then")
+    @Test("A writer with a buffer writes what it has while others wait for buffers")
     func handedOn() async throws {
         let bench = try WriterBench(buffers: 1)
         let file = try bench.file()
@@ -131,7 +131,7 @@ struct BackPressureTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Without a file it asks for one, and hands on what it has when it gets that")
+    @Test("A writer without a file asks for one, and writes its buffer when it gets the file")
     func handedOnWithoutFile() async throws {
         let bench = try WriterBench(buffers: 1)
         var messages = bench.control.messages.makeAsyncIterator()
@@ -155,7 +155,7 @@ struct BackPressureTests {
     }
 
     @Test(
-        "With hardly a buffer each, writers on several threads all come to their end with the right bytes",
+        "With hardly a buffer each, writers on several threads all write the right bytes",
         arguments: [(1, 6, 1), (2, 16, 2), (3, 40, 4)], [3, 4])
     func crowd(numbers: (buffers: Int, writers: Int, engines: Int), seed: UInt64) async throws {
         let bench = try WriterBench(buffers: numbers.buffers)
@@ -190,7 +190,7 @@ struct BackPressureTests {
     }
 }
 
-/// Plays a range to its writer on an engine's queue, in pieces of random size, and obeys its pauses.
+/// Delivers a range to its writer on an engine's queue, in pieces of random size, and obeys the writer's pauses.
 private final class CrowdTransfer: Transfer {
     private struct State {
         var offset: Int64

@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Testing
 
 @Suite(.inTurn, .serialized) struct ByteRangesTests {
-    @Test("The empty set")
+    @Test("The empty set has no members, prefix or end")
     func empty() {
         for set in [ByteRanges(), ByteRanges([]), ByteRanges([5..<5, 0..<0])] {
             #expect(set.isEmpty)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "Ranges that overlap or touch become one",
+        "Ranges that overlap or touch are merged",
         arguments: [
             ([0..<5, 5..<9], [0..<9]), ([5..<9, 0..<5], [0..<9]), ([0..<5, 6..<9], [0..<5, 6..<9]),
             ([0..<9, 3..<4], [0..<9]), ([3..<4, 0..<9], [0..<9]), ([0..<3, 6..<9, 2..<7], [0..<9]),
@@ -33,7 +33,7 @@ import Testing
         #expect(ByteRanges(inserted).ranges == expected)
     }
 
-    @Test("It behaves like a set of numbers, whatever is done to it", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test("The set behaves like a set of numbers under random operations", arguments: 1...8 as ClosedRange<UInt64>)
     func model(_ seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         let space: Int64 = seed.isMultiple(of: 2) ? 40 : 200
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("It is stored as pairs of offsets")
+    @Test("The set is encoded as pairs of offsets")
     func codable() throws {
         let set = ByteRanges([0..<100, 200..<Int64.max])
         let data = try JSONEncoder().encode(set)
@@ -81,13 +81,13 @@ import Testing
         #expect(try JSONDecoder().decode(ByteRanges.self, from: JSONEncoder().encode(ByteRanges())).isEmpty)
     }
 
-    @Test("Stored pairs in another order come out canonical", arguments: ["[[5,9],[0,5]]", "[[0,7],[2,9],[3,3]]"])
+    @Test("Pairs in another order are decoded as a canonical set", arguments: ["[[5,9],[0,5]]", "[[0,7],[2,9],[3,3]]"])
     func canonical(_ json: String) throws {
         #expect(try JSONDecoder().decode(ByteRanges.self, from: Data(json.utf8)).ranges == [0..<9])
     }
 
     @Test(
-        "What is not a set of ranges is not believed",
+        "JSON that is not a set of ranges is refused",
         arguments: [
             "[[5,4]]", "[[-1,4]]", "[[-9,-4]]", "[[0]]", "[[]]", "[[0,1,2]]", "[0,1]", "{}", "null", "[[0,1.5]]",
             "[[0,\"1\"]]", "[[0,9223372036854775808]]", "[[0,1],[3,2]]", "[[0,null]]",
@@ -98,7 +98,7 @@ import Testing
 
     private func members(_ set: ByteRanges) -> Set<Int64> { Set(set.ranges.joined()) }
 
-    /// Sorted, disjoint, not touching, none empty.
+    /// Returns whether the ranges are sorted, disjoint, not adjacent and not empty.
     private func isCanonical(_ set: ByteRanges) -> Bool {
         set.ranges.allSatisfy { !$0.isEmpty }
             && zip(set.ranges, set.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }

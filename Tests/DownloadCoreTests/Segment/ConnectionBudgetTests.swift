@@ -6,7 +6,7 @@ import Testing
 
 @Suite("ConnectionBudget: the connections of several downloads with one host", .inTurn)
 struct ConnectionBudgetTests {
-    @Test("One alone has what it wants, up to the limit")
+    @Test("A single download has the connections it wants, up to the limit")
     func alone() {
         var budget = ConnectionBudget(limit: 16)
         let only = budget.join(isFixed: false)
@@ -15,15 +15,15 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(only, has: 16, wants: 2) == 2)
     }
 
-    @Test("Those that want much get the same, those that want little get that")
+    @Test("Downloads that want many get equal shares; downloads that want few get these")
     func fair() {
         var budget = ConnectionBudget(limit: 16)
         let all = (0..<5).map { _ in budget.join(isFixed: false) }
         #expect(all.map { budget.grant($0, has: 1, wants: 1) } == [1, 1, 1, 1, 1])
-        // Nobody else wants more yet.
+        // The other downloads want no more yet.
         #expect(budget.grant(all[4], has: 1, wants: 16) == 12)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
-        // Asked again, it is told its share, and has it once it has closed the others.
+        // At its next question the download learns its share, which it has after closing the other connections.
         #expect(budget.grant(all[4], has: 12, wants: 16) == 6)
         #expect(budget.grant(all[0], has: 1, wants: 16) == 1)
         #expect(budget.grant(all[4], has: 6, wants: 16) == 6)
@@ -33,7 +33,7 @@ struct ConnectionBudgetTests {
     }
 
     @Test(
-        "In any order of events there are never more than the limit, or one each",
+        "In any order of events, the connections never exceed the limit, or one for each download",
         arguments: 1...20 as ClosedRange<UInt64>)
     func never(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -50,14 +50,14 @@ struct ConnectionBudgetTests {
             default:
                 guard let id = open.keys.sorted().randomElement(using: &random), let has = open[id] else { continue }
                 let granted = budget.grant(id, has: has, wants: .random(in: 1...20, using: &random))
-                // Too many are closed one after the other.
+                // Excess connections are closed one after the other.
                 open[id] = granted >= has ? granted : Int.random(in: granted...has, using: &random)
             }
-            // One that comes has its first while others still have their share of a larger number.
+            // A new download has its first connection while others still have their larger shares.
             excess = max(excess, open.values.reduce(0, +) - 16 - open.count)
         }
         #expect(excess <= 0)
-        // Once everybody has asked twice, and closed what it may not have.
+        // All downloads have asked twice, and have closed their excess connections.
         for _ in 0..<3 {
             for (id, has) in open.sorted(by: { $0.key < $1.key }) { open[id] = budget.grant(id, has: has, wants: 20) }
         }
@@ -66,7 +66,7 @@ struct ConnectionBudgetTests {
         if open.count <= 16, let least = counts.first, let most = counts.last { #expect(most - least <= 1) }
     }
 
-    @Test("One that may have more raises the limit, unless the host has refused more")
+    @Test("A download with a higher limit raises the limit, unless the host has refused more")
     func raised() {
         var budget = ConnectionBudget()
         let (usual, more) = (budget.join(isFixed: false), budget.join(isFixed: false))
@@ -78,7 +78,7 @@ struct ConnectionBudgetTests {
         #expect(budget.limit == 9)
     }
 
-    @Test("A number that was given is not cut; the others have what it leaves")
+    @Test("A fixed number of connections is not cut, and the others share the rest")
     func fixed() {
         var budget = ConnectionBudget(limit: 16)
         let given = budget.join(isFixed: true)
@@ -91,7 +91,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(other, has: 1, wants: 16) == 16)
     }
 
-    @Test("What the host refuses one download, no other asks for")
+    @Test("What the host refused one download, no other requests")
     func refused() {
         var budget = ConnectionBudget(limit: 16)
         let (one, other) = (budget.join(isFixed: false), budget.join(isFixed: false))
@@ -107,7 +107,7 @@ struct ConnectionBudgetTests {
         #expect(budget.grant(other, has: 0, wants: 6) == 1)
     }
 
-    @Test("Downloads share 6 connections with a host, more once one of them may have more")
+    @Test("Downloads share six connections with a host, or more if one of them may have more")
     func limits() {
         let memory = HostMemory()
         let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
@@ -118,7 +118,7 @@ struct ConnectionBudgetTests {
         #expect(more.grant(has: 1, wants: 16) == 8)
     }
 
-    @Test("A session remembers hosts, and a share that is let go of is free")
+    @Test("Hosts are remembered, and a released share is free")
     func memory() {
         let memory = HostMemory()
         let (host, now) = ("https://a.example:443", Date(timeIntervalSince1970: 1_000_000))
@@ -133,7 +133,7 @@ struct ConnectionBudgetTests {
         #expect(second.grant(has: 1, wants: 16) == 16)
 
         #expect(second.refused(serving: 5, at: now) == HostKnowledge(best: 5, cap: 5, learned: now))
-        // More that pay are not more that are allowed, and the cap gets no younger.
+        // More useful connections are not more permitted connections, and the cap keeps its age.
         #expect(second.learn(best: 8, at: now + 60) == HostKnowledge(best: 5, cap: 5, learned: now))
         let later = now + 2 * 24 * 3600
         #expect(memory.knowledge(of: host, at: later) == nil)

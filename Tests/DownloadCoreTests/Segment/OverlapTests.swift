@@ -3,11 +3,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Which bytes around a range are asked for again", .inTurn)
+@Suite("Overlap: the bytes around a range that are requested again", .inTurn)
 struct OverlapTests {
     private static let held = ByteRanges([0..<100_000, 200_000..<200_100])
 
-    @Test("A request that resumes begins within the run of bytes that ends where it goes on")
+    @Test("A resumed request begins within the run of bytes that ends at its offset")
     func start() {
         #expect(Overlap.start(before: 100_000, held: Self.held, size: 512) == 99_488)
         #expect(Overlap.start(before: 200_100, held: Self.held, size: 512) == 200_000)
@@ -15,7 +15,7 @@ struct OverlapTests {
         #expect(Overlap.start(before: 0, held: Self.held, size: 512) == 0)
     }
 
-    @Test("One request of several asks for the bytes before its range, too, where these are not here yet")
+    @Test("One request of several also begins before its range if these bytes are missing")
     func startOfPart() {
         #expect(Overlap.startOfPart(before: 150_000, held: Self.held, size: 512) == 150_000 - Overlap.joined)
         #expect(Overlap.startOfPart(before: 100_000, held: Self.held, size: 4096) == 100_000 - 4096)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("RequestBudget: requests that bring nothing", .inTurn)
+@Suite("RequestBudget: requests that bring almost nothing", .inTurn)
 struct RequestBudgetTests {
     private static let progress = RequestBudget.leastProgress
 
     @Test(
-        "A request has made progress if it brought all it asked for, or enough of it",
+        "A request makes progress if it brings everything it asked for, or enough of it",
         arguments: [
             (0, 1, false), (1, 1, true), (1, 2, false), (progress - 1, progress, false), (progress, .max, true),
             (progress, progress, true), (0, progress, false), (-5, 10, false),
@@ -19,7 +19,9 @@ struct RequestBudgetTests {
         #expect(budget.isExhausted == !isProgress)
     }
 
-    @Test("One more than the limit is too many; without retries the first is", arguments: [0, 1, 5])
+    @Test(
+        "The budget is exhausted after the limit of fruitless requests, and after one if the limit is zero",
+        arguments: [0, 1, 5])
     func limit(limit: Int) {
         var budget = RequestBudget(limit: limit)
         for count in 1...max(1, limit) {
@@ -29,7 +31,7 @@ struct RequestBudgetTests {
         }
     }
 
-    @Test("A request with progress gives one back, and no more than were spent")
+    @Test("A request with progress restores one request, and no more than were spent")
     func givesBack() {
         var budget = RequestBudget(limit: 2)
         for _ in 0..<10 { budget.ended(brought: 10, of: 10) }

@@ -12,15 +12,15 @@ struct SegmentPlannerSimulationTests {
         let testDescription: String
         var megabytes: Int64 = 500
         var wish: Int? = 8
-        /// How many connections, never idle, the ideal has.
+        /// The number of connections of the ideal download, which are never idle.
         var connections = 8
-        /// Of the ideal, on average over all seeds.
+        /// The least fraction of the ideal speed, on average over all seeds.
         let least: Double
         var seeds: UInt64 = 20
         let change: @Sendable (inout SimulatedServer) -> Void
     }
 
-    /// 8 MiB/s a connection, as on the loopback of a machine.
+    /// Limits each connection to 8 MiB/s, as on the loopback of a machine.
     private static func throttle(_ server: inout SimulatedServer) {
         server.speed = Double(8 << 20)
         server.sigma = 0
@@ -61,7 +61,9 @@ struct SegmentPlannerSimulationTests {
         },
     ]
 
-    @Test("Near the ideal; everything once; never too many connections", arguments: trials)
+    @Test(
+        "Downloads are nearly as fast as the ideal, fetch everything once, and keep the limit of connections",
+        arguments: trials)
     func near(trial: Trial) {
         var sum = 0.0
         for seed in 1...trial.seeds {
@@ -80,7 +82,8 @@ struct SegmentPlannerSimulationTests {
         #expect(mean >= trial.least)
     }
 
-    @Test("8 MiB/s a connection: 16 as asked for, and found out", arguments: [false, true])
+    @Test(
+        "At 8 MiB/s a connection, 16 connections are used if requested, and found otherwise", arguments: [false, true])
     func throttled(inPieces: Bool) {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -97,7 +100,7 @@ struct SegmentPlannerSimulationTests {
         #expect(ideal / found.time >= (inPieces ? 0.75 : 0.8))
         #expect(found.mostConnections == 16)
         #expect(found.knowledge?.best == 16)
-        // Not all at once: what is not known to be welcome is tried in steps.
+        // The connections are not opened all at once. An unknown number is tried in steps.
         #expect(zip(found.steps, found.steps.dropFirst()).allSatisfy { $1.at - $0.at >= 0.2 })
         let known = SimulatedDownload.run(
             server, size: size, wish: nil, automaticLimit: 16, knowledge: found.knowledge, step: 0.002)
@@ -105,7 +108,7 @@ struct SegmentPlannerSimulationTests {
         #expect(known.complaints.isEmpty)
     }
 
-    @Test("Left to itself, a download has 6 connections at most, whatever more would bring")
+    @Test("An automatic download has six connections at most, even if more would be faster")
     func polite() {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -115,14 +118,14 @@ struct SegmentPlannerSimulationTests {
         #expect(found.mostConnections == 6)
         #expect(found.knowledge?.best == 6)
         #expect(server.ideal(size: size, connections: 6) / found.time >= 0.9)
-        // What an earlier download was allowed to find out is no permission for this one.
+        // What an earlier download with a higher limit learned does not permit more connections.
         let knowledge = HostKnowledge(best: 16, cap: nil, learned: .distantPast)
         let known = SimulatedDownload.run(server, size: size, wish: nil, knowledge: knowledge, step: 0.002)
         #expect(known.mostConnections == 6)
     }
 
     @Test(
-        "Where every first byte takes 8 s, each connection waits once after the first request", arguments: [4, 16, nil])
+        "If every first byte takes 8 s, each connection waits once after the first request", arguments: [4, 16, nil])
     func slowFirstByte(wish: Int?) {
         var server = SimulatedServer()
         server.speed = Double(100 << 20)
@@ -135,7 +138,7 @@ struct SegmentPlannerSimulationTests {
         #expect(download.requests <= (wish ?? 0) + 1)
     }
 
-    @Test("What the server refuses is not tried again, and remembered")
+    @Test("A refused number of connections is remembered, and not requested again")
     func refused() {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -150,7 +153,7 @@ struct SegmentPlannerSimulationTests {
         #expect(known.mostConnections == 5)
     }
 
-    @Test("A line that one connection fills gets few, and fewer stay")
+    @Test("A line that one connection fills gets few connections, and one is remembered as best")
     func sharedLine() {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -161,7 +164,7 @@ struct SegmentPlannerSimulationTests {
         #expect(download.knowledge?.best == 1)
     }
 
-    @Test("A small file, or one that is nearly here, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
+    @Test("A small file, or the small rest of one, has one connection", arguments: [3 << 20, 15 << 20] as [Int64])
     func small(size: Int64) {
         var server = SimulatedServer()
         Self.throttle(&server)
@@ -171,7 +174,7 @@ struct SegmentPlannerSimulationTests {
         #expect(download.complaints.isEmpty)
     }
 
-    @Test("Two runs with the same seed are the same")
+    @Test("Two runs with the same seed are equal")
     func deterministic() {
         var server = SimulatedServer()
         server.stalls = 0.1

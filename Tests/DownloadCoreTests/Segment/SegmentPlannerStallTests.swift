@@ -3,16 +3,16 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: connections that stand still", .inTurn)
+@Suite("SegmentPlanner: stalled connections", .inTurn)
 struct SegmentPlannerStallTests {
     private static let mib: Int64 = 1 << 20
     private static let reserve: Int64 = 256 << 10
-    /// Where the first stands still, and where what it keeps ends.
+    /// The offset at which the first connection stalls, and the end of the bytes it keeps.
     private static let still = 10 * mib
     private static let kept = still + reserve
 
-    /// As many connections as that, each with a lease to the end of its 16 MiB. The first has had 10 and stands still for
-    /// 5 s; the second is done and takes what it can.
+    /// Returns a planner with `count` connections, each with a lease to the end of its 16 MiB. The first has brought 10
+    /// MiB and has been stalled for 5 s. The second is done and takes what it can.
     private func standing(_ count: Int = 2) -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<Int64(count) * 16 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: count, now: 0)
@@ -32,7 +32,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    /// It has brought that, too.
+    /// Returns the planner after the second connection has brought these bytes, too.
     private func repeating() -> SegmentPlanner {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.1)
@@ -42,7 +42,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("The one that stands still keeps a little; when it goes on, it takes from the others again")
+    @Test("A stalled connection keeps a little; when it continues, it takes from the others again")
     func goesOn() {
         var planner = standing()
         planner.answered(1, after: 0.01, at: 6.01)
@@ -62,12 +62,12 @@ struct SegmentPlannerStallTests {
         planner.progress([(0, Self.still), (1, Self.still + 1)], at: 6.3)
         #expect(planner.handle(.tick, at: 6.3) == [.cut(connection: 0, at: Self.still)])
         _ = planner.handle(.ended(0, position: Self.still, .cut), at: 6.4)
-        // All the rest is asked for once.
+        // All the rest is requested once.
         #expect(planner.connections.map(\.left).reduce(0, +) == Self.reserve - 1)
         #expect(planner.connections.allSatisfy { $0.duplicates == nil && $0.duplicatedBy == nil })
     }
 
-    @Test("What it keeps is asked for twice; the old one wakes up")
+    @Test("The bytes that a stalled connection keeps are requested twice, and the old connection brings them")
     func wakes() {
         var planner = repeating()
         planner.progress([(0, Self.still + 1)], at: 6.3)
@@ -76,16 +76,17 @@ struct SegmentPlannerStallTests {
         #expect(planner.connections.contains { $0.id == 0 && $0.end > Self.still })
     }
 
-    @Test("Of two that were asked for the same, one is lost", arguments: [0, 1])
+    @Test("If one of two connections with the same range is lost, the range is still fetched", arguments: [0, 1])
     func oneOfTwoLost(connection: Int) {
         var planner = repeating()
         let decisions = planner.handle(.ended(connection, position: Self.still, .lost), at: 6.3)
-        // The other has it still, alone or with a new one that takes a part of it.
+        // The other connection still has the range, alone or with a new connection that takes a part.
         for case .ask(_, let range) in decisions { #expect(range.upperBound == Self.kept) }
         #expect(planner.connections.filter { $0.duplicates == nil }.map(\.left).reduce(0, +) == Self.reserve)
     }
 
-    /// Three were asked for the same: the first, the third instead of it, the second instead of that.
+    /// Returns a planner with three connections for the same range: the first, the third in its place, and the second
+    /// in place of the third.
     private func threefold() -> SegmentPlanner {
         var planner = standing(3)
         let end = planner.connections[2].end
@@ -100,7 +101,7 @@ struct SegmentPlannerStallTests {
         return planner
     }
 
-    @Test("Nor does the one asked instead bring anything: another is asked, and who brings something first goes on")
+    @Test("If the second connection stalls, too, a third requests the range, and the first one to bring bytes goes on")
     func secondStands() {
         for first in 0...2 {
             var planner = threefold()
@@ -114,7 +115,7 @@ struct SegmentPlannerStallTests {
         }
     }
 
-    @Test("Of three that were asked for the same, one is lost", arguments: 0...2)
+    @Test("If one of three connections with the same range is lost, the other two keep it", arguments: 0...2)
     func oneOfThreeLost(connection: Int) {
         var planner = threefold()
         for case .ask(_, let range) in planner.handle(.ended(connection, position: Self.still, .lost), at: 6.7) {
@@ -127,10 +128,10 @@ struct SegmentPlannerStallTests {
         #expect(others[0].duplicatedBy == others[1].id)
     }
 
-    @Test("Who waits for its first byte gives nothing of what it was asked for")
+    @Test("A connection waiting for its first byte gives nothing of its range away")
     func awaited() {
         var planner = standing()
-        // The first wakes up, is done at once, and finds the other waiting.
+        // The first connection continues, is done at once, and finds the other one still waiting.
         planner.progress([(0, Self.kept)], at: 6.05)
         #expect(planner.handle(.ended(0, position: Self.kept, .cut), at: 6.05).isEmpty)
         #expect(planner.connections.map(\.id) == [1])
@@ -139,7 +140,7 @@ struct SegmentPlannerStallTests {
         #expect(planner.handle(.tick, at: 6.5).contains { if case .cut(1, _) = $0 { true } else { false } })
     }
 
-    @Test("Who waits for its first byte keeps what it was asked for, however long; another is asked for the same")
+    @Test("A connection waiting for its first byte keeps its range; another connection requests the same range")
     func unanswered() {
         var planner = standing()
         planner.progress([(0, Self.kept)], at: 6.05)
@@ -149,13 +150,13 @@ struct SegmentPlannerStallTests {
             return
         }
         #expect(range == Self.kept..<16 * Self.mib)
-        // The first is just slow to answer.
+        // The first connection was only slow to answer.
         planner.answered(1, after: 4, at: 10)
         planner.progress([(1, Self.kept + 1)], at: 10)
         #expect(planner.handle(.tick, at: 10) == [.cut(connection: 2, at: Self.kept)])
     }
 
-    @Test("A first byte may take twice as long as any other did, but not for ever", arguments: [1.2, 20])
+    @Test("A first byte may take twice as long as any other took, up to a limit", arguments: [1.2, 20])
     func late(slowest: Double) {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<4 * Self.mib), wish: 2, now: 0)
@@ -173,7 +174,7 @@ struct SegmentPlannerStallTests {
                 == [.duplicate(connection: 0, range: 16 * Self.mib..<32 * Self.mib, of: 1)])
     }
 
-    @Test("What is not believed of the one that stood still is asked for, too", arguments: [true, false])
+    @Test("Doubted bytes of a stalled connection are requested again, too", arguments: [true, false])
     func doubted(isLost: Bool) {
         var planner = repeating()
         let believed = Self.still - 65_536
@@ -184,11 +185,11 @@ struct SegmentPlannerStallTests {
             #expect(decisions == [.ask(connection: 0, range: Self.still..<Self.kept)])
             #expect(planner.free == ByteRanges([believed..<Self.still]))
         }
-        // The one that was asked instead is not cut for what it has not brought.
+        // The connection that took over is not cut for bytes that it has not brought.
         #expect(planner.connections.first { $0.id == 1 }?.left == Self.reserve)
     }
 
-    @Test("A connection that found nothing to do is asked again, before a new one is opened")
+    @Test("A connection without work is used again before a new one is opened")
     func parked() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -197,7 +198,8 @@ struct SegmentPlannerStallTests {
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 15 * Self.mib), (1, 31 * Self.mib)], at: 1)
         #expect(planner.handle(.tick, at: 1).isEmpty)
-        // So little is left of the first that nobody else could bring it sooner; then it stands still.
+        // So few bytes of the first connection are left that no other could bring them sooner. Then the first one
+        // stalls.
         let almost = 16 * Self.mib - 1000
         planner.progress([(0, almost), (1, 32 * Self.mib)], at: 2)
         #expect(planner.handle(.ended(1, position: 32 * Self.mib, .complete), at: 2).isEmpty)

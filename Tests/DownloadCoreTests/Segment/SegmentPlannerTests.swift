@@ -4,11 +4,12 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SegmentPlanner: who fetches what, event by event", .inTurn)
+@Suite("SegmentPlanner: which connection fetches what, event by event", .inTurn)
 struct SegmentPlannerTests {
     private static let mib: Int64 = 1 << 20
 
-    /// Two connections, each with its half of 128 MiB and its first lease, running at the same speed for a second.
+    /// Returns a planner with two connections, each with its half of 128 MiB and its first lease, at the same speed for
+    /// a second.
     private func pair() -> SegmentPlanner {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -26,7 +27,7 @@ struct SegmentPlannerTests {
         return planner
     }
 
-    @Test("One connection takes each gap as a whole, in order")
+    @Test("A single connection takes each gap as a whole, in order")
     func oneConnection() {
         var planner = SegmentPlanner(
             missing: ByteRanges([10..<20, 100..<9_000_000_000]), first: (0, 10..<20), wish: 1, now: 0)
@@ -41,14 +42,14 @@ struct SegmentPlannerTests {
         #expect(planner.isDone)
     }
 
-    @Test("Nothing missing is nothing to do", arguments: [nil, 1, 8])
+    @Test("Without missing bytes there is nothing to do", arguments: [nil, 1, 8])
     func nothing(wish: Int?) {
         var planner = SegmentPlanner(missing: ByteRanges(), first: nil, wish: wish, now: 0)
         #expect(planner.handle(.tick, at: 0).isEmpty)
         #expect(planner.isDone)
     }
 
-    @Test("So many as asked for begin evenly apart, each with one lease at a time", arguments: [2, 4, 6, 16])
+    @Test("The requested connections begin at even distances, each with one lease at a time", arguments: [2, 4, 6, 16])
     func several(wish: Int) {
         let size = Int64(wish) * 64 * Self.mib
         var planner = SegmentPlanner(missing: ByteRanges([0..<size]), first: (0, 0..<4 * Self.mib), wish: wish, now: 0)
@@ -60,7 +61,7 @@ struct SegmentPlannerTests {
         #expect(ranges.allSatisfy { $0.count == 16 << 20 })
     }
 
-    @Test("Where no connection takes a second request, all is dealt at once, and the first is cut")
+    @Test("If a connection takes no second request, all ranges are dealt at once, and the first is cut")
     func withoutKeptConnections() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<128 * Self.mib]), first: (0, 0..<128 * Self.mib), wish: 4, keepsConnections: false,
@@ -78,7 +79,7 @@ struct SegmentPlannerTests {
         }
         #expect(asked == ByteRanges([0..<128 * Self.mib]))
         #expect(planner.demand.has == 4)
-        // One too many: the others go on, and one of them brings its part in the end.
+        // One connection too many is refused. The others go on, and one of them brings its range in the end.
         #expect(planner.handle(.ended(3, position: planner.connections[3].position, .refused), at: 0.1).isEmpty)
         #expect(planner.target == 3)
         let first = planner.connections[0]
@@ -91,7 +92,7 @@ struct SegmentPlannerTests {
         #expect(planner.connections.first { $0.id == 0 }?.isFresh == true)
     }
 
-    @Test("An answer that is shorter than asked for is continued on the same connection")
+    @Test("An answer shorter than its request is continued on the same connection")
     func short() {
         var planner = pair()
         #expect(
@@ -99,10 +100,10 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 0, range: 6 * Self.mib..<22 * Self.mib)])
     }
 
-    @Test("Who is done takes what the other has not asked for yet, and nothing is cut")
+    @Test("A connection that is done takes bytes that another has not requested yet, without a cut")
     func uncut() {
         var planner = pair()
-        // The second suddenly brings all it had.
+        // The second connection suddenly brings its whole range.
         planner.progress([(0, 6 * Self.mib)], at: 1.2)
         var decisions = planner.handle(.ended(1, position: 80 * Self.mib, .complete), at: 1.2)
         #expect(decisions == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
@@ -117,7 +118,7 @@ struct SegmentPlannerTests {
         #expect(range.upperBound <= 64 * Self.mib)
     }
 
-    @Test("A lease that ends anywhere is not cut for the sake of whole buffers", arguments: [0, 4096, 100_000])
+    @Test("A lease that does not end at a whole buffer is not cut for that reason", arguments: [0, 4096, 100_000])
     func unaligned(length: Int64) {
         let lease = 16 * Self.mib + length
         var planner = SegmentPlanner(
@@ -126,7 +127,7 @@ struct SegmentPlannerTests {
         _ = planner.handle(.tick, at: 0)
         planner.answered(1, after: 0.01, at: 0)
         planner.progress([(0, 4 * Self.mib)], at: 1)
-        // The other brings all it has in the same second.
+        // The second connection brings its whole range in the same second.
         while let end = planner.connections.first(where: { $0.id == 1 })?.leaseEnd, end < 64 * Self.mib {
             #expect(planner.handle(.ended(1, position: end, .complete), at: 1).count == 1)
         }
@@ -138,7 +139,7 @@ struct SegmentPlannerTests {
         #expect(range.lowerBound >= lease)
     }
 
-    @Test("A lease is cut where that lets both end together")
+    @Test("A lease is cut if both connections then end together")
     func cut() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 0..<16 * Self.mib), wish: 2, now: 0)
@@ -158,12 +159,12 @@ struct SegmentPlannerTests {
             Issue.record("\(decisions)")
             return
         }
-        // The other is four times as fast, and asks for what it will bring until then.
+        // The second connection is four times as fast, and requests what it can bring until then.
         #expect(range.lowerBound == end)
         #expect(abs(Double(end - 4 * Self.mib) / Double(12 * Self.mib) - 0.2) < 0.05)
     }
 
-    @Test("What a lost connection had to do, another does")
+    @Test("Another connection takes the range of a lost one")
     func lost() {
         var planner = pair()
         let decisions = planner.handle(.ended(1, position: 70 * Self.mib, .lost), at: 1.5)
@@ -174,7 +175,7 @@ struct SegmentPlannerTests {
         #expect(range.lowerBound == 70 * Self.mib)
     }
 
-    @Test("Too many lost connections are not replaced")
+    @Test("Connections that were lost too often are not replaced")
     func lossLimit() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 2, lossLimit: 2, now: 0)
@@ -187,7 +188,7 @@ struct SegmentPlannerTests {
         #expect(planner.target == 1)
     }
 
-    @Test("A refused connection stays away; a server that refuses those it served gets half")
+    @Test("A refused connection is not retried; a server that refuses served connections gets half as many")
     func refused() {
         var planner = SegmentPlanner(missing: ByteRanges([0..<1 << 30]), first: (0, 0..<4 << 20), wish: 8, now: 0)
         #expect(planner.handle(.tick, at: 0).count == 7)
@@ -203,7 +204,7 @@ struct SegmentPlannerTests {
         #expect(planner.learned == 2)
     }
 
-    @Test("What the one that was cut had by then is not asked for again")
+    @Test("Bytes that a cut transfer had already are not requested again")
     func skipped() {
         var planner = pair()
         planner.skip(1, to: 70 * Self.mib)
@@ -215,7 +216,7 @@ struct SegmentPlannerTests {
                 == [.ask(connection: 1, range: 80 * Self.mib..<96 * Self.mib)])
     }
 
-    @Test("A first answer that came long before there was a file to put it in is no stall")
+    @Test("A first answer long before its file exists is not a stall")
     func lateBeginning() {
         var planner = SegmentPlanner(
             missing: ByteRanges([0..<32 * Self.mib]), first: (0, 1..<4 * Self.mib), wish: 2, now: 0)
@@ -228,7 +229,7 @@ struct SegmentPlannerTests {
 
     // MARK: How many
 
-    @Test("Knowledge of a week ago is none, of refusals that of a day ago")
+    @Test("A host profile is fresh for a week, and for a day if it has a cap")
     func knowledgeAges() {
         let learned = Date(timeIntervalSince1970: 1_000_000)
         let knowledge = HostKnowledge(best: 8, cap: nil, learned: learned)
@@ -240,7 +241,7 @@ struct SegmentPlannerTests {
         #expect(!capped.isFresh(at: learned + 24 * 3600))
     }
 
-    @Test("What is known of the host is tried in one step; its cap holds for auto, not for a number asked for")
+    @Test("A known host gets its connections in one step; its cap holds unless a number is requested")
     func knowledge() {
         let knowledge = HostKnowledge(best: 6, cap: 6, learned: Date(timeIntervalSince1970: 0))
         var planner = SegmentPlanner(
@@ -259,7 +260,7 @@ struct SegmentPlannerTests {
         #expect(fixed.target == 8)
     }
 
-    @Test("What is granted to other downloads is opened when they give it back, and says nothing about the host")
+    @Test("Connections are opened as far as they are granted, and a grant teaches nothing about the host")
     func grants() {
         let knowledge = HostKnowledge(best: 6, cap: nil, learned: Date(timeIntervalSince1970: 0))
         var planner = SegmentPlanner(
@@ -267,7 +268,7 @@ struct SegmentPlannerTests {
         planner.answered(0, after: 0.001, at: 0)
         planner.grant(1)
         var tick = 0
-        /// Each connection brings 10 MiB a second.
+        /// Runs the planner while each connection brings 10 MiB a second. Returns the number of opened connections.
         func run(until isOver: (SegmentPlanner) -> Bool) -> Int {
             var opened = 0
             for _ in 1...80 where !isOver(planner) {
@@ -287,20 +288,20 @@ struct SegmentPlannerTests {
         #expect(planner.tickInterval == 1)
         planner.grant(3)
         #expect(run { $0.demand.has > 1 } == 2)
-        // However long: the others have the rest.
+        // The number stays the same, because the other downloads have the rest.
         #expect(run { _ in false } == 0)
         planner.grant(6)
         #expect(run { $0.demand.has > 3 } == 3)
         planner.grant(2)
         #expect(planner.target == 2)
         let first = planner.connections[0]
-        // Who ends goes, until there are as many as may be.
+        // A connection that ends is not replaced until there are no more than granted.
         #expect(planner.handle(.ended(first.id, position: first.leaseEnd, .complete), at: 10).isEmpty)
         #expect(planner.demand.has == 5)
         #expect(planner.learned == nil)
     }
 
-    @Test("What a server sends ahead is no speed")
+    @Test("A burst of buffered bytes does not count as speed")
     func burst() {
         var estimate = SpeedEstimate()
         estimate.observe(8 << 20, over: 0.05, isBurst: true)
@@ -308,7 +309,7 @@ struct SegmentPlannerTests {
         #expect(estimate.value.map { abs($0 - Double(1 << 20)) < 1 } == true)
     }
 
-    @Test("Where every answer is over as soon as that, it is; not while it goes on")
+    @Test("If every answer is one burst, bursts count as the speed when an answer ends")
     func shortAnswers() {
         var estimate = SpeedEstimate()
         for _ in 0..<10 { estimate.observe(0, over: 0.2, isBurst: false) }
@@ -329,7 +330,7 @@ struct SegmentPlannerTests {
         #expect(estimate.value == after)
     }
 
-    @Test("One that has become slow is not waited for, from the beginning of an answer on")
+    @Test("The low estimate follows a connection that has become slow")
     func slow() {
         var estimate = SpeedEstimate()
         for _ in 0..<20 { estimate.observe(1 << 20, over: 0.1, isBurst: false) }
@@ -341,7 +342,7 @@ struct SegmentPlannerTests {
         #expect(estimate.value.map { abs($0 - Double(10 << 20)) < 1 } == true)
     }
 
-    @Test("A new speed is believed after a few seconds")
+    @Test("The estimate follows a new speed within a few seconds")
     func speedFades() {
         var estimate = SpeedEstimate()
         for _ in 0..<100 { estimate.observe(1000, over: 0.1, isBurst: false) }

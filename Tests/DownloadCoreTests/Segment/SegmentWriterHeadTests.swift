@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// What a head makes a writer do.
+/// What a response head makes a writer do.
 @Suite("SegmentWriter: heads", .inTurn)
 struct SegmentWriterHeadTests {
     private static let etag = [(name: "ETag", value: "\"a\"")]
@@ -12,7 +12,7 @@ struct SegmentWriterHeadTests {
         validators: Validators(etag: EntityTag(opaque: "a")), total: 1000, contentType: nil)
 
     @Test(
-        "The first transfer takes bodies, throws away pages, and refuses what is of no use",
+        "The first transfer accepts bodies, discards pages, and refuses other heads",
         arguments: [
             (.part(100..<1000, of: 1000, etag), .accept, nil),
             (.whole(1000, etag), .accept, nil),
@@ -32,7 +32,7 @@ struct SegmentWriterHeadTests {
         #expect(writer.verdict == writer.judge.judge(head))
     }
 
-    @Test("An answer begins with the first byte of its body, and is told once")
+    @Test("An answer begins with the first byte of its body, and is reported once")
     func firstByte() throws {
         let bench = try WriterBench()
         let writer = bench.writer(100..<1000, known: Self.version)
@@ -45,7 +45,7 @@ struct SegmentWriterHeadTests {
         writer.discard()
     }
 
-    @Test("A redirect's page is thrown away")
+    @Test("The page of a redirect is discarded")
     func redirect() throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -54,7 +54,7 @@ struct SegmentWriterHeadTests {
         #expect(writer.transferDidReceiveHead(head) == .discard)
     }
 
-    @Test("A later connection takes only its own range: the whole file, of whatever version, is refused")
+    @Test("A later connection accepts only its own range, and refuses the whole file of any version")
     func laterConnection() throws {
         let bench = try WriterBench()
         let file = try bench.file()
@@ -65,7 +65,7 @@ struct SegmentWriterHeadTests {
         }
     }
 
-    @Test("The whole file instead of its rest begins at its first byte")
+    @Test("The whole file in place of its rest is written from its first byte")
     func wholeInsteadOfRest() async throws {
         let bench = try WriterBench()
         let content = Content(seed: 1, size: 1000)
@@ -81,7 +81,8 @@ struct SegmentWriterHeadTests {
         #expect(try bench.bytes(0..<1000, of: file) == content.bytes(0..<1000))
     }
 
-    @Test("The file is asked for once: at the head when it will be large, at a checkpoint, or when it is needed")
+    @Test(
+        "A writer asks for its file once: at the head of a large file, at a checkpoint, or with its first full buffer")
     func announcement() async throws {
         let bench = try WriterBench()
         var messages = bench.control.messages.makeAsyncIterator()

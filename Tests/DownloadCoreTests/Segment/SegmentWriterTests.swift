@@ -4,13 +4,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// Driven by hand, as a transport would: what lands on disk, and what becomes of the buffers.
+/// Writers driven by hand, as a transport would drive them: the bytes on disk, and what happens to the buffers.
 @Suite("SegmentWriter: bytes to the disk", .inTurn, .timeLimit(.minutes(1)))
 struct SegmentWriterTests {
     static let size = WriterBench.bufferSize
 
     @Test(
-        "Whatever the size of the pieces, the bytes on disk and the ranges written are exact",
+        "The bytes on disk and the written ranges are exact, whatever the size of the pieces",
         arguments: [[1], [16384], [7, 16384, 1], [9999], [16384, 16383, 16385], [65536]])
     func exact(pieces: [Int]) async throws {
         let start: Int64 = 12_345
@@ -27,7 +27,7 @@ struct SegmentWriterTests {
             let next = min(bytes.count, done + pieces[turn % pieces.count])
             switch bytes[done..<next].withUnsafeBytes({ writer.transferDidReceive($0) }) {
             case .taken: (done, turn) = (next, turn + 1)
-            // All four buffers are on their way to the disk.
+            // All four buffers wait to be written.
             case .pause: await bench.drain()
             case .refuse: Issue.record("refused at \(done)"); return
             }
@@ -41,7 +41,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Cancelled while its transfer is only being started, by another thread, it is cancelled")
+    @Test("A writer that another thread cancels while its transfer is started is cancelled")
     func cancelledAtStart() throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -69,7 +69,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("Without a file one buffer is kept, then the transfer pauses until a file is attached")
+    @Test("Without a file a writer fills one buffer, then pauses until it has a file")
     func attach() async throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -96,7 +96,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A body that fits in one buffer needs no file before its end", arguments: [true, false])
+    @Test("A body that fits into one buffer needs no file before its end", arguments: [true, false])
     func small(isAttachedAfterTheEnd: Bool) async throws {
         let bench = try WriterBench()
         let writer = bench.writer()
@@ -115,7 +115,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A writer whose download comes to nothing gives its buffer back", arguments: [true, false])
+    @Test("A writer whose download is dropped returns its buffer", arguments: [true, false])
     func forgotten(isDiscarded: Bool) async throws {
         let bench = try WriterBench(buffers: 1)
         var messages = bench.control.messages.makeAsyncIterator()
@@ -131,7 +131,7 @@ struct SegmentWriterTests {
     }
 
     @Test(
-        "The overlap is compared, not written, wherever it ends in a buffer and a piece",
+        "The bytes of an overlap are compared and not written, wherever the overlap ends",
         arguments: [0, 1, 100, 5000, 16383, 16384, 20_000], [true, false])
     func overlap(distance: Int64, hasFile: Bool) async throws {
         // The overlap ends `distance` bytes before the end of a buffer, in the middle of a piece.
@@ -169,7 +169,7 @@ struct SegmentWriterTests {
     }
 
     @Test(
-        "An overlap that differs ends the transfer before a byte behind it is written", arguments: [0, 30_000, 59_999])
+        "A different overlap ends the transfer before any byte behind it is written", arguments: [0, 30_000, 59_999])
     func overlapDiffers(at offset: Int) async throws {
         let start: Int64 = 100_000
         let content = Content(seed: 6, size: 600_000)
@@ -180,7 +180,7 @@ struct SegmentWriterTests {
         overlap.withUnsafeBytes { file.write($0, at: start - 60_000) }
         let writer = bench.writer(start - 60_000..<600_000, file: file, countedFrom: start)
         #expect(writer.transferDidReceiveHead(.part(start - 60_000..<600_000, of: 600_000)) == .accept)
-        // One buffer reaches the disk; what comes after it is refused.
+        // One buffer reaches the disk. Everything after the overlap is refused.
         _ = writer.deliver(content.bytes(start - 60_000..<400_000), pieces: [7000])
         await bench.drain()
         #expect(file.differs)
@@ -193,7 +193,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("More than the answer announced is refused, and what came before is kept")
+    @Test("Bytes beyond the announced length are refused, and the bytes before are kept")
     func tooLong() async throws {
         let bench = try WriterBench()
         let file = try bench.file()
@@ -209,7 +209,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A file that failed ends the transfer")
+    @Test("A failed file ends the transfer")
     func fileFailed() async throws {
         let bench = try WriterBench()
         let file = try bench.file()
@@ -228,7 +228,7 @@ struct SegmentWriterTests {
     // MARK: Cut
 
     @Test(
-        "A transfer that is shortened ends where it is to, with all until there",
+        "A shortened transfer ends at its new end, with all bytes before",
         arguments: [50_000, 49_152] as [Int64])
     func shortened(end: Int64) async throws {
         let bench = try WriterBench()
@@ -252,14 +252,14 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("A transfer that is shortened to where it is, or before, is cancelled: it may stand still for ever")
+    @Test("A transfer shortened to its position or less is cancelled, because it may be stalled")
     func shortenedBehind() async throws {
         let bench = try WriterBench()
         let writer = bench.writer(0..<100_000, file: try bench.file())
         let transfer = try writer.begin()
         _ = writer.transferDidReceiveHead(.part(0..<100_000, of: 200_000))
         _ = writer.deliver([UInt8](repeating: 1, count: 20_000))
-        // What it has by then need not be asked for elsewhere.
+        // The bytes that the writer has by then need not be requested elsewhere.
         #expect(writer.shorten(to: 10_000) == 20_000)
         #expect(transfer.calls.value.cancels == 1)
         writer.finish(.cancelled)
@@ -270,7 +270,7 @@ struct SegmentWriterTests {
         #expect(bench.poolIsWhole())
     }
 
-    @Test("What came in chunks may be forgotten when it is cancelled: somebody else has to bring it")
+    @Test("A cancelled transfer with chunks may lose its bytes, so another connection must bring them")
     func shortenedChunks() async throws {
         let bench = try WriterBench()
         let writer = bench.writer(0..<100_000, file: try bench.file())
@@ -286,7 +286,7 @@ struct SegmentWriterTests {
     }
 }
 
-/// Something happens between the start of a transfer and its return.
+/// A transport that calls a closure between the start of a transfer and its return.
 private final class InterruptedTransport: Transport, Transfer {
     let isCancelled = Observed(false)
     private let meanwhile: @Sendable () -> Void

@@ -21,21 +21,21 @@ struct SourcePoolTests {
         hosts.share(of: origin, isFixed: isFixed, limit: 16, at: Date())
     }
 
-    @Test("Connections count against the host that they go to, and not against that of the URL")
+    @Test("Connections count against the host of their source, not against the host of the URL")
     func counted() throws {
         let pool = try pool("http://a/f", "http://b/f")
         #expect(pool.grant(wants: 16, running: [0]) >= 16)
         let members = (0..<16).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members.count { $0 == 0 } == 8 && members.count { $0 == 1 } == 8)
         pool.settle(running: 0..<16)
-        // Each host has 16 for the session: half of them is left.
+        // Each host permits 16 connections for the session, so half of them are left.
         for origin in ["http://a:80", "http://b:80"] {
             let other = share(origin, false)
             #expect(other.grant(has: 1, wants: 16) == 8, "\(origin)")
         }
     }
 
-    @Test("A host that others use has fewer for it, and the rest goes to the next")
+    @Test("A host with other downloads gets fewer connections, and the next host gets the rest")
     func shared() throws {
         let other = share("http://b:80", true)
         _ = other.grant(has: 14, wants: 14)
@@ -45,7 +45,7 @@ struct SourcePoolTests {
         #expect(members.count { $0 == 1 } == 2, "\(members)")
     }
 
-    @Test("A source that is left gives back what it had, and so do all at the end")
+    @Test("A dropped source gives back its connections, and so do all sources at the end")
     func left() throws {
         let pool = try pool("http://a/f", "http://b/f")
         _ = pool.grant(wants: 16, running: [0])
@@ -58,7 +58,7 @@ struct SourcePoolTests {
         #expect(hosts.isIdle)
     }
 
-    @Test("A number of connections that was given is not cut, and counts for others")
+    @Test("A fixed number of connections is not cut, and counts for other downloads")
     func fixed() throws {
         let pool = try pool("http://a/f", "http://b/f", isFixed: true)
         #expect(pool.grant(wants: 40, running: [0]) >= 40)
@@ -67,13 +67,13 @@ struct SourcePoolTests {
         #expect(share("http://b:80", false).grant(has: 1, wants: 16) == 1)
     }
 
-    @Test("A connection asks the one that it asked before, unless that takes no more by now and another does")
+    @Test("A connection keeps its source, unless the source accepts no more and another does")
     func limited() throws {
         let pool = try pool("http://a/f", "http://b/f", isFixed: true)
         _ = pool.grant(wants: 6, running: [0])
         let members = (0..<6).map { pool.member(for: $0, running: 0..<$0) }
         #expect(members == [0, 1, 0, 1, 0, 1])
-        // The fourth is over; one more than two to the first was refused.
+        // The fourth connection is over, and the first source refused more than two.
         pool.limit(0, to: 1, without: 2)
         #expect(pool.member(for: 0, running: [0, 1, 3]) == 0)
         #expect(pool.member(for: 4, running: [0, 1, 3]) == 1)
@@ -82,7 +82,7 @@ struct SourcePoolTests {
         #expect(pool.member(for: 0, running: [0, 4]) == 0)
     }
 
-    @Test("A mirror's redirect to a host that wants https alone is followed over https")
+    @Test("A mirror's redirect to a host that only wants https is followed over https")
     func strictHosts() throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")
@@ -96,10 +96,10 @@ struct SourcePoolTests {
         hosts.flush()
     }
 
-    @Test("A wrong piece is blamed on the source that brought all of it, not on one that brought the end of it")
+    @Test("A wrong piece is blamed on a source only if the source brought the whole piece")
     func blamed() throws {
         let pool = try pool("http://a/f", "http://b/f")
-        // The beginning came in an earlier attempt.
+        // The beginning of the piece came in an earlier attempt.
         pool.note(60..<100, from: 0)
         #expect(pool.blame(0, 0..<100) == [])
         pool.note(0..<100, from: 0)
@@ -110,7 +110,7 @@ struct SourcePoolTests {
         #expect(pool.usable == 0)
     }
 
-    @Test("A piece that stays wrong is blamed on all that bring parts of it")
+    @Test("A piece that stays wrong is blamed on all sources that bring parts of it")
     func blamedTogether() throws {
         let pool = try pool("http://a/f", "http://b/f")
         for time in 1...3 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// Sessions of one store in one process, which find each other without sockets.
+/// The sessions of one store in one process, which find each other without sockets.
 private final class Neighbours: SessionDirectory {
     private struct State {
         var services: [String: any DownloadService] = [:]
@@ -21,7 +21,7 @@ private final class Neighbours: SessionDirectory {
     func open(_ manager: SessionManager) { state.withLock { $0.services[manager.identifier] = Far(manager) } }
     func offerBackground(_ manager: SessionManager) { state.withLock { $0.background = Far(manager) } }
     func forget(_ identifier: String) { state.withLock { $0.services[identifier] = nil } }
-    /// It lives, and answers nothing any more.
+    /// Lets a session stop answering, although it is alive.
     func stop(_ identifier: String) { _ = state.withLock { $0.stopped.insert(identifier) } }
 
     func isAlive(_ identifier: String) -> Bool { state.withLock { $0.services[identifier] != nil } }
@@ -54,7 +54,7 @@ private final class Neighbours: SessionDirectory {
     func close() {}
 }
 
-/// A session as seen through a wire: not a `SessionManager`.
+/// A session as another process sees it, so that it is not a `SessionManager`.
 private struct Far: DownloadService {
     let manager: SessionManager
 
@@ -90,12 +90,12 @@ struct DownloadRouterTests {
     private static let content = Content(seed: 5, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// Each session's first request stalls after 400,000 bytes.
+    /// Returns a script in which the first request of each session stalls after 400,000 bytes.
     private static func script() -> FakeTransport.Script {
         { _, asked in .reply(asked.number == 1 ? reply.with { $0.cut = .stall(after: 400_000) } : reply) }
     }
 
-    /// The session that runs a download, another one's router, and what leads from one to the other.
+    /// A session that runs a download, another session with a router, and the directory that connects them.
     private struct Town {
         let directory = Neighbours()
         let owner: SessionBench
@@ -116,7 +116,7 @@ struct DownloadRouterTests {
         }
     }
 
-    @Test("What another session runs is paused, changed and resumed there, and what it ends is told to its owner")
+    @Test("A download of another session is paused, changed and resumed there")
     func elsewhere() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -134,7 +134,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
-    @Test("What nobody runs any more is dealt with here")
+    @Test("A download whose session has ended is changed and resumed in the local session")
     func nobody() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -153,7 +153,7 @@ struct DownloadRouterTests {
         #expect(try town.visitor.holds("file.bin", Self.content))
     }
 
-    @Test("What belongs to the background session goes on there, started if it is not running")
+    @Test("A download of the background session is resumed there, and the session is started if necessary")
     func background() async throws {
         let town = try await Town(owner: SessionIdentifier.background)
         let id = try await town.owner.add()
@@ -174,7 +174,7 @@ struct DownloadRouterTests {
         #expect(town.visitor.transport.requests.isEmpty)
     }
 
-    @Test("A new download of nobody's goes to the background session when that is wanted")
+    @Test("A download without a session goes to the background session if the resume asks for that")
     func wanted() async throws {
         let town = try await Town()
         let id = try await town.visitor.add()
@@ -197,7 +197,7 @@ struct DownloadRouterTests {
         #expect(try await background.ending(of: other).state == .completed)
     }
 
-    @Test("An owner that does not answer is told, and nothing is taken from it")
+    @Test("An owner that does not answer is an error, and keeps its download")
     func silent() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -212,7 +212,7 @@ struct DownloadRouterTests {
         await town.owner.manager.close()
     }
 
-    @Test("Removing what another session runs stops it there")
+    @Test("Removing a download that another session runs stops it there")
     func remove() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -223,7 +223,7 @@ struct DownloadRouterTests {
         await #expect(throws: DownloadError.noSuchDownload(id)) { try await town.router.pause([id]) }
     }
 
-    @Test("An unknown id changes nothing anywhere")
+    @Test("A call with an unknown id changes nothing anywhere")
     func unknown() async throws {
         let town = try await Town()
         let id = try await town.owner.add()
@@ -233,7 +233,7 @@ struct DownloadRouterTests {
         await town.owner.manager.close()
     }
 
-    @Test("A limit for all reaches every live session")
+    @Test("A rate limit for all sessions reaches every live session")
     func configure() async throws {
         let town = try await Town()
         let before = try await town.owner.manager.status().settings.rateLimit

@@ -3,20 +3,20 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Speed", .inTurn, .serialized)
+@Suite("SpeedMeter", .inTurn, .serialized)
 struct SpeedMeterTests {
     func meter(_ samples: [(Double, Int64)]) -> SpeedMeter {
         samples.reduce(into: SpeedMeter()) { $0.add(time: $1.0, bytes: $1.1) }
     }
 
-    @Test("Nothing is said before there is something to go by")
+    @Test("There is no speed before enough samples")
     func beginning() {
         #expect(SpeedMeter().speed == nil)
         #expect(meter([(0, 0)]).speed == nil)
         #expect(meter([(0, 0), (0.125, 1000)]).speed == nil)
     }
 
-    @Test("Speed is bytes over seconds, what was there before not counted")
+    @Test("Speed is bytes per second, without the bytes at the start")
     func steady() {
         #expect(meter([(10, 5_000_000), (11, 5_001_000)]).speed == 1000)
     }
@@ -28,7 +28,7 @@ struct SpeedMeterTests {
         #expect(meter(fast + slow).speed == 50)
     }
 
-    @Test("A stalled download slows down to nothing")
+    @Test("The speed of a stalled download becomes zero")
     func stalled() {
         #expect(meter([(0, 0), (1, 1000), (3, 1000), (6, 1000), (9, 1000)]).speed == 0)
     }
@@ -39,7 +39,7 @@ struct SpeedMeterTests {
         #expect(meter([(0, 0), (1, 9000), (2, 100), (3, 200)]).speed == 100)
     }
 
-    @Test("Looks far apart are still one measurement")
+    @Test("Samples that are far apart still give a speed")
     func sparse() {
         #expect(meter([(0, 0), (60, 6000)]).speed == 100)
     }

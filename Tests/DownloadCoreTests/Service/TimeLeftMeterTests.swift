@@ -3,11 +3,11 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Time left", .inTurn, .serialized)
+@Suite("TimeLeftMeter", .inTurn, .serialized)
 struct TimeLeftMeterTests {
-    /// Looks at a download eight times a second until it is complete, or for so long.
-    /// - Parameter speed: bytes per second at a moment.
-    /// - Returns: the time of each look, what was said, and what was missing.
+    /// Samples a download eight times a second until it is complete, or for `seconds`.
+    /// - Parameter speed: Returns the bytes per second at a moment.
+    /// - Returns: For each sample its time, the time left as measured, and the missing bytes.
     func run(
         total: Int64, for seconds: Double = .infinity, _ speed: (Double) -> Double
     ) -> [(time: Double, left: Double?, missing: Int64)] {
@@ -24,13 +24,13 @@ struct TimeLeftMeterTests {
         return looks
     }
 
-    /// How often the clock went forwards, and by how much.
+    /// Returns by how many seconds the displayed time left increased, for each increase.
     func jumps(_ lefts: [Double?]) -> [Double] {
         let said = lefts.compactMap { $0.map { $0.rounded(.up) } }
         return zip(said, said.dropFirst()).map { $1 - $0 }.filter { $0 > 0 }
     }
 
-    @Test("At a steady speed it counts down like a clock")
+    @Test("At a steady speed the time left counts down like a clock")
     func steady() {
         let looks = run(total: 60_000) { _ in 1000 }
         #expect(looks.count == 481 || looks.count == 480)
@@ -40,13 +40,13 @@ struct TimeLeftMeterTests {
         #expect(jumps(looks.map(\.left)) == [])
     }
 
-    @Test("A noisy speed hardly moves it, and it is right to a fifth", arguments: [1, 2, 3] as [UInt64])
+    @Test("A noisy speed hardly moves the time left, which is right within a fifth", arguments: [1, 2, 3] as [UInt64])
     func noisy(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         let looks = run(total: 120_000) { _ in Double.random(in: 0...2000, using: &generator) }
         let end = looks.last?.time ?? 0
         let lefts = looks.dropFirst(40).map(\.left)
-        // A look has noise of 58 %: said as it comes, it would go forwards every other time.
+        // A sample has noise of 58 %. Without smoothing, the time left would increase at every other sample.
         #expect(jumps(Array(lefts)).count <= lefts.count / 50, "\(jumps(Array(lefts)))")
         for look in looks.dropFirst(40) {
             let truth = end - look.time
@@ -54,7 +54,8 @@ struct TimeLeftMeterTests {
         }
     }
 
-    @Test("A speed that changes for good is followed within seconds", arguments: [(1000.0, 100.0), (100.0, 1000.0)])
+    @Test(
+        "The time left follows a lasting change of speed within seconds", arguments: [(1000.0, 100.0), (100.0, 1000.0)])
     func changing(before: Double, after: Double) {
         let looks = run(total: 1_000_000, for: 120) { $0 < 60 ? before : after }
         let late = looks.filter { $0.time > 60 + 24 }
@@ -65,14 +66,14 @@ struct TimeLeftMeterTests {
         }
     }
 
-    @Test("Bursts with pauses between them are one speed")
+    @Test("Bursts and the pauses between them are one speed")
     func bursts() {
         let looks = run(total: 200_000) { Int($0 * 8) % 16 < 4 ? 8000 : 0 }
         let lefts = looks.dropFirst(80).map(\.left)
         #expect(jumps(Array(lefts)).reduce(0, +) <= 30, "\(jumps(Array(lefts)))")
     }
 
-    @Test("Nothing is said too early, of an unknown size, or of what stands still")
+    @Test("There is no time left too early, for an unknown size, or for a stalled download")
     func silent() {
         var meter = TimeLeftMeter()
         #expect(meter.left == nil)
@@ -88,7 +89,7 @@ struct TimeLeftMeterTests {
         #expect(still.left == nil)
     }
 
-    @Test("What was there before is no speed, and a restart begins anew")
+    @Test("Bytes at the start are not counted as speed, and a restart is measured anew")
     func offset() {
         var meter = TimeLeftMeter()
         meter.add(time: 0, bytes: 1_000_000, remaining: 1000)
@@ -98,7 +99,7 @@ struct TimeLeftMeterTests {
         #expect(meter.left == nil)
     }
 
-    @Test("As long as something is missing, it is never nothing")
+    @Test("While bytes are missing, the time left is not zero")
     func last() {
         var meter = TimeLeftMeter()
         for time in 0..<10 { meter.add(time: Double(time), bytes: Int64(time) * 100, remaining: 100) }

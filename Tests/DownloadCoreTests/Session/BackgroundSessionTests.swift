@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A session that comes back under its name.
+/// A background session that starts again under its identifier.
 @Suite("SessionManager: background sessions", .inTurn, .timeLimit(.minutes(3)))
 struct BackgroundSessionTests {
     private static let content = Content(seed: 3, size: 600_000)
@@ -18,7 +18,7 @@ struct BackgroundSessionTests {
             after: earlier, session: SessionIdentifier.background, maxConcurrent: 2, maxPerHost: 2, script)
     }
 
-    @Test("What its predecessor had begun goes on in order, and what the user paused does not")
+    @Test("Downloads that the last session had begun are resumed in order; those that the user paused are not")
     func comesBack() async throws {
         let first = try await Self.bench { _, _ in .reply(Self.stalling) }
         try await first.manager.start()
@@ -26,7 +26,7 @@ struct BackgroundSessionTests {
         #expect(await first.transport.taken.wait { $0 == 800_000 })
         _ = try await first.manager.pause([ids[3]])
         await first.manager.pauseAll(.terminate)
-        // Who asks now is to wait for the next one.
+        // A client that asks now must wait for the next session.
         await #expect(throws: DownloadError.sessionUnavailable(.shuttingDown)) { try await first.manager.status() }
         let kept = try await first.store.records(.ids(ids))
         let states: [DownloadState] = [
@@ -36,7 +36,8 @@ struct BackgroundSessionTests {
         #expect(kept.allSatisfy { $0.session == SessionIdentifier.background })
         await first.manager.close()
 
-        // One that ended would give its slot to the third, perhaps before the other has asked.
+        // No download may complete, because its slot would go to the third, perhaps before the other has sent its
+        // request.
         let second = try await Self.bench(after: first) { _, _ in
             .reply(Self.reply.with { $0.cut = .stall(after: 1) })
         }
@@ -56,7 +57,7 @@ struct BackgroundSessionTests {
         await third.manager.close()
     }
 
-    @Test("Secrets that are given again while the session begins a download without them are not lost")
+    @Test("Secrets given again while the session begins a download without them are not lost")
     func secretsGivenAgain() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.reply) }
         var overrides = RequestOverrides()
@@ -71,7 +72,7 @@ struct BackgroundSessionTests {
         await bench.manager.close()
     }
 
-    @Test("To finish means: what runs ends, nothing is begun, what failed for a moment is kept for the next time")
+    @Test("finish() lets running downloads end, begins none, and pauses those that wait for a retry")
     func finish() async throws {
         let bench = try await Self.bench { request, _ in
             switch request.url.path {
@@ -93,7 +94,7 @@ struct BackgroundSessionTests {
         await bench.manager.close()
     }
 
-    @Test("What it is asked to end for is handed to whoever runs it, and its status tells what it does")
+    @Test("The reason of a shutdown reaches the runner of the session, and the status shows what runs")
     func statusAndShutdown() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
         try await bench.manager.start()
@@ -112,7 +113,7 @@ struct BackgroundSessionTests {
         #expect(await requests.next() == nil)
     }
 
-    @Test("More room is used at once")
+    @Test("A higher limit takes effect at once")
     func moreRoom() async throws {
         let bench = try await Self.bench { _, _ in .reply(Self.stalling) }
         try await bench.manager.start()
@@ -124,7 +125,7 @@ struct BackgroundSessionTests {
         await bench.manager.close()
     }
 
-    @Test("A host whose downloads fill the queue does not keep others from their slots")
+    @Test("A host whose downloads fill the queue does not keep other hosts from their slots")
     func busyHost() async throws {
         let bench = try await SessionBench(
             session: SessionIdentifier.background, maxConcurrent: 4, maxPerHost: 2

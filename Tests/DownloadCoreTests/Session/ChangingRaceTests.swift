@@ -5,8 +5,8 @@ import Testing
 
 @testable import DownloadCore
 
-/// What is asked for at the very moment when a download begins, ends, or is changed by somebody else.
-@Suite("SessionManager: changes that meet", .inTurn, .timeLimit(.minutes(1)))
+/// Requests at the very moment when a download begins, ends or is changed by another caller.
+@Suite("SessionManager: concurrent changes", .inTurn, .timeLimit(.minutes(1)))
 struct ChangingRaceTests {
     private static let content = Content(seed: 1, size: 200_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
@@ -14,7 +14,7 @@ struct ChangingRaceTests {
 
     private enum Wanted: CaseIterable { case paused, cancelled, removed }
 
-    @Test("What is asked for while a failure is being noted is not forgotten", arguments: Wanted.allCases)
+    @Test("A request during the save of a failure is not lost", arguments: Wanted.allCases)
     private func wishDuringFailure(_ wanted: Wanted) async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -46,7 +46,7 @@ struct ChangingRaceTests {
         }
     }
 
-    @Test("A session that is to finish does not wait for what fails just then")
+    @Test("finish() does not wait for the next attempt of a download that fails just then")
     func finishDuringFailure() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -67,7 +67,7 @@ struct ChangingRaceTests {
         #expect(try await bench.record(id).state == .paused(.terminate))
     }
 
-    @Test("One that waited for its next attempt has its turn, however many are kept ready before it")
+    @Test("A download whose delay is over gets its turn, however many other downloads are kept ready before it")
     func retryBehindMany() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
             switch request.url.path {
@@ -77,7 +77,7 @@ struct ChangingRaceTests {
         }
         let id = try await bench.add("/a")
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // One of them takes the slot, so that a few more fill what is kept ready.
+        // One of these takes the slot, so a few more are needed to fill the window.
         var others: [DownloadID] = []
         for part in [0..<600, 600..<610] {
             others += try await bench.manager.add(
@@ -90,7 +90,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("Of two changes at once neither starts what the other stops")
+    @Test("Of two changes at once, neither starts the download that the other stops")
     func twoChanges() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -115,7 +115,7 @@ struct ChangingRaceTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("What is resumed while it is being paused runs")
+    @Test("A download that is resumed while it is being paused runs")
     func resumeDuringPause() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -141,7 +141,7 @@ struct ChangingRaceTests {
         #expect(await manager.book.paused.isEmpty)
     }
 
-    @Test("What is resumed as it fails starts again")
+    @Test("A download that is resumed as it fails starts again")
     func resumeDuringFailure() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -186,7 +186,7 @@ struct ChangingRaceTests {
         #expect(isComplete)
     }
 
-    @Test("What was stopped to be removed, and could not be, is told as paused")
+    @Test("A download that was stopped for a removal which failed is announced as paused")
     func refusedRemoval() async throws {
         let store = GatedStore()
         store.change { $0.beforeRemove = { throw DownloadError.unexpected("disk full") } }
@@ -202,7 +202,7 @@ struct ChangingRaceTests {
 
     // MARK: Secrets
 
-    @Test("Secrets are not sent to an address that another process has set")
+    @Test("Secrets are not sent to a URL that another process has set")
     func addressSetElsewhere() async throws {
         let bench = try await SessionBench(session: SessionIdentifier.background) { request, _ in
             .reply(request.url.path == "/file.bin" ? FaultReply(status: 404) : Self.reply)
@@ -221,7 +221,7 @@ struct ChangingRaceTests {
         #expect(bench.transport.requests[1].credential == nil)
     }
 
-    @Test("What is asked for again without the secrets goes without them")
+    @Test("A download that is requested again without its secrets runs without them")
     func askedWithoutSecrets() async throws {
         let bench = try await SessionBench { _, _ in .reply(FaultReply(status: 404)) }
         let id = try await bench.add { $0.headers = [RequestHeader(name: "Authorization", value: "secret")] }
@@ -235,7 +235,7 @@ struct ChangingRaceTests {
 
     // MARK: The log
 
-    @Test("Events that are dropped before a slow reader comes to them are told as lost")
+    @Test("Events that were dropped before a slow reader could read them are reported as lost")
     func droppedWhileReading() async throws {
         let store = InMemoryDownloadStore()
         let requests = try (0..<3).map { number in

@@ -5,20 +5,20 @@ import Testing
 
 @testable import DownloadCore
 
-/// What may be done to one download of a session, whatever it is doing.
+/// All changes of single downloads of a session, in any state of the download.
 @Suite("SessionManager: changing single downloads", .inTurn, .timeLimit(.minutes(3)))
 struct ChangingTests {
     private static let content = Content(seed: 1, size: 2_000_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// The first request stalls after 700,001 bytes, later ones do not.
+    /// Returns a session whose first request stalls after 700,001 bytes; later requests do not stall.
     private static func stallingOnce() async throws -> SessionBench {
         try await SessionBench { _, asked in
             .reply(asked.number == 1 ? reply.with { $0.cut = .stall(after: 700_001) } : reply)
         }
     }
 
-    @Test("What runs is paused with exact resume data, held by its session, shown, and goes on at resume")
+    @Test("A running download is paused with exact resume data, stays with its session, and can be resumed")
     func pauseRunning() async throws {
         let bench = try await Self.stallingOnce()
         let id = try await bench.add()
@@ -40,7 +40,7 @@ struct ChangingTests {
         #expect(await bench.manager.progress().isEmpty)
     }
 
-    @Test("A cancelled download ends, keeps what it has, and may be resumed")
+    @Test("A cancelled download ends, keeps its bytes, and can be resumed")
     func cancelRunning() async throws {
         let bench = try await Self.stallingOnce()
         let id = try await bench.add()
@@ -57,7 +57,7 @@ struct ChangingTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("One that waits in the queue, or for its next attempt, is paused and goes on, too")
+    @Test("A download in the queue or before its next attempt can be paused and resumed, too")
     func pauseWaiting() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             request.url.path == "/a"
@@ -75,13 +75,13 @@ struct ChangingTests {
         #expect(await bench.manager.progress().count == 3)
         _ = try await bench.manager.resume(ids, overrides: RequestOverrides())
         #expect(await bench.transport.waitForRequests(4))
-        // The end of the session lets go of what it holds.
+        // At its end the session gives up its paused downloads.
         _ = try await bench.manager.pause([ids[2]])
         await bench.manager.pauseAll(.interrupt)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state.kind == .paused && $0.session == nil })
     }
 
-    @Test("A new priority counts at once, in the queue and behind what is kept ready")
+    @Test("A new priority takes effect at once, in the window and in the store")
     func priority() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/0" ? Self.reply.with { $0.cut = .stall(after: 1) } : FaultReply(status: 404))
@@ -98,7 +98,7 @@ struct ChangingTests {
         #expect(try await bench.record(late).request.priority == 8)
     }
 
-    @Test("A rate limit is changed while the download runs, and stays with it")
+    @Test("A rate limit can be changed while the download runs, and is kept")
     func rateLimit() async throws {
         let bench = try await Self.stallingOnce()
         let id = try await bench.add { $0.rateLimit = 5 }
@@ -117,12 +117,12 @@ struct ChangingTests {
         #expect(bench.transport.requests[1].rateLimits.map(\.bytesPerSecond) == [nil, nil])
     }
 
-    @Test("The rest of a file comes from another address, if what is there belongs to it", arguments: [false, true])
+    @Test("A new URL brings the rest of a file if it has the same file", arguments: [false, true])
     func otherAddress(_ isRunning: Bool) async throws {
         let bench = try await SessionBench { request, asked in
             switch request.url.path {
             case "/file.bin": .reply(Self.reply.with { $0.cut = .stall(after: 700_001) })
-            // The same file with other validators, as a mirror has it.
+            // The same file with other validators, as on a mirror.
             case "/right": .reply(FaultReply(Self.content, etag: "\"other\""))
             default: .reply(FaultReply(Content(seed: 2, size: 2_000_000), etag: "\"a\""))
             }
@@ -152,7 +152,7 @@ struct ChangingTests {
         #expect(bench.ranges.last == "\(700_001 - 65_536)-")
     }
 
-    @Test("Removing what runs stops it first and leaves nothing")
+    @Test("Removing a running download stops it first and leaves nothing behind")
     func removeRunning() async throws {
         let bench = try await Self.stallingOnce()
         let id = try await bench.add()
@@ -164,7 +164,7 @@ struct ChangingTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("Nothing is done to any before all are known")
+    @Test("A call with an unknown id changes no download")
     func unknown() async throws {
         let bench = try await Self.stallingOnce()
         let id = try await bench.add()
@@ -181,9 +181,9 @@ struct ChangingTests {
         await bench.manager.close()
     }
 
-    @Test("A hundred rounds of pause and resume end with the right file and nothing left over")
+    @Test("A hundred rounds of pause and resume end with the right file and no lost buffer")
     func rounds() async throws {
-        // Each round brings 10,000 bytes, and an eighth as many before them to be compared.
+        // Each round brings 10,000 bytes, and an eighth as many bytes before them for the overlap check.
         let bench = try await SessionBench { _, asked in
             let count: Int64 = asked.number == 1 ? 10_000 : 11_250
             return .reply(asked.number <= 100 ? Self.reply.with { $0.cut = .stall(after: count) } : Self.reply)
@@ -202,7 +202,7 @@ struct ChangingTests {
         #expect(await bench.manager.progress().isEmpty)
     }
 
-    @Test("Any number of clients may pause and resume the same downloads at once")
+    @Test("Any number of callers may pause and resume the same downloads at once")
     func crowd() async throws {
         let bench = try await SessionBench { _, _ in .reply(Self.reply.with { $0.bytesPerSecond = 4_000_000 }) }
         let ids = try await bench.manager.add((0..<6).map { try bench.request("/\($0)") }).map(\.record.id)
@@ -226,11 +226,11 @@ struct ChangingTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("One whose server has not said a word is told to others as running")
+    @Test("A download whose server has sent no byte yet is saved as running")
     func silence() async throws {
         let bench = try await SessionBench { _, _ in .scripted(.of(200), body: [], ending: nil) }
         let id = try await bench.add()
-        // For as long as the suite may take.
+        // Loops without a limit of its own; the time limit of the suite ends the test.
         while try await bench.record(id).state.kind != .running { await Task.yield() }
         await bench.manager.close()
     }

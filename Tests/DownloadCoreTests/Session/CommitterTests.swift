@@ -5,9 +5,9 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Committer: from all bytes to the final name", .inTurn, .timeLimit(.minutes(1)))
+@Suite("Committer: from the last byte to the final name", .inTurn, .timeLimit(.minutes(1)))
 struct CommitterTests {
-    /// A store, a folder, and whole files that wait for their names.
+    /// A store, a folder, and complete files that wait for their names.
     private struct Bench {
         let folder: TemporaryFolder
         let store: SaveLog
@@ -49,7 +49,7 @@ struct CommitterTests {
         }
     }
 
-    @Test("The mark comes before the rename, and completed after it; the file is synced before both")
+    @Test("The record is marked before the rename and completed after it; the file is synced before both")
     func order() async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
@@ -75,7 +75,7 @@ struct CommitterTests {
         #expect(try bench.folder.read("a") == "a")
     }
 
-    @Test("Those that come together share their saves, and one that fails does not hold up the others")
+    @Test("Files that are ready together share their saves, and a failure of one does not delay the others")
     func batch() async throws {
         let gate = Gate()
         let bench = try Bench(.init(beforeSave: { _ in await gate.pass() }))
@@ -110,7 +110,7 @@ struct CommitterTests {
         #expect(calls.withLock { $0 } < 30)
     }
 
-    @Test("What another session owns gets no name", arguments: [true, false])
+    @Test("A file of another session's download gets no name", arguments: [true, false])
     func lost(isStoreBroken: Bool) async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
@@ -131,7 +131,7 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a.part"])
     }
 
-    @Test("A name that was taken meanwhile gives way where that is allowed, or is replaced where that was asked")
+    @Test("If the name is taken meanwhile, the file is renamed or replaces the other, as the rule says")
     func taken() async throws {
         let bench = try Bench()
         defer { bench.folder.remove() }
@@ -146,7 +146,7 @@ struct CommitterTests {
         #expect(bench.folder.names() == ["a (1).txt", "a.txt", "b.txt"])
     }
 
-    /// A file of one byte that notes what is asked of it.
+    /// A file of one byte that records the calls it gets.
     private final class NotedFile: WholeFile {
         let device: UInt64 = 1
         let folderKey = FolderKey(path: "/folder")
@@ -179,7 +179,7 @@ struct CommitterTests {
         }
     }
 
-    @Test("A name is told as completed once the sync of its folder has returned, and not when that fails")
+    @Test("A file is completed after the sync of its folder, and not if that sync fails")
     func folder() async throws {
         for isFolderBroken in [false, true] {
             let bench = try Bench()
@@ -199,7 +199,7 @@ struct CommitterTests {
         }
     }
 
-    @Test("Many together share one sync of their file system and one of their folder")
+    @Test("Files that are ready together share one sync of their file system and one of their folder")
     func shared() async throws {
         let gate = Gate()
         let bench = try Bench()
@@ -211,7 +211,7 @@ struct CommitterTests {
             whole.file = NotedFile(calls)
             files.append(whole)
         }
-        // The first one holds the committer up until all others are there.
+        // The first file blocks the committer until all others are ready.
         bench.store.change { trouble in
             trouble.beforeSave = { _ in
                 calls.update { $0.append("save") }

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import DownloadCore
 
-/// A machine whose network is there, until a test takes it away.
+/// A machine with a network until a test takes the network away.
 final class FakeNetwork: LocalNetwork {
     private struct State {
         var isUp = true

@@ -1,7 +1,7 @@
 import DownloadCore
 import Foundation
 
-/// A store that asks another one, but for what it does itself.
+/// A store that forwards every call to another store, except the calls that it implements.
 protocol ForwardingStore: DownloadStore {
     var inner: any DownloadStore { get }
 }

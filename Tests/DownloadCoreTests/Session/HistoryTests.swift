@@ -5,15 +5,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// What the age limit of the history clears, and what not.
+/// What the age limit of the history removes, and what it keeps.
 @Suite("SessionManager: history", .inTurn, .timeLimit(.minutes(1)))
 struct HistoryTests {
     private static let content = Content(seed: 5, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
     private static let hour = 3600.0
 
-    /// A session that is over, and left one download of each kind: completed, failed, cancelled and paused, the last
-    /// three with a partial file.
+    /// Returns a session that is closed, with one download of each kind: completed, failed, cancelled and paused. The
+    /// last three have a partial file.
     private func left() async throws -> (SessionBench, ended: [DownloadID], paused: DownloadID) {
         let bench = try await SessionBench { request, _ in
             switch request.url.path {
@@ -39,7 +39,7 @@ struct HistoryTests {
         return (bench, Array(ids[..<3]), ids[3])
     }
 
-    /// The same downloads in a store of their own, as if nothing had happened to them for two hours.
+    /// Returns a store with the same downloads, as if nothing had happened to them for two hours.
     private func aged(_ bench: SessionBench) async throws -> any DownloadStore {
         let records = try await bench.store.records(.all)
         let store = InMemoryDownloadStore(isAlive: { !$0.contains("first") })
@@ -64,7 +64,7 @@ struct HistoryTests {
         ) { _, _ in .reply(Self.reply) }
     }
 
-    @Test("What ended long ago goes with its partial file; finished files, what is younger and what is paused stay")
+    @Test("Old ended downloads go with their partial files; finished files, and younger or paused downloads stay")
     func clears() async throws {
         let (first, ended, paused) = try await left()
         let store = ClaimLog(try await aged(first))
@@ -77,12 +77,12 @@ struct HistoryTests {
         #expect(try await store.records(.all).map(\.id) == [paused, young.id])
         #expect(first.folder.names() == ["done", "paused.part"])
         #expect(try second.holds("done", Self.content))
-        // They are not the downloads of this session.
+        // The removed downloads do not belong to this session, so it announces nothing.
         #expect(second.events.value == [])
         #expect(try await store.events(after: 0, limit: 100).filter { $0.kind == .removed }.map(\.id) == ended)
     }
 
-    @Test("Nothing goes before its time, and nothing without an age limit", arguments: [3 * Self.hour, nil])
+    @Test("No download is removed before its time or without an age limit", arguments: [3 * Self.hour, nil])
     func keeps(limit: Double?) async throws {
         let (first, ended, paused) = try await left()
         let store = try await aged(first)
@@ -93,7 +93,7 @@ struct HistoryTests {
         #expect(first.folder.names() == ["cancelled.part", "done", "failed.part", "paused.part"])
     }
 
-    @Test("What is asked for as the session begins is not old any more", arguments: [true, false])
+    @Test("A download that is requested again as the session begins is not removed", arguments: [true, false])
     func revived(isResumed: Bool) async throws {
         let (first, ended, _) = try await left()
         let store = ClaimLog(try await aged(first))
@@ -112,11 +112,11 @@ struct HistoryTests {
         #expect(try await store.records(.all).count == 2)
     }
 
-    @Test("A partial file that cannot be deleted is told, and the others go")
+    @Test("A partial file that cannot be deleted is reported, and the others are removed")
     func undeletable() async throws {
         let (first, ended, _) = try await left()
         let store = ClaimLog(try await aged(first))
-        // A folder in its place cannot be unlinked, and its identity is unknown.
+        // A folder in place of the file cannot be unlinked, and its identity is unknown.
         var record = try #require(try await store.claim([ended[1]], session: "s").first?.record)
         record.state = .failed(.cancelled)
         record.updated = Date(timeIntervalSinceNow: -3 * Self.hour)
@@ -135,7 +135,7 @@ struct HistoryTests {
     }
 }
 
-/// Tells in which order a session takes downloads up and forgets them; taking them up takes its time.
+/// A store that records the order in which a session claims and forgets downloads. A claim takes some time.
 private final class ClaimLog: ForwardingStore {
     let inner: any DownloadStore
     let calls = Observed<[String]>([])

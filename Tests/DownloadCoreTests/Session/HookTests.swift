@@ -5,14 +5,14 @@ import Testing
 
 @testable import DownloadCore
 
-/// Programs that a test ends when it likes.
+/// Hook programs that end when a test says so.
 private final class GatedHooks: HookRunner {
     struct State: Sendable {
         var begun: [DownloadID] = []
         var running = 0
         var peak = 0
         var cancelled = 0
-        /// Asked to end.
+        /// The downloads whose programs were asked to end.
         var ended: Set<DownloadID> = []
         var isOpen: Bool
     }
@@ -51,7 +51,7 @@ struct HookTests {
         try bench.request(path) { $0.hooks = Hooks(onComplete: program, onError: program) }
     }
 
-    @Test("Each download has its hook run once, four at a time, and the end of the session waits for them")
+    @Test("Each hook runs once, at most four at a time, and the end of the session waits for all hooks")
     func all() async throws {
         let hooks = GatedHooks(isOpen: false)
         let bench = try await SessionBench(hooks: hooks) { request, _ in
@@ -67,7 +67,7 @@ struct HookTests {
         #expect(hooks.state.value.running == 0 && hooks.state.value.cancelled == 0)
     }
 
-    @Test("A failure that is tried again has no hook; the last one has")
+    @Test("A failure before a retry runs no hook; the final result does")
     func retries() async throws {
         let hooks = GatedHooks()
         let tries = Mutex(0)
@@ -84,7 +84,7 @@ struct HookTests {
         #expect(hooks.state.value.begun == [id])
     }
 
-    @Test("What goes wrong with one is told, and changes nothing else")
+    @Test("The failure of a hook is reported, and changes nothing else")
     func failure() async throws {
         let notices = Observed<[String]>([])
         let hooks = GatedHooks()
@@ -98,7 +98,7 @@ struct HookTests {
         #expect(notices.value == ["\(id): /broken: ended with status 7"])
     }
 
-    @Test("The end by a signal ends the programs that run; what was due is run by the next session, once")
+    @Test("A signal ends the running hooks, and the next session runs the remaining hooks once")
     func signal() async throws {
         let hooks = GatedHooks(isOpen: false)
         let bench = try await SessionBench(session: "dead", hooks: hooks) { _, _ in .reply(Self.reply) }
@@ -118,7 +118,7 @@ struct HookTests {
         #expect(others.state.value.begun.count == 2)
     }
 
-    @Test("A background session that comes back runs what its predecessor left; without a runner they are left alone")
+    @Test("A background session runs the hooks that are left from its last run, if it has a runner")
     func background() async throws {
         let first = try await SessionBench(session: SessionIdentifier.background) { _, _ in .reply(Self.reply) }
         try await first.manager.start()

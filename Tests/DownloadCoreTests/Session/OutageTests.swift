@@ -5,13 +5,13 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("A session without a network", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: without a network", .inTurn, .timeLimit(.minutes(1)))
 struct OutageTests {
     static let content = Content(seed: 71, size: 3 << 20)
     static let lost = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "no", errno: ENETUNREACH))
 
-    /// A session whose transfers fail as long as the network is gone.
+    /// Returns a session whose transfers fail as long as the network is gone.
     private func bench(
         _ network: FakeNetwork, time: any TimeSource = SystemTime()
     ) async throws -> SessionBench {
@@ -21,11 +21,13 @@ struct OutageTests {
         }
     }
 
-    @Test("Waits without a retry, and goes on at the first news of a network", arguments: [true, false])
+    @Test(
+        "A download waits for the network without a retry, and goes on at the first news of a network",
+        arguments: [true, false])
     func waits(tells: Bool) async throws {
         let network = FakeNetwork()
         network.set(up: false)
-        // Without an event the tables are looked at every 5 s.
+        // Without an event the session checks the network every 5 s.
         let bench = try await bench(network, time: tells ? SystemTime() : ManualTime(leaps: true))
         let id = try await bench.add { $0.retry.limit = 1 }
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
@@ -37,7 +39,7 @@ struct OutageTests {
         #expect(bench.words(id).filter { $0 == "retry" }.count == 1)
     }
 
-    @Test("Who wants no retries hears of it at once; nobody waits longer than --max-time")
+    @Test("Without retries a download fails at once, and no download waits longer than its time limit")
     func refused() async throws {
         let network = FakeNetwork()
         network.set(up: false)
@@ -48,7 +50,7 @@ struct OutageTests {
         #expect(try await bench.ending(of: timed).state.error?.reason == "timeLimit")
     }
 
-    @Test("What waits can be paused, cancelled and resumed")
+    @Test("A download that waits for the network can be paused and resumed")
     func wishes() async throws {
         let network = FakeNetwork()
         network.set(up: false)
@@ -74,7 +76,7 @@ struct OutageTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("The transport is told which addresses are left, and of sleep")
+    @Test("The transport gets the usable addresses after a change, and none after sleep")
     func told() async throws {
         let network = FakeNetwork()
         let bench = try await SessionBench(network: network) { _, _ in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Downloads that wait for their time", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: downloads that wait for their time", .inTurn, .timeLimit(.minutes(1)))
 struct PostponingTests {
     static let content = Content(seed: 72, size: 3 << 20)
     static let reply = FaultReply(content, etag: "\"v1\"")
@@ -13,7 +13,7 @@ struct PostponingTests {
 
     private func clock(_ text: String) throws -> ManualTime { ManualTime(leaps: true, date: try date(text)) }
 
-    /// Puts the time of day, and lets the session look at it.
+    /// Sets the time of day, and lets the session see the new time.
     private func put(_ time: ManualTime, _ text: String) throws {
         time.put(try date(text))
         time.advance(by: .seconds(1))
@@ -27,7 +27,7 @@ struct PostponingTests {
         if case .waiting(.schedule, _) = try await bench.record(id).state { true } else { false }
     }
 
-    @Test("What may not run yet waits without a slot, and begins at its time")
+    @Test("A download outside its window waits without a slot, and begins when the window opens")
     func begins() async throws {
         let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(maxConcurrent: 1, time: time) { _, _ in .reply(Self.reply) }
@@ -43,7 +43,7 @@ struct PostponingTests {
         #expect(try await bench.ending(of: later).state == .completed)
     }
 
-    @Test("At the end of its window it stops with what it has, and goes on from there in the next")
+    @Test("At the end of its window a download stops with its bytes, and continues in the next window")
     func suspends() async throws {
         let time = try clock("2026-01-10T13:00:00")
         let bench = try await SessionBench(time: time) { _, request in
@@ -64,7 +64,7 @@ struct PostponingTests {
         #expect(try bench.holds("file.bin", Self.content))
     }
 
-    @Test("What waits can be paused, cancelled, removed and resumed")
+    @Test("A download that waits for its window can be paused, cancelled, removed and resumed")
     func wishes() async throws {
         let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
@@ -84,7 +84,7 @@ struct PostponingTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("The next session goes on waiting")
+    @Test("The next session continues to wait for the window")
     func survives() async throws {
         let time = try clock("2026-01-09T14:30:00")
         let first = try await SessionBench(session: "background", time: time) { _, _ in .reply(Self.reply) }
@@ -102,7 +102,7 @@ struct PostponingTests {
         #expect(try await second.ending(of: id).state == .completed)
     }
 
-    @Test("Hundreds that wait keep nothing else from running")
+    @Test("Hundreds of waiting downloads keep no other download from running")
     func many() async throws {
         let time = try clock("2026-01-09T14:30:00")
         let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
@@ -121,7 +121,7 @@ struct PostponingTests {
         #expect(try await bench.manager.status().waiting == 1200)
     }
 
-    @Test("Starts at one host are apart by what was asked for")
+    @Test("Starts at one host are as far apart as requested")
     func pacing() async throws {
         let time = ManualTime(leaps: true)
         let bench = try await SessionBench(time: time) { _, _ in .reply(Self.reply) }
@@ -140,7 +140,7 @@ struct PostponingTests {
         #expect(time.now - begin >= .seconds(1.4))
     }
 
-    @Test("The limit of the session follows its timetable")
+    @Test("The session's rate limit follows its timetable")
     func limits() async throws {
         let time = try clock("2026-01-09T07:00:00")
         let table = RateTimetable(

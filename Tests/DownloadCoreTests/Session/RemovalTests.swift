@@ -5,12 +5,12 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Removing downloads", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: removing downloads", .inTurn, .timeLimit(.minutes(1)))
 struct RemovalTests {
     private static let content = Content(seed: 1, size: 500_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    /// A download that was paused with 300,000 bytes, and a session of another process.
+    /// Returns a session that paused a download after 300,000 bytes, a session of another process, and the download.
     private func paused() async throws -> (SessionBench, SessionBench, DownloadID) {
         let first = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 300_000) })
         let id = try await first.add()
@@ -20,7 +20,7 @@ struct RemovalTests {
         return (first, try await SessionBench(after: first, session: "second", serving: Self.reply), id)
     }
 
-    @Test("The partial file goes with its download")
+    @Test("The partial file is removed with its download")
     func partial() async throws {
         let (first, second, id) = try await paused()
         #expect(first.folder.names() == ["file.bin.part"])
@@ -29,7 +29,7 @@ struct RemovalTests {
         await #expect(throws: DownloadError.noSuchDownload(id)) { try await second.store.records(.ids([id])) }
     }
 
-    @Test("A file that took the place of the partial one stays")
+    @Test("A file in place of the partial file is not removed")
     func foreign() async throws {
         let (first, second, id) = try await paused()
         try FileManager.default.moveItem(atPath: first.folder("file.bin.part"), toPath: first.folder("moved"))
@@ -38,7 +38,7 @@ struct RemovalTests {
         #expect(first.folder.names() == ["file.bin.part", "moved"])
     }
 
-    @Test("A file that stood in the way of the partial one stays")
+    @Test("A file that was in the way of the partial file is not removed")
     func inTheWay() async throws {
         let bench = try await SessionBench(serving: Self.reply)
         try bench.folder.write("mine", to: "file.bin.part")
@@ -50,7 +50,7 @@ struct RemovalTests {
     }
 
     @Test(
-        "The finished file stays unless its deletion is asked for, and then only if it is still the same",
+        "The finished file is removed only if that is requested and the file is still the same",
         arguments: [0, 1, 2])
     func finished(variant: Int) async throws {
         let bench = try await SessionBench(serving: Self.reply)
@@ -64,7 +64,7 @@ struct RemovalTests {
         #expect(bench.folder.names() == (variant == 1 ? [] : ["file.bin"]))
     }
 
-    @Test("One unknown number, and nothing is removed")
+    @Test("Nothing is removed if one id is unknown")
     func unknown() async throws {
         let (first, second, id) = try await paused()
         await #expect(throws: DownloadError.noSuchDownload(77)) {

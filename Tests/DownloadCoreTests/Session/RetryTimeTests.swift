@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Waits between two attempts", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionManager: waits between two attempts", .inTurn, .timeLimit(.minutes(1)))
 struct RetryTimeTests {
     static let reply = FaultReply(Content(seed: 73, size: 1 << 20), etag: "\"v1\"")
 
@@ -12,7 +12,7 @@ struct RetryTimeTests {
         FaultReply(status: 503, fields: [("Retry-After", "\(seconds)")])
     }
 
-    @Test("A retry comes as late as the server asks for")
+    @Test("A retry waits as long as Retry-After says")
     func retryAfter() async throws {
         let time = ManualTime(leaps: true)
         let bench = try await SessionBench(time: time) { _, request in
@@ -25,16 +25,16 @@ struct RetryTimeTests {
         #expect(time.now - begin >= .seconds(60))
     }
 
-    @Test("What is to wait beyond its time limit is given up at once")
+    @Test("A download that would wait beyond its time limit fails at once")
     func overdue() async throws {
-        // Nobody turns this clock.
+        // Nobody advances this clock.
         let bench = try await SessionBench(time: ManualTime()) { _, _ in .reply(Self.busy(3600)) }
         let id = try await bench.add { $0.timeouts.total = 1800 }
         #expect(try await bench.ending(of: id).state.error?.reason == "timeLimit")
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("The time limit ends an attempt that brings nothing more")
+    @Test("The time limit ends an attempt that brings no more bytes")
     func deadline() async throws {
         let time = ManualTime()
         let bench = try await SessionBench(time: time) { _, _ in

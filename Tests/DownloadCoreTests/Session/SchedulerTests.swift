@@ -17,14 +17,14 @@ struct SchedulerTests {
         return started
     }
 
-    @Test("By priority, then by number, in whatever order they came")
+    @Test("Downloads start by priority, then by id")
     func order() {
         var scheduler = scheduler([(4, "a", 0), (1, "a", 0), (9, "a", 7), (2, "b", 7), (3, "a", -1)])
         #expect(startAll(&scheduler) == [2, 9, 1, 4, 3])
         #expect(scheduler.candidateCount == 0)
     }
 
-    @Test("No more than the limit run; each that ends makes room for one")
+    @Test("No more than the limit run, and each end makes room for one")
     func limit() {
         var scheduler = scheduler((1...5).map { ($0, "a", 0) }, all: 2)
         #expect(startAll(&scheduler) == [1, 2])
@@ -34,7 +34,7 @@ struct SchedulerTests {
         #expect(startAll(&scheduler) == [3])
     }
 
-    @Test("An origin that is busy does not hold up the others")
+    @Test("A busy origin does not hold up other origins")
     func perOrigin() {
         var scheduler = scheduler([(1, "a", 9), (2, "a", 9), (3, "a", 9), (4, "b", 0), (5, "b", 0)], all: 4, origin: 2)
         #expect(startAll(&scheduler) == [1, 2, 4, 5])
@@ -45,7 +45,7 @@ struct SchedulerTests {
         #expect(startAll(&scheduler) == [3])
     }
 
-    @Test("Slots are passed on within an origin, in order, and are as many as before")
+    @Test("Slots are passed on within an origin, in order, without changing their number")
     func passedOn() {
         var scheduler = scheduler(
             [(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0), (5, "b", 0), (6, "a", 0)], all: 2, origin: 1)
@@ -66,7 +66,7 @@ struct SchedulerTests {
         #expect(scheduler.next(9, of: "a") { _ in true } == [])
     }
 
-    @Test("No slot is passed on where there are more than there may be by now")
+    @Test("No slot is passed on if a lower limit is exceeded")
     func passedOnNoMore() {
         var scheduler = scheduler([(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0)], all: 2, origin: 2)
         #expect(startAll(&scheduler) == [1, 2])
@@ -77,7 +77,7 @@ struct SchedulerTests {
         #expect(scheduler.next(9, of: nil) { _ in true } == [])
     }
 
-    @Test("Ended twice is ended once, and what never started does not end")
+    @Test("A second end, or the end of a download that never started, frees no slot")
     func endedTwice() {
         var scheduler = scheduler([(1, "a", 0), (2, "a", 0), (3, "a", 0), (4, "a", 0)], all: 2, origin: 2)
         #expect(startAll(&scheduler) == [1, 2])
@@ -88,7 +88,7 @@ struct SchedulerTests {
         #expect(startAll(&scheduler) == [3])
     }
 
-    @Test("What is removed does not start; what runs is not touched by that")
+    @Test("A removed download does not start; a running one keeps its slot")
     func remove() {
         var scheduler = scheduler([(1, "a", 0), (2, "a", 0)], all: 1)
         #expect(scheduler.start() == 1)
@@ -100,7 +100,7 @@ struct SchedulerTests {
         #expect(scheduler.candidateCount == 0)
     }
 
-    @Test("The same download may come back after its end")
+    @Test("A download may be added again after its end")
     func again() {
         var scheduler = scheduler([(1, "a", 0)], all: 1, origin: 1)
         for _ in 0..<3 {
@@ -110,13 +110,13 @@ struct SchedulerTests {
         }
     }
 
-    @Test("Limits below one are one", arguments: [0, -5])
+    @Test("Limits below one count as one", arguments: [0, -5])
     func lowest(limit: Int) {
         var scheduler = scheduler([(1, "a", 0), (2, "b", 0)], all: limit, origin: limit)
         #expect(startAll(&scheduler) == [1])
     }
 
-    @Test("Whatever happens, the limits hold and everything starts once", arguments: 0..<20)
+    @Test("Under random operations the limits hold and each download starts once", arguments: 0..<20)
     func property(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let (all, origin) = (Int.random(in: 1...6, using: &random), Int.random(in: 1...4, using: &random))
@@ -151,7 +151,7 @@ struct SchedulerTests {
         #expect(started.sorted() == origins.keys.sorted())
     }
 
-    @Test("An origin that asked to be left alone is, until the time is over; the longer wish counts")
+    @Test("No download of a held origin starts before the end of the hold; the longer hold counts")
     func holds() {
         var scheduler = scheduler([(1, "a", 9), (2, "b", 0), (3, "a", 0)])
         let now = ContinuousClock.now
@@ -170,7 +170,7 @@ struct SchedulerTests {
         #expect(!released)
     }
 
-    @Test("An origin where many wait for another attempt gets no more of them, and others do")
+    @Test("An origin with many downloads between two attempts starts no more, and other origins do")
     func retrying() {
         var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
         let limit = DownloadID(Scheduler.retryingPerOriginAtMost)
@@ -189,7 +189,7 @@ struct SchedulerTests {
         #expect(scheduler.start() == limit + 1)
     }
 
-    @Test("With very many between two attempts nothing new starts anywhere")
+    @Test("With very many downloads between two attempts, nothing starts anywhere")
     func retryingEverywhere() {
         var scheduler = Scheduler(maxConcurrent: 8, maxPerOrigin: 8)
         for id in 1...DownloadID(Scheduler.retryingAtMost) { scheduler.waits(id, for: "host\(id)") }

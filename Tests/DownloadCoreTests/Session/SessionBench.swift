@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-/// A session in this process: its downloads go to a folder of their own, its events are kept.
+/// A session in this process, with a folder of its own, which records its events.
 final class SessionBench: Sendable {
     let folder: TemporaryFolder
     let transport: WatchedTransport
@@ -17,8 +17,8 @@ final class SessionBench: Sendable {
     private let ownsFolder: Bool
 
     /// - Parameters:
-    ///   - earlier: a session that ended, whose folder and store are gone on with.
-    ///   - time: one that leaps does not while a transfer is under way.
+    ///   - earlier: A closed session, whose folder and store are used again.
+    ///   - time: The clock. A clock with `leaps` does not leap during a transfer.
     init(
         after earlier: SessionBench? = nil, store: (any DownloadStore)? = nil, session: String = "first",
         maxConcurrent: Int = 8, maxPerHost: Int = 8, historyAge: Double? = nil,
@@ -56,7 +56,7 @@ final class SessionBench: Sendable {
         try await self.init(after: earlier, store: store, session: session) { _, _ in .reply(reply) }
     }
 
-    /// Foreground sessions, unless they are called otherwise.
+    /// Returns the identifier of a foreground session, except for the background identifier.
     static func identifier(_ session: String) -> String {
         session == SessionIdentifier.background ? session : "foreground-\(session)"
     }
@@ -65,7 +65,7 @@ final class SessionBench: Sendable {
 
     // MARK: Requests
 
-    /// Retries come at once.
+    /// Returns a request whose retries come at once.
     func request(
         host: String = "example.org", _ path: String = "/file.bin",
         _ change: (inout DownloadRequest) -> Void = { _ in }
@@ -84,7 +84,7 @@ final class SessionBench: Sendable {
         try #require(try await manager.add([try request(path, change)]).first).record.id
     }
 
-    /// Puts a record into the store as a session that died left it, and has this session go on with it.
+    /// Adds a record as a dead session left it, and resumes the download in this session.
     func takeOver(
         _ request: DownloadRequest, _ change: (inout DownloadRecord) throws -> Void
     ) async throws -> DownloadID {
@@ -96,9 +96,9 @@ final class SessionBench: Sendable {
         return record.id
     }
 
-    // MARK: What came of it
+    // MARK: Results
 
-    /// Waits until the download has ended so many times: completed, failed or paused.
+    /// Waits until the download has ended `times` times: completed, failed or paused. Returns its record.
     func ending(of id: DownloadID, times: Int = 1) async throws -> DownloadRecord {
         let ended = await ends.wait { $0[id, default: 0] >= times }
         try #require(ended, "the download did not end: \(words(id))")
@@ -109,18 +109,18 @@ final class SessionBench: Sendable {
         try #require(try await store.records(.ids([id])).first)
     }
 
-    /// The events of a download by name.
+    /// Returns the events of a download by name.
     func words(_ id: DownloadID) -> [String] { events.value.filter { $0.snapshot.id == id }.map(\.word) }
 
     /// The `Range` of each request.
     var ranges: [String?] { transport.requests.map(\.range) }
 
-    /// The file holds exactly the content.
+    /// Returns whether the file has exactly the content.
     func holds(_ name: String, _ content: Content) throws -> Bool {
         try folder.size(of: name) == content.size && sha256(of: folder(name)) == content.sha256
     }
 
-    /// Buffers of the session that are not lost; only after everything has ended.
+    /// Returns the number of free buffers. Call it only after all downloads have ended, to find lost buffers.
     func freeBuffers() async -> Int {
         guard let pool = await manager.context?.disk.pool else { return 0 }
         var taken: [PoolBuffer] = []
@@ -130,7 +130,7 @@ final class SessionBench: Sendable {
     }
 }
 
-/// The `Range` of a request that goes on at an offset: with the end of what is here, to be compared.
+/// Returns the `Range` of a request that resumes at an offset, which begins earlier for the overlap check.
 func rest(from offset: Int64) -> String { "\(offset - Overlap.resumed)-" }
 
 extension DownloadEvent {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// The list, its order and its limits.
+/// The queue, its order and its limits.
 @Suite("SessionManager: what runs when", .inTurn, .timeLimit(.minutes(1)))
 struct SessionManagerTests {
     private static let content = Content(seed: 1, size: 300_000)
     private static let stalling = FaultReply(content, etag: "\"a\"").with { $0.cut = .stall(after: 200_000) }
 
-    @Test("No more run than allowed, in all and per origin")
+    @Test("No more downloads run than permitted, in total and for each origin")
     func limits() async throws {
         let bench = try await SessionBench(maxConcurrent: 5, maxPerHost: 2) { _, _ in .reply(Self.stalling) }
         let hosts = ["a", "a", "a", "a", "b", "b", "b", "c"]
@@ -43,7 +43,7 @@ struct SessionManagerTests {
         #expect(bench.transport.requests.map(\.url.path) == ["/1", "/2", "/0", "/4", "/3"])
     }
 
-    @Test("A download whose bytes are all here gives its slot to the next one while it is finished")
+    @Test("A download with all its bytes gives its slot to the next one while it is finished")
     func finishingNeedsNoSlot() async throws {
         let gate = Gate()
         let store = SaveLog(
@@ -57,12 +57,12 @@ struct SessionManagerTests {
         for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
     }
 
-    @Test("A gap that is filled is not the end: the slot is kept until every byte is here")
+    @Test("A filled gap is not the end of a download: the slot is kept until every byte is there")
     func gapsKeepTheSlot() async throws {
         let content = Content(seed: 2, size: 3_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
         let bench = try await SessionBench(maxConcurrent: 1) { request, asked in
-            // The small gap comes; the large one stalls.
+            // The small gap is filled, and the large gap stalls.
             .reply(asked.number == 1 ? reply : reply.with { $0.cut = .stall(after: 1000 + Overlap.joined) })
         }
         let id = try await bench.takeOver(try bench.request("/a")) { record in
@@ -88,7 +88,7 @@ struct SessionManagerTests {
         #expect(try await bench.ending(of: id).resume.written.count == 100_000 + 850_000 + 51_000)
     }
 
-    @Test("The same request again joins the download that runs")
+    @Test("The same request again joins the running download")
     func joins() async throws {
         let bench = try await SessionBench(serving: Self.stalling)
         let id = try await bench.add()
@@ -102,7 +102,7 @@ struct SessionManagerTests {
         #expect(bench.words(id) == ["add", "start 0", "pause"])
     }
 
-    @Test("More than fit in memory all come to their end, also those that had to be tried again")
+    @Test("More downloads than fit into the window all complete, including those with a retry")
     func beyondTheWindow() async throws {
         let failed = Mutex<Set<String>>([])
         let bench = try await SessionBench(maxConcurrent: 3) { request, _ in
@@ -119,13 +119,13 @@ struct SessionManagerTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A download that ends while the store is asked for more is not begun again")
+    @Test("A download that ends while the store reads the queue is not begun again")
     func endedWhileLoading() async throws {
         let gate = Gate()
         let store = SaveLog()
         let answered = Observed(0)
         let bench = try await SessionBench(store: store, maxConcurrent: 2) { _, _ in .reply(FaultReply(Content("x"))) }
-        // The row still says queued when the store is asked, and the answer is late.
+        // The row still says queued when the store reads it, and the answer comes late.
         store.change { trouble in
             trouble.beforeSave = { records in
                 if records.contains(where: { $0.id == 512 && $0.state == .running }) {
@@ -146,7 +146,7 @@ struct SessionManagerTests {
         #expect(!bench.events.value.contains { $0.word == "fail" })
     }
 
-    @Test("A store that cannot say for a moment what is next is asked again")
+    @Test("After a failure to read the queue, the store is asked again")
     func storeFailsToLoad() async throws {
         let bench = try await SessionBench(store: FailingQueue(failures: 2), maxConcurrent: 4) { _, _ in
             .reply(FaultReply(Content("x")))
@@ -155,7 +155,7 @@ struct SessionManagerTests {
         for id in ids { #expect(try await bench.ending(of: id).state == .completed) }
     }
 
-    @Test("Every stream hears everything, in the same order, and ends with the session")
+    @Test("Every stream gets all events in the same order, and ends with the session")
     func streams() async throws {
         let bench = try await SessionBench(serving: FaultReply(Content("x")))
         let streams = [await bench.manager.events(), await bench.manager.events()]
@@ -177,7 +177,7 @@ struct SessionManagerTests {
         #expect(await late.next() == nil)
     }
 
-    @Test("After its end a session takes nothing more", arguments: [true, false])
+    @Test("A closed session accepts no more downloads", arguments: [true, false])
     func closed(hasRun: Bool) async throws {
         let bench = try await SessionBench(serving: FaultReply(Content("x")))
         if hasRun { _ = try await bench.ending(of: try await bench.add()) }
@@ -186,7 +186,7 @@ struct SessionManagerTests {
     }
 }
 
-/// Holds whoever comes until it is opened.
+/// A gate at which every caller waits until the gate is opened.
 final class Gate: Sendable {
     private let isOpen = Observed(false)
 
@@ -194,7 +194,7 @@ final class Gate: Sendable {
     func pass() async { _ = await isOpen.wait(atMost: .seconds(30)) { $0 } }
 }
 
-/// A store whose first questions for waiting work fail.
+/// A store whose first reads of the queue fail.
 private final class FailingQueue: ForwardingStore {
     let inner: any DownloadStore = InMemoryDownloadStore()
     private let failures: Mutex<Int>

@@ -5,19 +5,20 @@ import Testing
 
 @testable import DownloadCore
 
-/// Two things that a session waits for at once: whichever ends first, nothing is forgotten or undone.
-@Suite("SessionManager: what overtakes what", .inTurn, .timeLimit(.minutes(1)))
+/// Two concurrent operations of a session. Whichever ends first, nothing is forgotten or undone.
+@Suite("SessionManager: order of concurrent operations", .inTurn, .timeLimit(.minutes(1)))
 struct SessionRaceTests {
     private static let content = Content(seed: 1, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
     private static let stalled = reply.with { $0.cut = .stall(after: 400_000) }
 
-    /// Long enough for what must not happen.
+    /// Yields often enough that anything wrong would happen meanwhile.
     private func letOthersRun() async { for _ in 0..<3000 { await Task.yield() } }
 
     // MARK: The queue is being read
 
-    @Test("What is added or resumed while the queue is read starts with its secrets", arguments: [false, true])
+    @Test(
+        "A download that is added or resumed while the queue is read starts with its secrets", arguments: [false, true])
     func secretsDuringLoad(isResumed: Bool) async throws {
         let store = GatedStore()
         let (adding, loading) = (StoreGate(), StoreGate())
@@ -54,7 +55,7 @@ struct SessionRaceTests {
         #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["secret"])
     }
 
-    @Test("What is left to the store while it is asked for other hosts is found")
+    @Test("A download that is left to the store while other hosts are read is found")
     func leftDuringLoad() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -73,7 +74,7 @@ struct SessionRaceTests {
         #expect(try await bench.ending(of: id).state == .completed)
     }
 
-    @Test("What is left to the store after it has answered is found, too")
+    @Test("A download that is left to the store after its answer is found, too")
     func leftAfterAnswer() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -83,14 +84,14 @@ struct SessionRaceTests {
         let manager = bench.manager
         let starting = Task { try await manager.start() }
         #expect(await gate.isReached())
-        // More than are kept ready.
+        // More downloads than fit into the window.
         _ = try await manager.add((0..<530).map { try bench.request("/\($0)") })
         gate.open()
         try await starting.value
         #expect(await bench.ends.wait(atMost: .seconds(40)) { $0.count == 530 })
     }
 
-    @Test("A session that is to finish begins nothing, even what the store was asked for before")
+    @Test("finish() begins nothing, not even a download that is being read from the store")
     func finishDuringLoad() async throws {
         let store = GatedStore()
         let gate = StoreGate()
@@ -110,7 +111,7 @@ struct SessionRaceTests {
 
     // MARK: Something is being saved
 
-    @Test("What another session has taken over meanwhile is neither told as paused nor held")
+    @Test("A download that another session took over is neither announced as paused nor kept")
     func lostWhilePausing() async throws {
         let store = GatedStore()
         let bench = try await SessionBench(store: store, serving: Self.stalled)
@@ -128,7 +129,7 @@ struct SessionRaceTests {
         #expect(await bench.manager.book.unsaved.isEmpty)
     }
 
-    @Test("A change between two attempts does not undo the pause after it")
+    @Test("A change between two attempts does not undo a later pause")
     func changedWhileWaiting() async throws {
         let store = GatedStore()
         let (gate, isPaused) = (StoreGate(), Observed(false))
@@ -157,7 +158,7 @@ struct SessionRaceTests {
         #expect(record.state == .paused(.user) && record.request.priority == 7)
     }
 
-    @Test("A checkpoint does not undo the pause after it, however many were made before")
+    @Test("A checkpoint does not undo a later pause, however many checkpoints came before")
     func checkpointWhilePausing() async throws {
         let store = GatedStore()
         let (first, second) = (StoreGate(), StoreGate())
@@ -173,7 +174,7 @@ struct SessionRaceTests {
                 switch count.update({
                     $0 += 1; return $0
                 }) {
-                // A checkpoint, then the change that waits for it, then the next checkpoint.
+                // The saves are a checkpoint, the change that waits for it, and the next checkpoint.
                 case 1: await first.pass()
                 case 3: await second.pass()
                 default: break
@@ -198,7 +199,7 @@ struct SessionRaceTests {
         #expect(try await bench.record(id).state == .paused(.user))
     }
 
-    @Test("The end of a session waits for what is being changed between two attempts, and pauses it")
+    @Test("The end of a session waits for a change between two attempts, and then pauses the download")
     func endDuringChange() async throws {
         let store = GatedStore()
         let gate = StoreGate()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import DownloadCore
 
-/// New files that come whole in one buffer, and get their names from having none.
-@Suite("Small files", .inTurn, .timeLimit(.minutes(1)))
+/// New files that arrive whole in one buffer, and get their final name without a partial file.
+@Suite("SessionManager: small files", .inTurn, .timeLimit(.minutes(1)))
 struct SmallFileTests {
     private static let content = Content(seed: 40, size: 5000)
     private static let reply = FaultReply(content, etag: "\"v1\"")
 
-    @Test("The store knows the file, durably, before it has its name; nothing else is ever in the folder")
+    @Test("The store has the file durably before the file has its name; nothing else is ever in the folder")
     func order() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -36,7 +36,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "What is asked of the way to the server, and of the answer, goes along the same way", arguments: [true, false])
+        "Settings of the connection and of the answer hold for small files, too", arguments: [true, false])
     func settings(isWithin: Bool) async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -77,7 +77,7 @@ struct SmallFileTests {
         }
     }
 
-    @Test("Of several addresses for a host the next attempt uses the next one")
+    @Test("The next attempt uses the next of several addresses of a host")
     func addressesInTurn() async throws {
         let bench = try await SessionBench { _, asked in
             asked.number == 1 ? .failure(.serverRefused(status: 503, phrase: "busy")) : .reply(Self.reply)
@@ -92,7 +92,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "Several connections were asked for, and the file is smaller, or larger, than their first part",
+        "With several connections, a file smaller or larger than its first part completes",
         arguments: [0, 1, 5 << 20])
     func severalConnections(size: Int64) async throws {
         let content = Content(seed: 41, size: size)
@@ -104,7 +104,7 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A large file that does not share its connection is begun once", arguments: [1, 8])
+    @Test("A large file whose connection is not shared is begun once", arguments: [1, 8])
     func begunOnce(connections: Int) async throws {
         let content = Content(seed: 42, size: 5 << 20)
         let bench = try await SessionBench(maxConcurrent: 1) { _, _ in .reply(FaultReply(content, etag: "\"v1\"")) }
@@ -124,7 +124,7 @@ struct SmallFileTests {
         #expect(begun.allSatisfy { !$0.prefersMultiplexing })
     }
 
-    @Test("One whose URL has a scheme that may not be used is not asked for")
+    @Test("A URL with a scheme that is not permitted is not requested")
     func schemeNotAllowed() async throws {
         let bench = try await SessionBench(serving: Self.reply)
         let id = try await bench.add { $0.redirect.schemes = ["https"] }
@@ -132,7 +132,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.isEmpty)
     }
 
-    @Test("Complete once, and deleted since: it goes the same way again, and its history begins anew")
+    @Test("A completed file that was deleted is fetched in the same way, with a new history")
     func again() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -147,7 +147,7 @@ struct SmallFileTests {
         }
     }
 
-    @Test("Complete once, and asked for again in vain: what is known of its file stays known")
+    @Test("A failed second request keeps what is known of the completed file")
     func againInVain() async throws {
         let bench = try await SessionBench { _, asked in
             asked.number == 1 ? .reply(Self.reply) : .failure(.authenticationFailed(status: 401))
@@ -160,7 +160,7 @@ struct SmallFileTests {
         #expect(record.completed == first.completed)
     }
 
-    @Test("Complete once, and something of it is here: it is looked at in the ordinary way")
+    @Test("A second request finds the completed file, or another program's partial file")
     func againWithFile() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -180,7 +180,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "A name that is taken between the body and the rename is not: the rules for one that is taken apply",
+        "A name that is taken before the rename is handled as the request says",
         arguments: Destination.IfExists.allCases)
     func nameTaken(ifExists: Destination.IfExists) async throws {
         let store = SaveLog()
@@ -213,7 +213,7 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("Of many with one name, each gets one of its own")
+    @Test("Many files with one name get different names")
     func sameNames() async throws {
         let bench = try await SessionBench(serving: Self.reply)
         let requests = try (0..<20).map { number in
@@ -225,7 +225,7 @@ struct SmallFileTests {
         for name in names { #expect(try bench.holds(name, Self.content)) }
     }
 
-    @Test("Hundreds end, in whatever order their slots are freed and their ends are told")
+    @Test("Hundreds of small files complete, in any order of their slots and ends")
     func hundreds() async throws {
         let bench = try await SessionBench(serving: Self.reply)
         let requests = try (0..<400).map { try bench.request("/\($0)") }
@@ -237,7 +237,7 @@ struct SmallFileTests {
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("Those that are next in line are paused, cancelled and forgotten like all others, and none is lost")
+    @Test("Files that are next in line can be paused, cancelled and removed like all others")
     func changedInLine() async throws {
         let bench = try await Self.oneAtATime()
         let requests = try (0..<100).map { try bench.request("/\($0)") }
@@ -259,7 +259,7 @@ struct SmallFileTests {
         #expect(bench.transport.mostAtOnce == 1)
     }
 
-    @Test("The end of the session leaves those that are next in line paused, for whoever comes")
+    @Test("The end of the session pauses files that are next in line, without an owner")
     func endInLine() async throws {
         let bench = try await Self.oneAtATime()
         let ids = try await bench.manager.add((0..<100).map { try bench.request("/\($0)") }).map(\.record.id)
@@ -270,6 +270,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
+<<<<<<< HEAD
     @Test("A file that began just before a tick has until the next one, and then becomes an ordinary attempt")
     func ticks() async throws {
         let bench = try await SessionBench(serving: Self.reply.with { $0.cut = .stall(after: 1000) })
@@ -291,13 +292,16 @@ struct SmallFileTests {
     }
 
     /// The first one never ends by itself.
+=======
+    /// Returns a session with one slot. The download of "/0" never ends by itself.
+>>>>>>> 786e55e5c0731c9dccafcf2abe5777bfb2e73437
     private static func oneAtATime() async throws -> SessionBench {
         try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/0" ? reply.with { $0.cut = .stall(after: 1) } : reply)
         }
     }
 
-    @Test("A store that takes the file no more ends the download with its failure, and nothing is left over")
+    @Test("A store that refuses the file fails the download, and nothing is left over")
     func storeFails() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)
@@ -310,7 +314,7 @@ struct SmallFileTests {
     }
 
     @Test(
-        "A store that fails once the file has its name: the download is complete, and is recorded once it can be",
+        "If the store fails after the rename, the download is complete, and is saved when the store works again",
         arguments: [Self.content, Content(seed: 8, size: 1_000_000)])
     func storeFailsAtTheEnd(content: Content) async throws {
         let store = SaveLog()
@@ -331,7 +335,7 @@ struct SmallFileTests {
         #expect(bench.transport.requests.count == 1)
     }
 
-    @Test("A folder that is moved away meanwhile gets nothing that is reported as being elsewhere")
+    @Test("A download whose folder is moved away meanwhile does not complete with a wrong path")
     func folderMoved() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("Which source is asked next", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SourceBook: which source is asked next", .inTurn, .timeLimit(.minutes(1)))
 struct SourceBookTests {
     static let gone = DownloadError.serverRefused(status: 404, phrase: "")
     static let busy = DownloadError.serverRefused(status: 503, phrase: "")
@@ -22,7 +22,7 @@ struct SourceBookTests {
         return DownloadRecord(id: 1, request: request, created: Date())
     }
 
-    @Test("Each is asked once, in order; then those that may do better, the first one first")
+    @Test("Each source is asked once, in order; then those that may do better, beginning with the first")
     func rounds() {
         var record = record()
         #expect(record.source.host == "a")
@@ -31,11 +31,11 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.busy, repeats: true) == .again && record.source.host == "a")
         #expect(record.turn(after: Self.gone, repeats: false) == .next && record.source.host == "c")
         #expect(record.turn(after: Self.gone, repeats: false) == .over)
-        // Whoever resumes it begins anew.
+        // A resumed download begins the order anew.
         #expect(record.turn(after: Self.gone, repeats: false) == .next)
     }
 
-    @Test("Without mirrors, and for what no source is to blame for, nothing changes")
+    @Test("Without mirrors, or if no source is to blame, the source stays the same")
     func others() {
         var single = record([])
         #expect(single.turn(after: Self.busy, repeats: true) == .none && single.resume.sources == nil)
@@ -44,7 +44,7 @@ struct SourceBookTests {
         #expect(several.source.host == "a")
     }
 
-    @Test("A digest that does not match blames a source only where all bytes were its own")
+    @Test("A wrong digest blames no source if several brought bytes")
     func mixed() {
         var record = record()
         var book = SourceBook()
@@ -56,7 +56,7 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.wrong, repeats: false) == .next && record.source.host == "b")
     }
 
-    @Test("A digest that does not match blames the source that brought all bytes")
+    @Test("A wrong digest blames the source that brought all bytes")
     func unmixed() {
         var record = record()
         var book = SourceBook()
@@ -67,7 +67,7 @@ struct SourceBookTests {
         #expect(record.resume.sources?.isAlone == false)
     }
 
-    @Test("What is here belongs to the source that brought it")
+    @Test("Bytes on disk belong to the source that brought them")
     func joining() {
         var record = record()
         record.resume.written.insert(0..<10)
@@ -81,7 +81,7 @@ struct SourceBookTests {
         #expect(!record.isJoining)
     }
 
-    @Test("A described file is at its mirrors alone")
+    @Test("A file of a Metalink document is requested from its mirrors only")
     func described() {
         var record = record()
         record.request.describedName = "x"
@@ -90,7 +90,7 @@ struct SourceBookTests {
         #expect(record.turn(after: Self.gone, repeats: false) == .over)
     }
 
-    @Test("The bytes that two sets have")
+    @Test("The intersection of two sets has the bytes of both")
     func intersection() {
         let some = ByteRanges([0..<10, 20..<30]), others = ByteRanges([5..<25, 28..<40])
         #expect(some.intersection(others) == ByteRanges([5..<10, 20..<25, 28..<30]))

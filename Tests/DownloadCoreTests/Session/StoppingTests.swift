@@ -6,15 +6,15 @@ import Testing
 
 @testable import DownloadCore
 
-/// The end of a session, its own wish or not: prompt, and with everything on disk.
+/// The end of a session, requested or by a signal: prompt, and with everything on disk.
 @Suite("SessionManager: stopping", .inTurn, .timeLimit(.minutes(1)))
 struct StoppingTests {
     private static let content = Content(seed: 1, size: 600_000)
     private static let reply = FaultReply(content, etag: "\"a\"")
 
-    @Test("Whatever a download is doing, a stop pauses it at once with what it has")
+    @Test("A stop pauses each download at once with its bytes, whatever the download is doing")
     func everything() async throws {
-        // Stalled after some bytes, without an answer at all, waiting for a retry, and queued.
+        // Downloads that are stalled after some bytes, without an answer, between two attempts, or queued.
         let bench = try await SessionBench(maxConcurrent: 20, maxPerHost: 20) { request, _ in
             switch Int(request.url.path.dropFirst()) ?? 0 {
             case 0..<8: .reply(Self.reply.with { $0.cut = .stall(after: 400_000) })
@@ -32,14 +32,14 @@ struct StoppingTests {
         #expect(records.allSatisfy { $0.state == .paused(.interrupt) && $0.session == nil })
         #expect(records.prefix(8).allSatisfy { $0.resume.written == ByteRanges([0..<400_000]) })
         #expect(bench.folder.names() == (0..<8).map { "\($0).part" })
-        // Those that waited in the queue were never begun, so their end is no news.
+        // No download is announced as paused twice. Queued downloads were never begun.
         let paused = bench.events.value.filter { $0.word == "pause" }.map(\.snapshot.id)
         #expect(Set(paused).count == paused.count)
         #expect(await bench.manager.progress().isEmpty)
         #expect(await bench.freeBuffers() == BufferPool.standardCapacity)
     }
 
-    @Test("A store that is slow is waited for by all at once, not by one after the other")
+    @Test("All downloads wait for a slow store at the same time, not one after the other")
     func slowStore() async throws {
         let saving = Observed<Set<DownloadID>>([])
         let store = SaveLog()
@@ -48,7 +48,7 @@ struct StoppingTests {
         }
         let ids = try await bench.manager.add((0..<20).map { try bench.request("/\($0)") }).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 20 * 400_000 })
-        // No save returns before every download wants one.
+        // No save returns before every download has one under way.
         store.change { trouble in
             trouble.beforeSave = { records in
                 saving.update { $0.formUnion(records.map(\.id)) }
@@ -70,7 +70,7 @@ struct StoppingTests {
         }
     }
 
-    @Test("A store that cannot take the end of an attempt is told later; until then nothing is said to be done")
+    @Test("If the store cannot save the end of an attempt, a change fails until the save works")
     func fullStore() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store) { _, asked in
@@ -91,7 +91,7 @@ struct StoppingTests {
         #expect(try await bench.ending(of: id, times: 2).state == .completed)
     }
 
-    @Test("A store that cannot take a wait between two attempts fails the download, which holds up no end")
+    @Test("If the store cannot save a wait between two attempts, the download fails, and a stop does not wait")
     func fullStoreBetweenAttempts() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store) { _, _ in .reply(FaultReply(status: 503)) }
@@ -117,7 +117,7 @@ struct StoppingTests {
         #expect(try await bench.record(id).state.kind == .paused)
     }
 
-    @Test("One that waits for its slot between two attempts is paused, too")
+    @Test("A download that waits for its slot between two attempts is paused, too")
     func betweenAttempts() async throws {
         let bench = try await SessionBench(maxConcurrent: 1) { request, _ in
             .reply(request.url.path == "/a" ? FaultReply(status: 503) : Self.reply.with { $0.cut = .stall(after: 1) })
@@ -125,7 +125,7 @@ struct StoppingTests {
         let ids = try await bench.manager.add([try bench.request("/a"), try bench.request("/b")]).map(\.record.id)
         #expect(await bench.transport.taken.wait { $0 == 1 })
         #expect(await bench.events.wait { $0.contains { $0.word == "retry" } })
-        // Until its delay is over it waits, then it is a candidate again.
+        // The download waits until its delay is over, and is queued then.
         while await bench.manager.book[queued: ids[0]] == nil { await Task.yield() }
         await bench.manager.pauseAll(.user)
         #expect(try await bench.store.records(.ids(ids)).allSatisfy { $0.state == .paused(.user) && $0.session == nil })
@@ -133,7 +133,7 @@ struct StoppingTests {
         #expect(bench.words(ids[0]) == ["add", "retry", "pause"])
     }
 
-    @Test("Stopping at a random moment never loses a byte that was reported, nor the way on", arguments: 0..<12)
+    @Test("A stop at a random moment loses no saved byte, and the download can be resumed", arguments: 0..<12)
     func anyMoment(seed: UInt64) async throws {
         let content = Content(seed: seed, size: 30_000_000)
         let reply = FaultReply(content, etag: "\"a\"")
@@ -161,7 +161,7 @@ struct StoppingTests {
 
     // MARK: Stores
 
-    @Test("A store that cannot take the end of a download keeps its name from appearing")
+    @Test("If the store cannot save the end of a download, the file does not get its final name")
     func storeFails() async throws {
         let store = SaveLog(
             .init(beforeSave: { records in
@@ -179,7 +179,7 @@ struct StoppingTests {
         #expect(bench.ranges.count == 1)
     }
 
-    @Test("A store that takes nothing at all is told of as a failure, not as a pause")
+    @Test("If the store saves nothing at all, the download is announced as failed, not as paused")
     func storeIsGone() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })
@@ -191,7 +191,7 @@ struct StoppingTests {
         #expect(bench.words(id) == ["add", "start 0", "fail"])
     }
 
-    @Test("A download that another session has taken over is let go, and its partial file stays")
+    @Test("A download that another session took over ends here, and its partial file stays")
     func disowned() async throws {
         let store = SaveLog()
         let bench = try await SessionBench(store: store, serving: Self.reply.with { $0.cut = .stall(after: 400_000) })

@@ -2,10 +2,10 @@ import DownloadCore
 import DownloadTestSupport
 import Synchronization
 
-/// Another transport under observation: how much of the bodies was taken, and who is cancelled.
+/// A transport that forwards to another one, and records the bytes taken and the cancellations.
 final class WatchedTransport: Transport {
     private let inner: FakeTransport
-    /// Bytes of bodies that sinks took, all transfers together.
+    /// The bytes of bodies that sinks took, of all transfers together.
     let taken = Observed<Int64>(0)
     /// Called after each piece with the number of pieces so far.
     let onTaken = Mutex<(@Sendable (Int) -> Void)?>(nil)
@@ -30,7 +30,7 @@ final class WatchedTransport: Transport {
     }
 
     var requests: [TransferRequest] { inner.requests }
-    /// The most transfers that there were at a time.
+    /// The highest number of concurrent transfers.
     var mostAtOnce: Int { load.withLock { $0.most } }
 
     func waitForRequests(_ count: Int, atMost limit: Duration = .seconds(45)) async -> Bool {
@@ -46,7 +46,7 @@ final class WatchedTransport: Transport {
         return WatchedTransfer(inner.start(request, sink: WatchedSink(sink, self)), self)
     }
 
-    /// What it was told of usable addresses.
+    /// The sets of usable addresses that the session passed on.
     let left = Observed<[Set<String>]>([])
 
     func leave(_ usable: Set<String>) { left.update { $0.append(usable) } }

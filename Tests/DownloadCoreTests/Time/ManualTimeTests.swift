@@ -4,7 +4,7 @@ import DownloadTestSupport
 import Foundation
 import Testing
 
-@Suite("A clock that tests turn", .inTurn, .timeLimit(.minutes(1)))
+@Suite("ManualTime", .inTurn, .timeLimit(.minutes(1)))
 struct ManualTimeTests {
     private let woken = Observed<[String]>([])
 
@@ -15,7 +15,7 @@ struct ManualTimeTests {
         }
     }
 
-    @Test("It stands still until it is turned")
+    @Test("The clock only moves when it is advanced")
     func standsStill() {
         let time = ManualTime(date: Date(timeIntervalSince1970: 1000))
         let before = time.now
@@ -38,7 +38,7 @@ struct ManualTimeTests {
         #expect(time.date == Date(timeIntervalSince1970: 71))
     }
 
-    @Test("Only those whose wait is over are woken")
+    @Test("Only tasks whose wait is over are woken")
     func wakes() async throws {
         let time = ManualTime()
         let early = sleeper("early", time, for: .seconds(10))
@@ -54,7 +54,7 @@ struct ManualTimeTests {
         #expect(woken.value == ["early", "late"])
     }
 
-    @Test("They are woken in the order in which their waits end")
+    @Test("Actions run in the order in which their waits end")
     func order() async {
         let time = ManualTime()
         let queue = DispatchQueue(label: "order")
@@ -67,7 +67,7 @@ struct ManualTimeTests {
         #expect(await woken.wait { $0 == ["1", "1", "2", "3"] })
     }
 
-    @Test("A wait that is over already ends at once")
+    @Test("A wait until a past moment ends at once")
     func past() async throws {
         let time = ManualTime()
         try await time.sleep(until: time.now)
@@ -75,7 +75,7 @@ struct ManualTimeTests {
         time.block(for: .zero)
     }
 
-    @Test("A cancelled task does not go on waiting")
+    @Test("A cancelled task stops waiting")
     func cancels() async {
         let time = ManualTime()
         let task = sleeper("never", time, for: .seconds(10))
@@ -90,7 +90,7 @@ struct ManualTimeTests {
         #expect(woken.value.isEmpty)
     }
 
-    @Test("A cancellation from anywhere ends a wait exactly once")
+    @Test("A cancellation at any moment ends a wait exactly once")
     func cancelsAnytime() async {
         let time = ManualTime()
         for _ in 0..<500 {
@@ -98,12 +98,12 @@ struct ManualTimeTests {
             async let cancelled: Void = task.cancel()
             time.advance(by: .seconds(2))
             await cancelled
-            // Woken or cancelled: but ended.
+            // The task is woken or cancelled, but it ends.
             _ = await task.result
         }
     }
 
-    @Test("A blocked thread goes on when its time has come")
+    @Test("A blocked thread continues when its time has come")
     func blocks() async {
         let time = ManualTime()
         Thread.detachNewThread { [woken] in
@@ -116,7 +116,7 @@ struct ManualTimeTests {
         #expect(await woken.wait { $0 == ["thread"] })
     }
 
-    @Test("It leaps to the earliest end when everybody waits")
+    @Test("With `leaps`, the clock leaps to the earliest end when everybody waits")
     func leaps() async throws {
         let (time, begin) = (ManualTime(leaps: true), ContinuousClock.now)
         let before = time.now
@@ -130,12 +130,12 @@ struct ManualTimeTests {
         #expect(ContinuousClock.now - begin < .seconds(60))
     }
 
-    @Test("It does not leap while real work is under way")
+    @Test("With `leaps`, the clock stands still while real work is under way")
     func busy() async throws {
         let time = ManualTime(leaps: true)
         let before = time.now
         time.begin()
-        // A real wait: were it to leap meanwhile, it would leap by an hour.
+        // The short wait is a real one. If the clock leapt meanwhile, it would leap by an hour.
         let task = sleeper("late", time, for: .seconds(3600))
         let short = sleeper("short", time, for: .milliseconds(30))
         try await short.value
@@ -145,7 +145,7 @@ struct ManualTimeTests {
         #expect(time.now - before >= .seconds(3600))
     }
 
-    @Test("Threads and actions make it leap, too")
+    @Test("Blocked threads and scheduled actions make the clock leap, too")
     func leapsForAll() async {
         let time = ManualTime(leaps: true)
         time.schedule(after: .seconds(3600), on: .global()) { [woken] in woken.update { $0.append("action") } }
@@ -158,11 +158,11 @@ struct ManualTimeTests {
     }
 }
 
-@Suite("The clocks of the system", .timeLimit(.minutes(1)))
+@Suite("SystemTime", .timeLimit(.minutes(1)))
 struct SystemTimeTests {
     private let time = SystemTime()
 
-    @Test("A wait takes its time")
+    @Test("A wait lasts at least its time")
     func waits() async throws {
         let before = time.now
         try await time.sleep(for: .milliseconds(2))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("RedirectingRequest: a small answer, wherever it is", .inTurn, .timeLimit(.minutes(1)))
+@Suite("RedirectingRequest: a small answer, after any redirects", .inTurn, .timeLimit(.minutes(1)))
 struct RedirectingRequestTests {
     private static let url = "https://a.example/start"
 
@@ -25,7 +25,7 @@ struct RedirectingRequestTests {
             largest: largest)
     }
 
-    /// Answers by URL: with a redirect, or with "ok".
+    /// Returns a transport that answers each URL with its redirect, or else with "ok".
     private func transport(_ redirects: [String: (Int, String)]) -> FakeTransport {
         FakeTransport { request, _ in
             guard let (status, target) = redirects[request.url.string] else {
@@ -37,7 +37,7 @@ struct RedirectingRequestTests {
         }
     }
 
-    @Test("Redirects are followed, and the body of the last answer is kept; the user's fields stay within their origin")
+    @Test("Redirects are followed to the last answer; the user's fields stay within their origin")
     func follows() async throws {
         let transport = transport([
             Self.url: (302, "https://a.example/next"), "https://a.example/next": (307, "https://b.example/file"),
@@ -51,7 +51,7 @@ struct RedirectingRequestTests {
         #expect(transport.requests.map { $0.fields[name] } == ["s", "s", nil])
     }
 
-    @Test("A POST goes on as a GET without its data behind a 302, and as it is behind a 307")
+    @Test("A POST becomes a GET without data after a 302, and stays a POST after a 307")
     func method() async throws {
         var request = try request()
         request.http.body = RequestBody(Array("a=1".utf8))
@@ -63,7 +63,7 @@ struct RedirectingRequestTests {
         #expect(transport.requests.map { $0.body != nil } == [true, true, false])
     }
 
-    @Test("Too many redirects, and one that is refused, are the verdict of the last answer")
+    @Test("A refused redirect, or one too many, is the verdict of the last answer")
     func refused() async throws {
         var request = try request()
         request.redirect.limit = 1
@@ -76,7 +76,7 @@ struct RedirectingRequestTests {
         #expect(down.requests.count == 1)
     }
 
-    @Test("A host that wants https alone is asked over https, at first and behind a redirect")
+    @Test("A host that only wants https is asked over https, also after a redirect")
     func strictHosts() async throws {
         let folder = try TemporaryFolder()
         let hosts = HSTSStore(path: folder.path + "/hsts")
@@ -98,7 +98,7 @@ struct RedirectingRequestTests {
         #expect(outcome.last.answer.body == Array("o".utf8))
     }
 
-    @Test("An answer that does not come ends at its time limit")
+    @Test("An answer that does not arrive ends at the time limit")
     func late() async throws {
         let time = ManualTime(leaps: true)
         let silent = FakeTransport { _, _ in .scripted(ResponseHead(status: 200), body: [], ending: nil) }
@@ -106,7 +106,7 @@ struct RedirectingRequestTests {
         #expect(outcome.last.answer.isLate && outcome.last.answer.result.ending == .cancelled)
     }
 
-    @Test("The body of an error is thrown away")
+    @Test("The body of an error is dropped")
     func error() async throws {
         let failing = FakeTransport { _, _ in
             .scripted(ResponseHead(status: 404, phrase: "Not Found"), body: [Array("page".utf8)], ending: .complete)
@@ -116,7 +116,7 @@ struct RedirectingRequestTests {
         #expect(outcome.last.answer.body.isEmpty)
     }
 
-    @Test("A request is ended with the task that waits for its answer")
+    @Test("A request ends when the task that waits for its answer is cancelled")
     func cancelled() async throws {
         let silent = FakeTransport { _, _ in .scripted(ResponseHead(status: 200), body: [], ending: nil) }
         let asked = asked(try request(), over: silent)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("TransferRequest: what all requests for a download have in common", .inTurn)
+@Suite("TransferRequest: the common parts of all requests of a download", .inTurn)
 struct TransferRequestTests {
     private func request(sendsCredentials: Bool) throws -> TransferRequest {
         let url = try SourceURL.parse("https://example.org/SHA256SUMS").get().url
@@ -22,7 +22,7 @@ struct TransferRequestTests {
         return TransferRequest(route, of: request, LoadedSecrets(), userAgent: "dlm")
     }
 
-    @Test("Several cookies are one field, the user's fields come before dlm's, and policies are those of the download")
+    @Test("The request has the user's cookies, fields and credential, and the policies of the download")
     func whole() throws {
         let made = try request(sendsCredentials: true)
         #expect(made.fields[fields: .cookie].map(\.value) == ["a=1; b=2"])
@@ -33,7 +33,7 @@ struct TransferRequestTests {
         #expect(!made.trust.verifiesServer && made.stallTimeout == 7)
     }
 
-    @Test("Beyond their origin neither credentials nor the user's fields go along")
+    @Test("Credentials and the user's fields do not go to another origin")
     func elsewhere() throws {
         let made = try request(sendsCredentials: false)
         #expect(made.fields[.cookie] == nil && made.credential == nil && made.trust.certificate == nil)

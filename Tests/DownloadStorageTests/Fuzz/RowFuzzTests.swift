@@ -6,10 +6,10 @@ import Testing
 
 @testable import DownloadStorage
 
-/// Rows after somebody, or something, changed them.
+/// Rows of the store that were changed by something else than dlm.
 @Suite("Fuzzing: rows of the store", .inTurn)
 struct RowFuzzTests {
-    /// A row with something in every column, as text, a tab between two columns.
+    /// Returns rows with a value in every column, as text with a tab between two columns.
     private static func rows() throws -> [String] {
         let plain = DownloadRecord(id: 1, request: try Sample.request(), created: Date().stored)
         return try [plain, Sample.filled(plain)].map { record in
@@ -27,7 +27,8 @@ struct RowFuzzTests {
         }
     }
 
-    /// What SQLite would keep in a column: a number where it is one, else text, or bytes that are none.
+    /// Returns what SQLite would keep in a column: a number if the bytes are one, else text, or a blob if they are not
+    /// UTF-8.
     private static func value(_ bytes: ArraySlice<UInt8>) -> DatabaseValue {
         if bytes.isEmpty { return .null }
         guard let text = String(validating: bytes, as: UTF8.self) else { return Data(bytes).databaseValue }
@@ -40,11 +41,11 @@ struct RowFuzzTests {
         values += repeatElement(.null, count: count - values.count)
         let sql = "SELECT " + values.map { _ in "?" }.joined(separator: ",")
         guard let row = try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values)) else { return nil }
-        // Without an id there is nothing to tell of.
+        // A row without an id cannot be reported.
         return try? StoredDownload(row, coder: RequestCoder())
     }
 
-    @Test("A row is read as what can be, and written again, or told as damaged")
+    @Test("A row is read as a possible record that can be written again, or as damaged")
     func rows() throws {
         let database = try DatabaseQueue()
         let words = ["\t", "\"inf\"", "\"_0\":", "{\"paused\":{\"_0\":\"user\"}}", "[[0,1]]", "null,"]
@@ -53,7 +54,7 @@ struct RowFuzzTests {
             fuzzing.run { input in
                 guard let stored = try? Self.stored(input, db) else { return nil }
                 let record = stored.record
-                // As when it is saved.
+                // Saving converts these dates, too, and must not trap.
                 _ = DownloadRow.milliseconds(record.created)
                 _ = DownloadRow.milliseconds(record.updated)
                 guard stored.damage == nil else { return nil }
@@ -63,7 +64,7 @@ struct RowFuzzTests {
         }
     }
 
-    /// What no dlm writes, and none may go by.
+    /// Returns what is impossible about a record: values that dlm never writes and must not work with.
     private static func impossible(_ record: DownloadRecord) -> String? {
         let request = record.request
         if (record.resume.total ?? 0) < 0 { return "a total of \(record.resume.total ?? 0)" }
@@ -77,7 +78,7 @@ struct RowFuzzTests {
         return nil
     }
 
-    @Test("Whatever a row holds, the store lists it, and leaves the others alone")
+    @Test("Whatever a row contains, the store lists it, and other rows stay readable")
     func store() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()
@@ -88,7 +89,7 @@ struct RowFuzzTests {
             let column = columns[columns.startIndex + (input.first.map(Int.init) ?? 0) % columns.count]
             let value = Self.value(input[...])
             let isKept = try await store.database.writeWithoutTransaction { db in
-                // A constraint of the schema keeps some out.
+                // A constraint of the schema refuses some values.
                 (try? db.execute(sql: "UPDATE download SET \(column) = ? WHERE id = 2", arguments: [value])) != nil
             }
             let ids = try await store.records(.all).map(\.id)
@@ -100,7 +101,7 @@ struct RowFuzzTests {
         }
     }
 
-    @Test("Whatever the log holds, it is told to its end")
+    @Test("Whatever the log contains, it is read to its end")
     func events() async throws {
         let folder = try TemporaryFolder()
         let store = try folder.open()

@@ -20,7 +20,7 @@ struct AfterFailureTests {
         return AfterFailure.decide(&record, failed, now: time) { isNetworkDown }
     }
 
-    @Test("A failure of the network alone counts nothing while the network is down, or has just changed")
+    @Test("A network failure does not count while the network is down or has changed; without retries it is final")
     func network() throws {
         #expect(try decide(FailedAttempt(error: Self.changed), isNetworkDown: true) == .network(failures: 0))
         #expect(try decide(FailedAttempt(error: Self.changed, failures: 2)) == .retry(after: 0, failures: 2))
@@ -28,13 +28,13 @@ struct AfterFailureTests {
         #expect(isFinal == .fail(Self.changed), "whoever wants no retries is told of every failure")
     }
 
-    @Test("A new link is tried at once, and counts as a failure")
+    @Test("A refreshed URL is tried at once, and counts as a failure")
     func renewed() throws {
         let failed = FailedAttempt(error: Self.busy, isRenewed: true, failures: 1)
         #expect(try decide(failed) == .retry(after: 0, failures: 2))
     }
 
-    @Test("After as many failures as there are retries it fails", arguments: [(0, false), (2, false), (3, true)])
+    @Test("A download fails after as many failures as it has retries", arguments: [(0, false), (2, false), (3, true)])
     func limit(failures: Int, isFinal: Bool) throws {
         let next = try decide(FailedAttempt(error: Self.busy, failures: failures))
         guard case .retry(_, let count) = next else {
@@ -44,7 +44,7 @@ struct AfterFailureTests {
         #expect(!isFinal && count == failures + 1)
     }
 
-    @Test("An attempt that would begin after the time that the request gives fails now")
+    @Test("A download fails now if its next attempt would begin after its time limit")
     func overdue() throws {
         let next = try decide(FailedAttempt(error: Self.busy, deadline: time + .milliseconds(1)))
         guard case .fail(let error) = next else {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import DownloadCore
 
-@Suite("SessionBook: anything may overtake anything else", .inTurn, .timeLimit(.minutes(1)))
+@Suite("SessionBook: random order of events", .inTurn, .timeLimit(.minutes(1)))
 struct SessionBookRandomTests {
     @Test(
-        "In any sequence each download has one place, slots add up, and every caller is answered once",
+        "In any order of events, each download has one place, slots add up, and every caller is answered once",
         arguments: 1...4)
     func sequences(limit: Int) {
         var random = SeededGenerator(for: "Sessions of \(limit)")

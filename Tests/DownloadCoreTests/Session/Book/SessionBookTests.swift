@@ -8,7 +8,7 @@ private let date = Date(timeIntervalSince1970: 1_000_000)
 private let time = ContinuousClock.now
 private let session = "foreground-1"
 
-@Suite("SessionBook: where a download is, event by event", .inTurn)
+@Suite("SessionBook: the place of a download, event by event", .inTurn)
 struct SessionBookTests {
     private func record(
         _ id: DownloadID, _ state: DownloadState = .queued, host: String = "a", priority: Int = 0
@@ -26,7 +26,7 @@ struct SessionBookTests {
         SessionBook(identifier: session, scheduler: Scheduler(maxConcurrent: slots, maxPerOrigin: slots))
     }
 
-    /// Begins the next attempt.
+    /// Begins the next attempt, and returns its download.
     @discardableResult
     private func start(_ book: inout SessionBook) -> ActiveDownload? {
         guard case .attempt(let queued)? = book.start(at: date, now: time) else { return nil }
@@ -37,7 +37,7 @@ struct SessionBookTests {
         return active
     }
 
-    /// With one download that runs.
+    /// Returns a book with one running download.
     private func running(_ id: DownloadID = 1) throws -> (SessionBook, ActiveDownload) {
         var book = book()
         book.adopt(try record(id), at: date)
@@ -45,7 +45,7 @@ struct SessionBookTests {
         return (book, try #require(active))
     }
 
-    /// With one download between two attempts.
+    /// Returns a book with one download between two attempts.
     private func backingOff() throws -> SessionBook {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)
@@ -61,7 +61,7 @@ struct SessionBookTests {
 
     // MARK: The queue
 
-    @Test("What is queued begins by priority and order, as many as there are slots")
+    @Test("Queued downloads begin by priority and order, as many as there are slots")
     func order() throws {
         var book = book()
         for (id, priority) in [(1, 0), (2, 5), (3, 5)] as [(DownloadID, Int)] {
@@ -73,7 +73,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("Where the window is full, the last download is left to the store, but none between two attempts")
+    @Test("In a full window the last download is left to the store, but never one between two attempts")
     func fullWindow() throws {
         var book = book(slots: 1)
         let size = DownloadID(2 * SessionBook.windowSize)
@@ -88,7 +88,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("What ended while the store was read is not queued again by its answer", arguments: [false, true])
+    @Test("A download that ended while the store was read is not queued again", arguments: [false, true])
     func outdatedAnswer(isChange: Bool) throws {
         var (book, active) = try running()
         book.adopt(try record(2), at: date)
@@ -106,7 +106,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("What was changed after the store was read does not run, also if the change began before")
+    @Test("A download that was changed during a read does not run, even if the change began before")
     func changedAroundRead() throws {
         var book = book()
         book.beginChange(of: [1])
@@ -116,7 +116,7 @@ struct SessionBookTests {
         #expect(new.isEmpty)
     }
 
-    @Test("A claim that was refused while the store was read leaves the download its turn")
+    @Test("After a refused claim during a read, the store is read again")
     func claimedAroundRead() throws {
         var book = book()
         book.queue.beginReading()
@@ -126,7 +126,7 @@ struct SessionBookTests {
         #expect(new.isEmpty && book.queue.mayHaveMore)
     }
 
-    @Test("What is being changed as the store answers is asked for again")
+    @Test("A download in the middle of a change is not queued, and the store is read again")
     func changedWhileRead() throws {
         var book = book()
         _ = book.beginClaim(of: [1])
@@ -138,7 +138,7 @@ struct SessionBookTests {
 
     // MARK: Attempts
 
-    @Test("A slot is free once the transfers are over; the file is still being finished")
+    @Test("A slot is free when the transfers are over, while the file is still being finished")
     func finishing() throws {
         var (book, active) = try running()
         let isOver = book.endTransfers(of: 1, active.control)
@@ -155,7 +155,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A small file passes its slot to the next one, also where that has begun in the ordinary way and ended")
+    @Test("A small file passes its slot to the next one, even if that file has failed since")
     func slots() throws {
         var (book, _) = try running()
         for id in [2, 3] as [DownloadID] {
@@ -172,7 +172,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A ready file that is recalled waits like all others")
+    @Test("A recalled ready file waits in the queue like all others")
     func recall() throws {
         var book = book()
         book.begin(ActiveDownload(try record(1), RunnerControl(record: try record(1)), .ready))
@@ -181,7 +181,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("What is queued again while its last attempt ends is found in the store after that")
+    @Test("A download that is queued again while its last attempt ends is read from the store later")
     func queuedAgain() throws {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)
@@ -204,7 +204,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A delay that ends while a change is being saved ends after that")
+    @Test("A delay that ends while a change is being saved ends after the save")
     func delayDuringChange() throws {
         var book = try backingOff()
         let changed = book.beginSavingChange(of: 1, .priority(7))
@@ -218,7 +218,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("What is asked for while a failure is being saved ends the delay at once", arguments: [false, true])
+    @Test("A stop during the save of a failure ends the delay at once", arguments: [false, true])
     func stopWhileSaving(isSession: Bool) throws {
         var (book, active) = try running()
         _ = book.endAttempt(of: 1)
@@ -239,7 +239,7 @@ struct SessionBookTests {
 
     // MARK: Waiters
 
-    @Test("Callers are answered once: for the end of an attempt, of a change, and of all work")
+    @Test("Each caller is answered once: at the end of an attempt, of a change, or of all work")
     func answers() throws {
         var (book, active) = try running()
         let endFound = book.waitForEnd(of: 1, active.control)
@@ -292,7 +292,7 @@ struct SessionBookTests {
     }
 
     @Test(
-        "While a download is changed it does not start; where the store refuses, all is as before",
+        "A download does not start during a change; if the store refuses the change, its place is as before",
         arguments: Kind.allCases)
     func refused(_ kind: Kind) throws {
         var book = book()
@@ -308,7 +308,7 @@ struct SessionBookTests {
     }
 
     @Test(
-        "After a change a download is where the store says",
+        "After a change, the place of a download is the one that the store says",
         arguments: [
             (.none, .paused(.user), .pause, true, .paused), (.none, .paused(.user), .pause, false, .none),
             (.queued, .paused(.user), .pause, true, .paused), (.queued, .cancelled, .cancel, true, .none),
@@ -330,7 +330,8 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A claim leaves what is queued where it is, and gives back what it did not get", arguments: Kind.allCases)
+    @Test(
+        "A claim leaves a queued download in its place, and gives back what it did not get", arguments: Kind.allCases)
     func claim(_ kind: Kind) throws {
         var book = book()
         try place(kind, in: &book)
@@ -345,7 +346,7 @@ struct SessionBookTests {
         expectSound(book)
     }
 
-    @Test("A claim of what is queued does not end the change that another caller makes")
+    @Test("A claim of a queued download does not end another caller's change")
     func claimDuringChange() throws {
         var book = book()
         try place(.queued, in: &book)
@@ -358,7 +359,7 @@ struct SessionBookTests {
 
     // MARK: The end
 
-    @Test("At the end of a session only what the store shows as waiting is to be paused")
+    @Test("At the end of a session only downloads between two attempts must be paused one by one")
     func dropQueue() throws {
         var book = book()
         book.adopt(try record(1), at: date)

@@ -6,23 +6,23 @@ import Foundation
 private let date = Date(timeIntervalSince1970: 1_000_000)
 private let time = ContinuousClock.now
 
-/// A session around a ``SessionBook`` without tasks: a store that answers late, attempts that end at random, and callers
-/// that wait. What happens next is chosen by a random number, so that anything may overtake anything else.
+/// A session around a ``SessionBook`` without tasks. The store answers late, attempts end at random, and callers wait.
+/// The next event is chosen by a random number, so that any event may overtake any other.
 struct SimulatedSession<Random: RandomNumberGenerator> {
-    /// What has begun and will end at some time.
+    /// Work that has begun and will end at some time.
     private enum Pending {
         case attempt(DownloadID, RunnerControl)
         case transfers(DownloadID, RunnerControl)
-        /// A record is saved, and its download leaves then.
+        /// A record that is being saved. Its download leaves the book afterwards.
         case leaving(DownloadRecord)
         case backingOff(DownloadRecord)
         case parking(DownloadRecord)
         case delay(DownloadID)
         case savingChange(DownloadID)
         case goingOn(DownloadID)
-        /// A caller goes on: it may have waited.
+        /// A caller that continues, perhaps after a wait.
         case call(Call)
-        /// A caller has asked the store, whose answer is on its way.
+        /// A caller whose request to the store is not yet answered.
         case changing(Call)
         case reading([DownloadRecord])
     }
@@ -32,14 +32,14 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
     struct Call {
         let verb: Verb
         let id: DownloadID
-        /// The downloads that a claim has alone.
+        /// The downloads to which a claim has exclusive access.
         var taken: [DownloadID] = []
     }
 
     private(set) var book: SessionBook
     private(set) var complaints: [String] = []
     private(set) var issued: Set<SessionBook.Waiter> = []
-    /// The attempts that run, as the network would see them.
+    /// The running attempts, as the network would see them.
     private(set) var running: [DownloadID: RunnerControl] = [:]
     private var store: [DownloadID: DownloadRecord] = [:]
     private var pending: [Pending] = []
@@ -58,14 +58,14 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
 
     // MARK: Steps
 
-    /// Something begins, or something that has begun ends.
+    /// Begins new work, or ends work that has begun.
     mutating func step() {
         if pending.isEmpty || Int.random(in: 0..<3, using: &random) == 0 { ask() } else { endOne() }
         fill()
         check()
     }
 
-    /// Nothing new is asked for, and all that has begun ends.
+    /// Ends all work that has begun, and begins no new work.
     mutating func drain() {
         book.stopReason = .interrupt
         for record in report({ $0.dropQueue() }) { pending.append(.leaving(record)) }
@@ -76,7 +76,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
             endOne()
             check()
         }
-        // What was on its way into the queue when it was emptied.
+        // Downloads that were on their way into the queue when it was emptied.
         for record in report({ $0.dropQueue() }) { report { $0.leave(record, to: nil) } }
         if !pending.isEmpty { complain("does not end: \(pending)") }
         if !waiting.isEmpty { complain("never answered: \(waiting)") }
@@ -125,7 +125,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         case .savingChange(let id):
             if report({ $0.endSavingChange(of: id) }) { endDelay(id) }
         case .goingOn(let id):
-            // Whoever changes a parked download waits until it goes on.
+            // A caller that changes a parked download waits until the download continues.
             guard var record = store[id], record.state.kind == .waiting else {
                 complain("\(id) was changed as it went on")
                 return report { $0.forget([id]) }
@@ -215,14 +215,14 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         report { $0.leave(record, to: place) }
     }
 
-    /// Returns whether the store failed.
+    /// Saves the record. Returns whether the save failed.
     private mutating func save(_ record: DownloadRecord) -> Bool {
         if Int.random(in: 0..<10, using: &random) == 0 { return true }
         store[record.id] = record
         return false
     }
 
-    /// The end of a delay is on its way in any case.
+    /// Stops an attempt. If the attempt is between two tries, the end of its delay is pending in any case.
     private mutating func stop(_ id: DownloadID, _ reason: StopReason?) { _ = book.stop(id, reason) }
 
     // MARK: Callers
@@ -280,7 +280,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         pending.append(.changing(call))
     }
 
-    /// The store answers a caller.
+    /// Handles the store's answer to a caller.
     private mutating func end(_ call: Call) {
         let id = call.id
         guard var record = store[id], Int.random(in: 0..<6, using: &random) > 0 else {
@@ -309,7 +309,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
         report { $0.endChange(to: record, by: change, didChange: record != old, at: date) }
     }
 
-    // MARK: What must always hold
+    // MARK: Invariants
 
     private mutating func complain(_ complaint: String) { complaints.append(complaint) }
 
@@ -324,7 +324,7 @@ struct SimulatedSession<Random: RandomNumberGenerator> {
 }
 
 extension SessionBook {
-    /// What is derived from places, and does not fit them; nil: all fits.
+    /// A contradiction between the places and the values derived from them. Nil if all values fit.
     var contradiction: String? {
         var (active, running, queued, backingOff): (Set<DownloadID>, Set<DownloadID>, Set<DownloadID>, Set<DownloadID>)
         (active, running, queued, backingOff) = ([], [], [], [])
