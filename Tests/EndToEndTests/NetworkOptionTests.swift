@@ -148,7 +148,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "--resolve sets the address of a host and port; the request has the host's name; no name is looked up")
+            "--resolve sets the address of a host and port for one download, and the Host field keeps the name")
         func resolve() async throws {
             try await withDlm(serving: Self.file) { sandbox, server in
                 let url = "http://\(Self.host):\(server.port)/file.bin"

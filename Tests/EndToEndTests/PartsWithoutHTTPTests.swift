@@ -88,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("A server that accepts fewer connections gets no more requests for others", arguments: [1, 2])
+        @Test("If the server refuses further connections, the download completes with fewer", arguments: [1, 2])
         func ftpLimit(most: Int) async throws {
             try await withVsftpd(mostConnections: most) { sandbox, server in
                 try put(Self.content, server)
@@ -99,7 +99,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("SFTP uses several connections, also if the server accepts only one login at a time", arguments: [nil, 1])
+        @Test(
+            "SFTP uses several connections, also if the server accepts only one login at a time", arguments: [nil, 1])
         func sftp(mostLogins: Int?) async throws {
             try await withSSH(mostLogins: mostLogins) { sandbox, server in
                 try put(Self.content, server)

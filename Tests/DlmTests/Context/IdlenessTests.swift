@@ -20,7 +20,7 @@ struct IdlenessTests {
         #expect(answer == isOver, sourceLocation: location)
     }
 
-    @Test("Not while a download runs, is queued or waits")
+    @Test("watch does not end while a download runs, is queued or waits")
     func busy() {
         var idleness = Idleness()
         for state in [.running, .queued, .waiting(.retry(.cancelled), until: nil)] as [DownloadState] {
@@ -28,7 +28,7 @@ struct IdlenessTests {
         }
     }
 
-    @Test("At once if there are no downloads, or only paused downloads")
+    @Test("watch ends at once if there are no downloads, or only paused downloads")
     func nothing() {
         var idleness = Idleness()
         idleness.isBusy()
@@ -41,7 +41,7 @@ struct IdlenessTests {
     }
 
     @Test(
-        "Later, so that a background session has time to restart",
+        "watch waits ten seconds, so that a background session has time to restart",
         arguments: [.queued, .paused(.terminate)] as [DownloadState])
     func restart(state: DownloadState) {
         var idleness = Idleness()

@@ -82,7 +82,7 @@ struct SchemelessAddressTests {
     private static let unreachable = DownloadError.networkFailed(
         .connect, TransportDiagnosis(code: 7, message: "Failed to connect", errno: 101))
 
-    /// Returns the chosen URL for a server whose https answers with this error, and the probes that were sent.
+    /// Returns the chosen URL for a server whose https answers with this error, and the requests that looked for the scheme.
     private func taken(
         _ arguments: [String], _ error: DownloadError?
     ) async throws -> (url: String?, questions: [DownloadRequest], errors: String, status: Int32) {
@@ -112,13 +112,13 @@ struct SchemelessAddressTests {
         ] as [(DownloadError?, String)] {
             let (url, questions, errors, _) = try await taken(["example.org/x?once=1"], error)
             #expect(url == "\(scheme)://example.org/x?once=1", "\(errors)")
-            // The probe does not request the file itself, because the link may work only once.
+            // The search for the scheme does not request the file itself, because the link may work only once.
             #expect(questions.map(\.url.string) == ["https://example.org/"])
             #expect(questions.first?.http.method == "HEAD")
         }
     }
 
-    @Test("A port decides the scheme, and no probe is sent")
+    @Test("A port decides the scheme, and no server is asked")
     func port() async throws {
         for (text, url) in [("nas:8080/x", "http://nas:8080/x"), ("a.org:443/x", "https://a.org:443/x")] {
             let result = try await taken([text], Self.refused)
@@ -145,7 +145,7 @@ struct SchemelessAddressTests {
         #expect(!result.errors.contains("hunter2"))
     }
 
-    @Test("If only https is allowed, no probe is sent")
+    @Test("If only https is allowed, no server is asked")
     func only() async throws {
         let result = try await taken(["--proto", "=https", "example.org:8080/x"], Self.refused)
         #expect(result.url == "https://example.org:8080/x" && result.questions.isEmpty, "\(result.errors)")

@@ -62,7 +62,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong: status 9, and no final name; the next command starts over", arguments: kinds, [1, 4])
+        @Test("A wrong digest: status 9, and no final name; the next command starts over", arguments: kinds, [1, 4])
         func wrong(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(area: .digest, fault: "\(kind), wrong", connections: connections)
             try await withDlm(serving: Self.reply(kind, of: Self.other)) { sandbox, server in
@@ -74,7 +74,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "Wrong in the first answer and right in the next: the download starts over, and the file is right",
+            "A wrong digest in the first answer and a right one in the next: the download starts over, and is right",
             arguments: kinds, [1, 4])
         func rightLater(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
@@ -90,7 +90,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Right in the first answer and wrong in all others: status 9", arguments: kinds, [1, 4])
+        @Test("A right digest in the first answer and a wrong one in all others: status 9", arguments: kinds, [1, 4])
         func wrongLater(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong from the second answer on", moment: .middle,
@@ -105,7 +105,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong for one of several connections: the download starts over, and the file is right", arguments: kinds)
+        @Test(
+            "A wrong digest for one of several connections: the download starts over, and the file is right",
+            arguments: kinds)
         func segment(kind: ServedDigest) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong in one answer", moment: .segment, connections: 4)
@@ -118,7 +120,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("Wrong when another session resumes: status 9; the next command starts over", arguments: kinds, [1, 4])
+        @Test(
+            "A wrong digest when another session resumes: status 9; the next command starts over", arguments: kinds,
+            [1, 4])
         func resumed(kind: ServedDigest, connections: Int) async throws {
             let trial = FaultTrial(
                 area: .digest, fault: "\(kind), wrong", moment: .resume, connections: connections)
