@@ -129,8 +129,8 @@ static int keep_any(const char *path, const struct stat *info, int type, struct 
     return 0;
 }
 
-/// Copies open files that have no name, because no walk through the folders finds them. /proc still calls such a file
-/// deleted when `live` has given it a name, although st_nlink counts this name.
+/// Copies open files that have no name, because no walk through the folders finds them. A link in `live` gives such a
+/// file a name, which st_nlink counts, but /proc still calls the file deleted.
 static void keep_unnamed(void) {
     DIR *descriptors = opendir("/proc/self/fd");
     if (!descriptors) return;

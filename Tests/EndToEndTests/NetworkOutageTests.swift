@@ -199,7 +199,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Downloads from this machine do not wait for a network")
+        @Test("Downloads from a server on this machine do not wait for a network")
         func loopback() async throws {
             try await withLink { sandbox, _, link in
                 let url = "http://127.0.0.1:9/x"

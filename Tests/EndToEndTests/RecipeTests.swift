@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// Runs the recipes of the README as they are written. `https://example.org` is an nginx behind a proxy of the
-    /// test, the shell is bash, and a line of a crontab runs with the environment of cron.
+    /// test. The shell is bash, and a line of a crontab runs with the environment of cron.
     @Suite("Recipes of the README", .serialized, .timeLimit(.minutes(3)))
     struct RecipeTests {
         @Test("Each recipe has a test, and each test has a recipe")

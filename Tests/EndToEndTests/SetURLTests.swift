@@ -8,8 +8,8 @@ extension EndToEnd {
         let content = Content(seed: 440, size: 6 * mebibyte + 11)
         let cut = 3 * mebibyte
 
-        /// Serves a link that ends after half of the file and is refused from then on, and the same file at another
-        /// path with another validator. Also serves another file of the same size, and a file of another size.
+        /// Serves a link that ends after half of the file and is refused from then on. Other paths have the same file
+        /// with another validator, another file of the same size, and a file of another size.
         var handler: FaultServer.Handler {
             { [content, cut] request in
                 switch request.target {

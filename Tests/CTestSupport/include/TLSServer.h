@@ -10,7 +10,7 @@ typedef struct ssl_ctx_st dlmtest_tls_context;
 /// The TLS state of one connection, for one thread at a time.
 typedef struct ssl_st dlmtest_tls;
 
-/// Creates a context that serves with a chain in PEM and its key, in TLS versions from `lowest` to `highest` (10 for
+/// Creates a context that serves with a chain in PEM and its key. The TLS versions are `lowest` to `highest` (10 for
 /// 1.0, 13 for 1.3). Versions below 1.2 use security level 0. `protocols` are the ALPN names in order of preference,
 /// each after a byte of its length. Clients without a certificate of their own may be refused. Returns NULL on failure.
 dlmtest_tls_context *dlmtest_tls_context_create(const char *chain, const char *key, int lowest, int highest,

@@ -117,7 +117,7 @@ enum Through {
     }
 }
 
-/// MARK: File systems in memory for one test
+/// Functions for a file system in memory that one test uses.
 extension SmallDisk {
     static func mount(kibibytes: Int, at path: String, flags: Int = 0) -> Int32 {
         Glibc.mount("tmpfs", path, "tmpfs", UInt(flags), "size=\(kibibytes)k")
