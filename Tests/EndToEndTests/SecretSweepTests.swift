@@ -42,7 +42,7 @@ extension DlmSandbox {
         search.expectSilent(try await done("wait", "1"), what)
         if result.stderr.contains("session background") { try await done("daemon", "stop") }
         try expectFile(content, "file.bin", in: self, what)
-        // The hook of a killed session is run without a command.
+        // A hook that a killed session has started continues by itself, so wait for its files.
         let isHooked = try await ask(in: root.path, { root.exists("hooked") && root.exists("told") }, until: { $0 })
         #expect(isHooked, "\(what)")
         try search.expectNoTrace("\(what): finished")
